@@ -1,0 +1,1 @@
+"""Readers and writers of corpora, and the one sentence splitter."""

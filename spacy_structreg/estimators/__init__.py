@@ -1,0 +1,1 @@
+"""One estimator per job: fit, partial_fit, predict, nbest, save and load."""

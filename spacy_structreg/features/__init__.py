@@ -1,0 +1,1 @@
+"""Template tables as data, their compiler, and character classes."""

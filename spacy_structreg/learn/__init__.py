@@ -1,0 +1,1 @@
+"""Weights, updates, averaging and the model file; no task is known here."""

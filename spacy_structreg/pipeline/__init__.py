@@ -1,0 +1,1 @@
+"""spaCy glue: tokenizers, components, architectures, scorers, readers and callbacks."""

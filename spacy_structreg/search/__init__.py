@@ -1,0 +1,1 @@
+"""The decoders; they see states, masks and scores, never a task."""

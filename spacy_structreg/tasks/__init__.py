@@ -1,0 +1,1 @@
+"""One file per label chain or transition system."""
