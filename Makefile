@@ -1,0 +1,85 @@
+# `make help` lists what there is to make. Every target does the set-up that it needs.
+
+VENV ?= .venv
+PYTEST_ARGS ?=
+PROJECT ?= projects/quickstart
+
+PY := $(VENV)/bin/python
+METADATA := setup.cfg setup.py pyproject.toml
+SOURCES := $(shell find spacy_structreg -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi')
+
+# PYTHON is the interpreter that makes the environment: the first of these that runs, is at least
+# 3.10, can make environments, and has the headers to compile against.
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python3.10 python
+SUITABLE := import os, sys, sysconfig, ensurepip, venv; \
+	header = os.path.join(sysconfig.get_path("include"), "Python.h"); \
+	sys.exit(sys.version_info < (3, 10) or not os.path.exists(header))
+
+.DELETE_ON_ERROR:
+.PHONY: help quickstart test check build clean distclean
+
+help:
+	@echo "make quickstart  set up, then train, evaluate and use the segmenter of $(PROJECT)"
+	@echo "make test        set up, then run the tests            (PYTEST_ARGS='-m \"not slow\"')"
+	@echo "make check       set up, then ruff, mypy (strict) and cython-lint"
+	@echo "make build       set up, then compile in place what has changed"
+	@echo "make clean       remove what was compiled and the caches"
+	@echo "make distclean   remove the environment $(VENV) as well"
+	@echo
+	@echo "PYTHON=python3.12 chooses the interpreter of a new environment, VENV=folder its place."
+
+quickstart: $(VENV)/.package
+	$(PY) -m spacy project run all $(PROJECT)
+
+test: build
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.develop
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(VENV)/bin/cython-lint spacy_structreg
+
+# A make of its own, so that it sees what the installation has compiled already.
+build: $(VENV)/.develop
+	@$(MAKE) --no-print-directory $(VENV)/.built
+
+# The stamps: the environment; the package in it; the package with the developers' tools; its
+# extension modules, compiled from the sources as they are now.
+$(VENV)/.environment:
+	@python='$(PYTHON)'; \
+	for candidate in $(if $(PYTHON),,$(CANDIDATES)); do \
+		if "$$candidate" -c '$(SUITABLE)' >/dev/null 2>&1; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo "No suitable Python found: 3.10 or later with its venv module and its C headers" >&2; \
+		echo "(Debian and Ubuntu: the packages python3-venv and python3-dev) is needed." >&2; \
+		echo "Install one, or name one: make PYTHON=path/to/python3" >&2; \
+		exit 1; \
+	fi; \
+	echo "$$python -m venv $(VENV)"; \
+	"$$python" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
+	@echo "Installing the package into $(VENV) (compiles it: a minute or two)"
+	$(PY) -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.develop: $(VENV)/.environment $(METADATA)
+	@echo "Installing the package and its tools into $(VENV) (compiles it: a minute or two)"
+	$(PY) -m pip install --quiet --editable '.[test,dev]'
+	@touch $@ $(VENV)/.package $(VENV)/.built
+
+$(VENV)/.built: $(SOURCES)
+	$(PY) setup.py --quiet build_ext --inplace
+	@touch $@ $(VENV)/.package
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find spacy_structreg tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find spacy_structreg \( -name '*.so' -o -name '*.pyd' -o -name '*.c' -o -name '*.cpp' \) \
+		-exec rm -f {} +
+	rm -f $(VENV)/.package $(VENV)/.develop $(VENV)/.built
+
+distclean: clean
+	rm -rf $(VENV)
