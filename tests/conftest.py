@@ -1,0 +1,27 @@
+"""What all tests share: the hypothesis profile and the folder of real corpora."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# No test asserts a time, hypothesis's own deadline included: machines are shared.
+settings.register_profile(
+    "structreg", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("structreg")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real corpora, named by STRUCTREG_DATA; the test is skipped when unset."""
+    folder = os.environ.get("STRUCTREG_DATA")
+    if not folder:
+        pytest.skip("STRUCTREG_DATA is not set: no folder of real corpora to test on")
+    path = Path(folder)
+    if not path.is_dir():
+        pytest.fail(f"STRUCTREG_DATA names a folder that does not exist: {path}")
+    return path
