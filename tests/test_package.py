@@ -1,0 +1,261 @@
+"""What is delivered: stubs that match the compiled modules, an sdist, and a wheel built from it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+import spacy_structreg
+
+PACKAGE = Path(spacy_structreg.__file__).parent
+ROOT = Path(__file__).parent.parent
+
+COMPILED = [
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in sorted(PACKAGE.rglob("*.pyx"))
+]
+
+# The parameters of a callable, or None where there are none to be known.
+Parameters = list[str] | None
+
+
+def stub_of(module: str) -> Path:
+    return PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".pyi")
+
+
+def is_public(name: str) -> bool:
+    return not name.startswith("_")
+
+
+def parameters(value: object) -> Parameters:
+    """The parameters of a function or method; None for a property or an attribute."""
+    function = getattr(value, "__func__", value)
+    return list(inspect.signature(function).parameters) if callable(function) else None
+
+
+def compiled_names(module: ModuleType) -> dict[str, Parameters]:
+    """The public functions and classes that a module defines, and its classes' public members."""
+    names: dict[str, Parameters] = {}
+    for name, value in vars(module).items():
+        if not is_public(name) or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if inspect.isclass(value):
+            names[name] = None
+            for member, entry in vars(value).items():
+                if is_public(member):
+                    names[f"{name}.{member}"] = parameters(entry)
+        elif callable(value):
+            names[name] = parameters(value)
+    return names
+
+
+def stub_names(source: str) -> dict[str, Parameters]:
+    """The public functions and classes that a stub declares, and its classes' public members."""
+    names: dict[str, Parameters] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            names[node.name] = declared(node)
+        elif isinstance(node, ast.ClassDef):
+            names[node.name] = None
+            names |= {f"{node.name}.{member}": value for member, value in members(node)}
+    return {name: names[name] for name in names if all(map(is_public, name.split(".")))}
+
+
+def members(node: ast.ClassDef) -> Iterator[tuple[str, Parameters]]:
+    for entry in node.body:
+        if isinstance(entry, ast.FunctionDef):
+            yield entry.name, declared(entry)
+        elif isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name):
+            yield entry.target.id, None
+        elif isinstance(entry, ast.Assign):
+            yield from ((to.id, None) for to in entry.targets if isinstance(to, ast.Name))
+
+
+def declared(node: ast.FunctionDef) -> Parameters:
+    """The parameters of a function in a stub; a property has none."""
+    if any(ast.unparse(decorator).startswith("property") for decorator in node.decorator_list):
+        return None
+    listed = node.args
+    found = [argument.arg for argument in listed.posonlyargs + listed.args]
+    found += [listed.vararg.arg] if listed.vararg else []
+    found += [argument.arg for argument in listed.kwonlyargs]
+    found += [listed.kwarg.arg] if listed.kwarg else []
+    return found
+
+
+# ---- stubs ----
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_stub_names_what_the_module_defines(name: str) -> None:
+    stub = stub_of(name)
+    assert stub.is_file(), f"{stub.name} is missing beside the .pyx file"
+    module = importlib.import_module(name)
+    assert str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES)), "not compiled: make build"
+    assert stub_names(stub.read_text("utf-8")) == compiled_names(module)
+
+
+def test_no_stub_without_a_compiled_module() -> None:
+    stubs = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.pyi")
+    }
+    assert stubs == set(COMPILED)
+
+
+def test_names_are_compared_in_depth() -> None:
+    module = ModuleType("made_up")
+    exec(
+        "import json\n"
+        "from json import dumps\n"
+        "LIMIT = 3\n"
+        "def function(a, /, b, *c, d=1, **e): ...\n"
+        "def _hidden(): ...\n"
+        "class Rows:\n"
+        "    kind = 0\n"
+        "    def get(self, key): ...\n"
+        "    def _own(self): ...\n"
+        "    @classmethod\n"
+        "    def load(cls, path): ...\n"
+        "    @property\n"
+        "    def size(self): ...\n",
+        vars(module),
+    )
+    expected = {
+        "function": ["a", "b", "c", "d", "e"],
+        "Rows": None,
+        "Rows.kind": None,
+        "Rows.get": ["self", "key"],
+        "Rows.load": ["cls", "path"],
+        "Rows.size": None,
+    }
+    assert compiled_names(module) == expected
+    stub = (
+        "LIMIT: int\n"
+        "def function(a: int, /, b: int, *c: int, d: int = 1, **e: int) -> None: ...\n"
+        "class Rows:\n"
+        "    kind: int\n"
+        "    def get(self, key: int) -> None: ...\n"
+        "    def _own(self) -> None: ...\n"
+        "    @classmethod\n"
+        "    def load(cls, path: str) -> Rows: ...\n"
+        "    @property\n"
+        "    def size(self) -> int: ...\n"
+    )
+    assert stub_names(stub) == expected
+    for right, wrong in [
+        ("    kind: int\n", ""),
+        ("def function", "def fonction"),
+        ("get(self, key: int)", "get(self, word: int)"),
+        ("    @property\n", ""),
+    ]:
+        assert stub_names(stub.replace(right, wrong)) != expected
+
+
+# ---- what is built ----
+
+
+class Built(NamedTuple):
+    """The names of the files in the sdist and the wheel, and the folder of the unpacked wheel."""
+
+    sdist: set[str]
+    wheel: set[str]
+    unpacked: Path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """An sdist of a clean copy of the sources, and a wheel from that sdist.
+
+    Built with the setuptools and the Cython that are installed, to fetch nothing.
+    """
+    source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
+    made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
+    for folder in ("spacy_structreg", "tests"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=made)
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, source)
+    command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
+    result = subprocess.run(
+        [sys.executable, *command, "--outdir", dist, source],
+        cwd=dist,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    (sdist,) = dist.glob("*.tar.gz")
+    (wheel,) = dist.glob("*.whl")
+    with tarfile.open(sdist) as archive:
+        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
+    with zipfile.ZipFile(wheel) as archive:
+        in_wheel = set(archive.namelist())
+        archive.extractall(unpacked)
+    return Built(in_sdist, in_wheel, unpacked)
+
+
+def sources_of_the_package() -> set[str]:
+    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed")
+    return {
+        path.relative_to(PACKAGE.parent).as_posix()
+        for path in PACKAGE.rglob("*")
+        if path.suffix in suffixes
+    }
+
+
+@pytest.mark.slow
+def test_sdist_holds_sources_only(built: Built) -> None:
+    expected = sources_of_the_package()
+    assert "spacy_structreg/py.typed" in expected
+    assert expected <= built.sdist
+    assert {"LICENSE", "pyproject.toml", "setup.cfg", "setup.py"} <= built.sdist
+    assert "tests/test_package.py" in built.sdist
+    assert [name for name in built.sdist if name.endswith((".c", ".cpp", ".so", ".pyc"))] == []
+
+
+@pytest.mark.slow
+def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
+    compiled = {name.replace(".", "/") + EXTENSION_SUFFIXES[0] for name in COMPILED}
+    in_package = {name for name in built.wheel if not name.split("/")[0].endswith(".dist-info")}
+    assert in_package == sources_of_the_package() | compiled
+
+
+# Run in the unpacked wheel: import every compiled module and load every entry point.
+LOAD = """
+import importlib, importlib.metadata, json, sys
+(distribution,) = importlib.metadata.distributions(name="spacy_structreg", path=[sys.argv[1]])
+for entry in distribution.entry_points:
+    entry.load()
+print(json.dumps([importlib.import_module(name).__file__ for name in sys.argv[2:]]))
+"""
+
+
+@pytest.mark.slow
+def test_wheel_works_without_the_sources(built: Built, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", LOAD, built.unpacked, *COMPILED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(built.unpacked)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    for file in json.loads(result.stdout):
+        assert Path(file).is_relative_to(built.unpacked)
