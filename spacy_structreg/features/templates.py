@@ -1,0 +1,99 @@
+"""Feature templates over a window of a sequence, and their notation.
+
+A template is a conjunction of *atoms*. Each atom is a named property of one position, counted
+from the current one: ``c-1c0`` reads property ``c`` (the character) of the position before and of
+the current position. ``t-1t0`` stands for the tag bigram, which reads no property at all. The
+notation is the usual one of the literature, e.g. Zhang, Su & Zhou 2014, Table 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+MAX_ATOMS = 8
+MAX_OFFSET = 16
+
+_ATOM = re.compile(r"([A-Za-z]+)([+-]?[0-9]{1,4})")
+_TAG_BIGRAM = "t-1t0"
+
+
+@dataclass(frozen=True, order=True)
+class Atom:
+    """Property `name` of the position `offset` places after the current one (before, if < 0)."""
+
+    offset: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.offset:+d}" if self.offset else f"{self.name}0"
+
+
+@dataclass(frozen=True)
+class Template:
+    """A conjunction of atoms; without atoms, the tag bigram.
+
+    atoms: sorted by offset, then by name, so that two spellings of one feature are equal.
+    """
+
+    atoms: tuple[Atom, ...]
+
+    @property
+    def is_tag_bigram(self) -> bool:
+        """Whether the template reads the previous tag instead of the input."""
+        return not self.atoms
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.atoms)) or _TAG_BIGRAM
+
+
+TAG_BIGRAM = Template(())
+
+
+def parse_template(text: str, known: Collection[str]) -> Template:
+    """Read one template in the notation of this module.
+
+    text: for example ``"c-1c0"``; white space is ignored.
+    known: the names of the atoms that the task fills.
+    Raises ValueError if the notation is broken, an atom is unknown or repeated, there are more
+    than `MAX_ATOMS` atoms, or an offset lies outside ±`MAX_OFFSET`.
+    """
+    squeezed = "".join(text.split())
+    if squeezed == _TAG_BIGRAM:
+        return TAG_BIGRAM
+    atoms = [Atom(int(offset), name) for name, offset in _ATOM.findall(squeezed)]
+    if not atoms or "".join(m.group() for m in _ATOM.finditer(squeezed)) != squeezed:
+        raise ValueError(
+            f"feature template {text!r} cannot be read: write atoms with their offsets one after "
+            f"the other, as in 'c-1c0', or {_TAG_BIGRAM!r} for the tag bigram"
+        )
+    for atom in atoms:
+        if atom.name not in known:
+            raise ValueError(
+                f"feature template {text!r} reads the atom {atom.name!r}, which this model does "
+                f"not have; it has {', '.join(sorted(known))}"
+            )
+        if abs(atom.offset) > MAX_OFFSET:
+            raise ValueError(
+                f"feature template {text!r} looks {abs(atom.offset)} positions away; "
+                f"{MAX_OFFSET} is the limit"
+            )
+    if len(atoms) > MAX_ATOMS:
+        raise ValueError(f"feature template {text!r} has more than {MAX_ATOMS} atoms")
+    if len(set(atoms)) != len(atoms):
+        raise ValueError(f"feature template {text!r} reads the same atom twice")
+    return Template(tuple(sorted(atoms)))
+
+
+def parse_templates(texts: Iterable[str], known: Collection[str]) -> tuple[Template, ...]:
+    """Read several templates; each item may itself hold several, parted by ``|``.
+
+    Repeated templates are kept once, at their first place. Raises ValueError as `parse_template`
+    does, and if there is no template at all.
+    """
+    parts = [part for text in texts for part in text.split("|") if part.strip()]
+    templates = tuple(dict.fromkeys(parse_template(part, known) for part in parts))
+    if not templates:
+        raise ValueError("the list of feature templates is empty; name at least one, e.g. 'c0'")
+    return templates

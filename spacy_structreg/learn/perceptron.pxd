@@ -1,0 +1,6 @@
+from libc.stdint cimport int64_t
+
+
+cdef class Perceptron:
+    cdef readonly list tables
+    cdef public int64_t clock

@@ -1,0 +1,59 @@
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+
+ctypedef struct Slot:
+    uint64_t key
+    uint64_t row  # counted from 1; 0 marks an empty slot
+
+ctypedef struct Entries:
+    # The cells of one adaptive row: pool[offset : offset + count], with capacity for more.
+    int64_t offset
+    int32_t count
+    int32_t capacity
+
+
+cdef class Rows:
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t n_columns
+    cdef readonly bint adaptive
+    cdef Slot* _slots
+    cdef uint64_t _slot_mask
+
+    cdef int _set_columns(self, Py_ssize_t n_columns) except -1
+    cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
+    cdef int _place(self, uint64_t key, Py_ssize_t row, bint bounded) except -1 nogil
+    cdef int32_t find(self, uint64_t key) noexcept nogil
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil
+
+
+cdef class TrainingRows(Rows):
+    cdef uint64_t* _keys
+    cdef int64_t* _stamps
+    cdef Entries* _entries
+    cdef double* _values
+    cdef double* _sums
+    cdef uint16_t* _columns
+    cdef Py_ssize_t _row_capacity
+    cdef Py_ssize_t _pool_size
+    cdef Py_ssize_t _pool_capacity
+    cdef int64_t _free[4]  # heads of the lists of free cells, by size class
+
+    cdef int32_t insert(self, uint64_t key) except -1 nogil
+    cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil
+    cdef double* dense_row(self, int32_t row) noexcept nogil
+    cdef bint _is_full(self, int32_t row) noexcept nogil
+    cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil
+    cdef int64_t _cell(self, int32_t row, int column) except -1 nogil
+    cdef int64_t _take(self, int size_class, int32_t size) except -1 nogil
+    cdef void _give_back(self, int64_t offset, int size_class) noexcept nogil
+    cdef int _grow_rows(self) except -1 nogil
+    cdef int _grow_pool(self, Py_ssize_t needed) except -1 nogil
+
+
+cdef class TrainedRows(Rows):
+    cdef readonly object arrays
+    cdef const float* _values
+    cdef const int64_t* _starts
+    cdef const uint16_t* _columns

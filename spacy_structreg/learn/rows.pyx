@@ -1,0 +1,624 @@
+"""Weight rows: the weights of a feature, one column for each label, found by a 64-bit key.
+
+`TrainingRows` hold the weights of a running training and the sums that averaging needs; they
+grow as features are met. `TrainedRows` are what a training leaves behind: averaged, without
+zeros, read-only, single precision, possibly lying in a mapped file. Both lay a row out in one of
+two ways. *Dense*: all columns side by side, for few labels. *Adaptive*, for many: only the cells
+that were ever touched, until there are so many that dense is smaller.
+
+Averaging is lazy (method: Daumé 2006, section 2.1.1, restated with time stamps): a row records
+when it was last visited, and its sum catches up when the row changes next, so that an update
+costs time in proportion to what it changes and not to the size of the model.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.memory cimport reserve
+
+import numpy as np
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define STRUCTREG_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define STRUCTREG_PREFETCH(address) ((void) 0)
+    #endif
+    """
+    void STRUCTREG_PREFETCH(const void* address) noexcept nogil
+
+cdef enum:
+    MAX_ROWS = 0x7FFFFFFF
+    # Rows of more columns than this are adaptive unless told otherwise.
+    DENSE_COLUMNS = 64
+    # How many slots past its own a key may lie in a table that was not built by insertion.
+    MAX_DISPLACEMENT = 4096
+    # Adaptive rows grow through capacities of 2, 4 and 8 cells, then become dense.
+    SPARSE_CLASSES = 3
+    DENSE_CLASS = 3
+
+
+cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
+    cdef uint64_t mixed = (key ^ (key >> 29)) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return (mixed ^ (mixed >> 32)) & mask
+
+
+cdef class Rows:
+    """A hash table from keys to row numbers, and the promise to add rows to scores.
+
+    n_rows: how many rows there are. n_columns: how many columns a row has, up to 65,536.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        self._resize_index(0)
+
+    def __dealloc__(self):
+        free(self._slots)
+
+    def __len__(self):
+        return self.n_rows
+
+    cdef int _set_columns(self, Py_ssize_t n_columns) except -1:
+        if not 1 <= n_columns <= 0x10000:
+            raise ValueError(f"a row needs between 1 and 65,536 columns, not {n_columns:,}")
+        self.n_columns = n_columns
+        return 0
+
+    cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil:
+        """Make an empty index with room for `n_rows` at a load of two thirds at most."""
+        cdef Py_ssize_t size = 16
+        while size * 2 < n_rows * 3:
+            size *= 2
+        cdef Slot* slots = <Slot*> calloc(<size_t> size, sizeof(Slot))
+        if slots == NULL:
+            with gil:
+                raise MemoryError(f"no memory for an index of {n_rows:,} rows")
+        free(self._slots)
+        self._slots = slots
+        self._slot_mask = <uint64_t> size - 1
+        return 0
+
+    cdef int _place(self, uint64_t key, Py_ssize_t row, bint bounded) except -1 nogil:
+        """Put a key that is not there yet into the index."""
+        cdef uint64_t slot = slot_of(key, self._slot_mask)
+        cdef int displacement = 0
+        while self._slots[slot].row != 0:
+            slot = (slot + 1) & self._slot_mask
+            displacement += 1
+            if bounded and displacement > MAX_DISPLACEMENT:
+                with gil:
+                    raise ValueError("the keys of the weight rows collide too often to be genuine")
+        self._slots[slot].key = key
+        self._slots[slot].row = <uint64_t> row + 1
+        return 0
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        """The row of a key; -1 if it has none."""
+        cdef uint64_t slot = slot_of(key, self._slot_mask)
+        while self._slots[slot].row != 0:
+            if self._slots[slot].key == key:
+                return <int32_t> (self._slots[slot].row - 1)
+            slot = (slot + 1) & self._slot_mask
+        return -1
+
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        """`find` for many keys; the slots are fetched ahead, because they are rarely cached."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            if i + 8 < n:
+                STRUCTREG_PREFETCH(&self._slots[slot_of(keys[i + 8], self._slot_mask)])
+            rows[i] = self.find(keys[i])
+
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil:
+        """Add rows[i] to the `n_columns` scores that begin at i * step, for every i below `n`.
+
+        Rows that are -1 are passed over. With a step of the number of labels, runs of a shape
+        are added to a whole sequence; with a step of 0, all rows are added up.
+        """
+
+
+cdef class TrainingRows(Rows):
+    """Rows under training: values, their sums over time, and the time of the last visit.
+
+    n_columns: columns of a row. adaptive: lay rows out adaptively; by default, when there are
+    more than 64 columns.
+    Times count updates, from 1; a row of time s holds its value after update s and the sum of its
+    values after updates 1 to s (method.md, section 2).
+    """
+
+    def __init__(self, Py_ssize_t n_columns, adaptive=None):
+        self._set_columns(n_columns)
+        self.adaptive = n_columns > DENSE_COLUMNS if adaptive is None else bool(adaptive)
+        for i in range(DENSE_CLASS + 1):
+            self._free[i] = -1
+
+    def __dealloc__(self):
+        free(self._keys)
+        free(self._stamps)
+        free(self._entries)
+        free(self._values)
+        free(self._sums)
+        free(self._columns)
+
+    cdef int32_t insert(self, uint64_t key) except -1 nogil:
+        """The row of a key, which is made if need be, with all weights zero."""
+        cdef int32_t found = self.find(key)
+        cdef Py_ssize_t i
+        if found >= 0:
+            return found
+        if self.n_rows >= MAX_ROWS:
+            with gil:
+                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
+        self._grow_rows()
+        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
+            self._resize_index((self.n_rows + 1) * 2)
+            for i in range(self.n_rows):
+                self._place(self._keys[i], i, False)
+        self._place(key, self.n_rows, False)
+        self._keys[self.n_rows] = key
+        self._stamps[self.n_rows] = 0
+        self.n_rows += 1
+        return <int32_t> (self.n_rows - 1)
+
+    cdef int _grow_rows(self) except -1 nogil:
+        """Make room for one more row."""
+        cdef Py_ssize_t needed = self.n_rows + 1
+        cdef Py_ssize_t capacity = self._row_capacity
+        cdef Py_ssize_t before
+        if needed > capacity:
+            reserve(<void**> &self._keys, &capacity, needed, sizeof(uint64_t))
+            capacity = self._row_capacity
+            reserve(<void**> &self._stamps, &capacity, needed, sizeof(int64_t))
+            if self.adaptive:
+                capacity = self._row_capacity
+                reserve(<void**> &self._entries, &capacity, needed, sizeof(Entries))
+            self._row_capacity = capacity
+        if self.adaptive:
+            memset(&self._entries[self.n_rows], 0, sizeof(Entries))
+        else:
+            before = self._pool_size
+            self._grow_pool(before + self.n_columns)
+            memset(&self._values[before], 0, self.n_columns * sizeof(double))
+            memset(&self._sums[before], 0, self.n_columns * sizeof(double))
+            self._pool_size = before + self.n_columns
+        return 0
+
+    cdef int _grow_pool(self, Py_ssize_t needed) except -1 nogil:
+        """Make room for `needed` cells in all."""
+        cdef Py_ssize_t capacity = self._pool_capacity
+        if needed <= capacity:
+            return 0
+        reserve(<void**> &self._values, &capacity, needed, sizeof(double))
+        capacity = self._pool_capacity
+        reserve(<void**> &self._sums, &capacity, needed, sizeof(double))
+        if self.adaptive:
+            capacity = self._pool_capacity
+            reserve(<void**> &self._columns, &capacity, needed, sizeof(uint16_t))
+        self._pool_capacity = capacity
+        return 0
+
+    cdef int64_t _take(self, int size_class, int32_t size) except -1 nogil:
+        """Cells for an adaptive row: given back ones of the same size, or new ones."""
+        cdef int64_t offset = self._free[size_class]
+        if offset >= 0:
+            memcpy(&self._free[size_class], &self._values[offset], sizeof(int64_t))
+            return offset
+        offset = self._pool_size
+        self._grow_pool(self._pool_size + size)
+        self._pool_size += size
+        return offset
+
+    cdef void _give_back(self, int64_t offset, int size_class) noexcept nogil:
+        memcpy(&self._values[offset], &self._free[size_class], sizeof(int64_t))
+        self._free[size_class] = offset
+
+    cdef int64_t _cell(self, int32_t row, int column) except -1 nogil:
+        """Where the weight of a column lies in the pool; an adaptive row gets it if need be."""
+        cdef Entries* entries
+        cdef Entries grown
+        cdef int64_t offset
+        cdef int32_t i
+        cdef int size_class
+        if not self.adaptive:
+            return <int64_t> row * self.n_columns + column
+        entries = &self._entries[row]
+        if self._is_full(row):
+            return entries.offset + column
+        for i in range(entries.count):
+            if self._columns[entries.offset + i] == column:
+                return entries.offset + i
+        if entries.count == entries.capacity:
+            size_class = 0
+            grown.capacity = 2
+            while grown.capacity <= entries.capacity:
+                grown.capacity *= 2
+                size_class += 1
+            if size_class >= SPARSE_CLASSES or grown.capacity >= self.n_columns:
+                size_class = DENSE_CLASS
+                grown.capacity = <int32_t> self.n_columns
+            grown.count = entries.count
+            offset = self._take(size_class, grown.capacity)
+            grown.offset = offset
+            if size_class == DENSE_CLASS:
+                memset(&self._values[offset], 0, self.n_columns * sizeof(double))
+                memset(&self._sums[offset], 0, self.n_columns * sizeof(double))
+                for i in range(entries.count):
+                    self._values[offset + self._columns[entries.offset + i]] = (
+                        self._values[entries.offset + i]
+                    )
+                    self._sums[offset + self._columns[entries.offset + i]] = (
+                        self._sums[entries.offset + i]
+                    )
+                grown.count = grown.capacity
+            else:
+                memcpy(
+                    &self._values[offset], &self._values[entries.offset],
+                    entries.count * sizeof(double),
+                )
+                memcpy(
+                    &self._sums[offset], &self._sums[entries.offset],
+                    entries.count * sizeof(double),
+                )
+                memcpy(
+                    &self._columns[offset], &self._columns[entries.offset],
+                    entries.count * sizeof(uint16_t),
+                )
+            if entries.capacity:
+                self._give_back(entries.offset, size_class_of(entries.capacity))
+            entries[0] = grown
+            if size_class == DENSE_CLASS:
+                return offset + column
+        offset = entries.offset + entries.count
+        entries.count += 1
+        self._columns[offset] = <uint16_t> column
+        self._values[offset] = 0.0
+        self._sums[offset] = 0.0
+        return offset
+
+    cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil:
+        """Add to the sums the updates since the last visit, which changed nothing here."""
+        cdef double missed = <double> (time - self._stamps[row])
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t i
+        if missed <= 0:
+            return
+        if self.adaptive:
+            first = self._entries[row].offset
+            count = self._entries[row].count
+        else:
+            first = <int64_t> row * self.n_columns
+            count = self.n_columns
+        for i in range(first, first + count):
+            self._sums[i] += missed * self._values[i]
+        self._stamps[row] = time
+
+    cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil:
+        """Update number `time` adds `delta` to one weight. Times never fall."""
+        cdef int64_t cell
+        self._catch_up(row, time)
+        cell = self._cell(row, column)
+        self._values[cell] += delta
+        self._sums[cell] += delta
+        return 0
+
+    cdef double* dense_row(self, int32_t row) noexcept nogil:
+        """The values of a row of a dense table; valid until a row is inserted."""
+        return &self._values[<int64_t> row * self.n_columns]
+
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef double* target
+        cdef const double* values
+        cdef Entries* entries
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            target = scores + i * step
+            if not self.adaptive:
+                values = &self._values[<int64_t> rows[i] * self.n_columns]
+                for k in range(self.n_columns):
+                    target[k] += values[k]
+                continue
+            entries = &self._entries[rows[i]]
+            values = &self._values[entries.offset]
+            if self._is_full(rows[i]):
+                for k in range(self.n_columns):
+                    target[k] += values[k]
+            else:
+                for k in range(entries.count):
+                    target[self._columns[entries.offset + k]] += values[k]
+
+    def row(self, uint64_t key):
+        """The number of the row of `key`, which is made if need be."""
+        return self.insert(key)
+
+    def add(self, int32_t row, int column, double delta, int64_t time):
+        """Update number `time` adds `delta` to one weight.
+
+        Raises IndexError for a row or column that does not exist, ValueError if `time` lies
+        before the last visit of the row.
+        """
+        if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
+            raise IndexError(f"no weight at row {row}, column {column}")
+        if time < self._stamps[row]:
+            raise ValueError(f"update {time} lies before update {self._stamps[row]}")
+        self.update(row, column, delta, time)
+
+    def weights(self, int32_t row):
+        """The current weights of a row: float64, shape (n_columns,)."""
+        if not 0 <= row < self.n_rows:
+            raise IndexError(f"no row {row}")
+        weights = np.zeros(self.n_columns)
+        cdef double[::1] view = weights
+        self.add_run(&row, 1, 0, &view[0])
+        return weights
+
+    cdef bint _is_full(self, int32_t row) noexcept nogil:
+        """Whether an adaptive row has become dense."""
+        return (
+            self._entries[row].capacity == self.n_columns
+            and self._entries[row].count == self.n_columns
+        )
+
+    def last_visit(self):
+        """The time of the latest update that changed a row; 0 if there was none."""
+        return max([self._stamps[i] for i in range(self.n_rows)], default=0)
+
+    def state(self):
+        """All that `from_state` needs, as arrays by name.
+
+        keys: uint64, and stamps: int64, of shape (n_rows,), in the order of insertion.
+        values, sums: float64 of shape (n_rows, n_columns); for adaptive rows of shape (n_cells,),
+        where the cells of row i, columns[starts[i] : starts[i + 1]], stand in rising order of
+        their columns (starts: int64 of shape (n_rows + 1,), columns: uint16).
+        """
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef Py_ssize_t n = 0
+        cdef int64_t cell
+        cdef bint full
+        cdef Py_ssize_t n_cells = self.n_rows * self.n_columns
+        if self.adaptive:
+            n_cells = sum([self._entries[i].count for i in range(self.n_rows)])
+        keys = np.empty(self.n_rows, dtype=np.uint64)
+        stamps = np.empty(self.n_rows, dtype=np.int64)
+        values = np.empty(n_cells)
+        sums = np.empty(n_cells)
+        cdef uint64_t[::1] key_view = keys
+        cdef int64_t[::1] stamp_view = stamps
+        cdef double[::1] value_view = values
+        cdef double[::1] sum_view = sums
+        for i in range(self.n_rows):
+            key_view[i] = self._keys[i]
+            stamp_view[i] = self._stamps[i]
+        if not self.adaptive:
+            for i in range(n_cells):
+                value_view[i] = self._values[i]
+                sum_view[i] = self._sums[i]
+            shape = (self.n_rows, self.n_columns)
+            return {
+                "keys": keys,
+                "stamps": stamps,
+                "values": values.reshape(shape),
+                "sums": sums.reshape(shape),
+            }
+        starts = np.zeros(self.n_rows + 1, dtype=np.int64)
+        columns = np.empty(n_cells, dtype=np.uint16)
+        cdef int64_t[::1] start_view = starts
+        cdef uint16_t[::1] column_view = columns
+        for i in range(self.n_rows):
+            full = self._is_full(<int32_t> i)
+            for k in range(self._entries[i].count):
+                cell = self._entries[i].offset + k
+                column_view[n] = <uint16_t> k if full else self._columns[cell]
+                value_view[n] = self._values[cell]
+                sum_view[n] = self._sums[cell]
+                n += 1
+            start_view[i + 1] = n
+        order = np.lexsort((columns, np.repeat(np.arange(self.n_rows), np.diff(starts))))
+        return {
+            "keys": keys,
+            "stamps": stamps,
+            "starts": starts,
+            "columns": columns[order],
+            "values": values[order],
+            "sums": sums[order],
+        }
+
+    @classmethod
+    def from_state(cls, Py_ssize_t n_columns, state):
+        """The rows that `state()` described. Raises ValueError if they cannot be."""
+        cdef TrainingRows rows
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef int64_t cell
+        rows = cls(n_columns, adaptive="columns" in state)
+        n_rows = _check_layout(n_columns, state, np.float64)
+        _check_array(state, "stamps", np.int64, (n_rows,))
+        _check_array(state, "sums", np.float64, state["values"].shape)
+        if not np.isfinite(state["sums"]).all() or (state["stamps"] < 0).any():
+            raise ValueError("a sum of weights is not finite, or a time is negative")
+        cdef const uint64_t[::1] keys = np.ascontiguousarray(state["keys"])
+        cdef const int64_t[::1] stamps = np.ascontiguousarray(state["stamps"])
+        cdef const double[::1] values = np.ascontiguousarray(state["values"]).reshape(-1)
+        cdef const double[::1] sums = np.ascontiguousarray(state["sums"]).reshape(-1)
+        cdef const int64_t[::1] starts = None
+        cdef const uint16_t[::1] columns = None
+        if rows.adaptive:
+            starts = np.ascontiguousarray(state["starts"])
+            columns = np.ascontiguousarray(state["columns"])
+        for i in range(keys.shape[0]):
+            if rows.insert(keys[i]) != i:
+                raise ValueError("a key of the weight rows stands there twice")
+            rows._stamps[i] = stamps[i]
+            if rows.adaptive:
+                for k in range(starts[i], starts[i + 1]):
+                    cell = rows._cell(<int32_t> i, columns[k])
+                    rows._values[cell] = values[k]
+                    rows._sums[cell] = sums[k]
+            else:
+                for k in range(n_columns):
+                    rows._values[i * n_columns + k] = values[i * n_columns + k]
+                    rows._sums[i * n_columns + k] = sums[i * n_columns + k]
+        return rows
+
+    @classmethod
+    def from_trained(cls, TrainedRows trained not None):
+        """Rows that go on from trained weights: these are the weights at time 0."""
+        arrays = trained.arrays
+        values = arrays["values"].astype(np.float64)
+        state = {
+            **arrays,
+            "values": values,
+            "sums": np.zeros_like(values),
+            "stamps": np.zeros(len(arrays["keys"]), dtype=np.int64),
+        }
+        return cls.from_state(trained.n_columns, state)
+
+    def average(self, int64_t time):
+        """The mean of the weights over updates 1 to `time`, as `TrainedRows`; changes nothing.
+
+        Rows are sorted by key and zeros are left out, so that the result depends on the weights
+        alone and not on the order in which features were met. At time 0 the current weights are
+        taken.
+        """
+        state = self.state()
+        values = state["values"]
+        owners = np.arange(self.n_rows)[:, None]
+        if self.adaptive:
+            owners = np.repeat(np.arange(self.n_rows), np.diff(state["starts"]))
+        if time > 0:
+            values = (state["sums"] + (time - state["stamps"][owners]) * values) / time
+        values = values.astype(np.float32)
+        keys = state["keys"]
+        if not self.adaptive:
+            kept = np.flatnonzero(values.any(axis=1))
+            kept = kept[np.argsort(keys[kept])]
+            return TrainedRows(self.n_columns, {"keys": keys[kept], "values": values[kept]})
+        live = np.flatnonzero(values)
+        live = live[np.argsort(keys[owners[live]], kind="stable")]
+        kept_keys, counts = np.unique(keys[owners[live]], return_counts=True)
+        return TrainedRows(
+            self.n_columns,
+            {
+                "keys": kept_keys,
+                "starts": np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+                "columns": state["columns"][live],
+                "values": values[live],
+            },
+        )
+
+    def __reduce__(self):
+        return TrainingRows.from_state, (self.n_columns, self.state())
+
+
+cdef class TrainedRows(Rows):
+    """Averaged rows, read-only, in single precision.
+
+    n_columns: columns of a row.
+    arrays: keys, uint64 of shape (n_rows,), rising; and values, float32, of shape (n_rows,
+        n_columns) for dense rows. Adaptive rows have values of shape (n_cells,) with columns,
+        uint16 of the same shape, and starts, int64 of shape (n_rows + 1,): the cells of row i are
+        starts[i] to starts[i + 1]. The arrays are used where they lie, mapped files included.
+    Raises ValueError if the arrays are not of this form, whatever they contain instead.
+    """
+
+    def __init__(self, Py_ssize_t n_columns, arrays):
+        cdef const uint64_t[::1] keys
+        cdef const float[::1] values
+        cdef const int64_t[::1] starts
+        cdef const uint16_t[::1] columns
+        cdef Py_ssize_t i
+        self._set_columns(n_columns)
+        self.adaptive = "columns" in arrays
+        names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
+        self.arrays = {name: np.ascontiguousarray(arrays[name]) for name in names}
+        self.n_rows = _check_layout(n_columns, self.arrays, np.float32)
+        keys = self.arrays["keys"]
+        if self.n_rows and not (self.arrays["keys"][1:] > self.arrays["keys"][: self.n_rows - 1]).all():
+            raise ValueError("the keys of the weight rows do not rise")
+        values = self.arrays["values"].reshape(-1)
+        if values.shape[0]:
+            self._values = &values[0]
+        if self.adaptive:
+            starts = self.arrays["starts"]
+            columns = self.arrays["columns"]
+            self._starts = &starts[0]
+            if columns.shape[0]:
+                self._columns = &columns[0]
+        self._resize_index(self.n_rows)
+        with nogil:
+            for i in range(self.n_rows):
+                self._place(keys[i], i, True)
+
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef double* target
+        cdef const float* values
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            target = scores + i * step
+            if self.adaptive:
+                for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
+                    target[self._columns[k]] += self._values[k]
+            else:
+                values = &self._values[<int64_t> rows[i] * self.n_columns]
+                for k in range(self.n_columns):
+                    target[k] += values[k]
+
+    def weights(self, uint64_t key):
+        """The weights of a key, all zero if it has no row: float64, shape (n_columns,)."""
+        dense = np.zeros(self.n_columns)
+        cdef double[::1] view = dense
+        cdef int32_t row = self.find(key)
+        self.add_run(&row, 1, 0, &view[0])
+        return dense
+
+    def __reduce__(self):
+        return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self.arrays.items()})
+
+
+cdef inline int size_class_of(int32_t capacity) noexcept nogil:
+    """Which list of free cells an adaptive row of a sparse capacity belongs to."""
+    return 0 if capacity == 2 else 1 if capacity == 4 else 2
+
+
+def _check_array(arrays, name, dtype, shape):
+    array = arrays.get(name)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+        raise ValueError(f"the weight rows lack {name!r} as {np.dtype(dtype)} of shape {shape}")
+
+
+def _check_layout(n_columns, arrays, dtype):
+    """Hold the arrays of dense or adaptive rows to their form; returns the number of rows."""
+    n_rows = arrays["keys"].shape[0] if arrays["keys"].ndim == 1 else -1
+    if not 0 <= n_rows <= MAX_ROWS:
+        raise ValueError("the keys of the weight rows are not one list")
+    _check_array(arrays, "keys", np.uint64, (n_rows,))
+    values = arrays["values"]
+    if "columns" in arrays:
+        starts, columns = arrays["starts"], arrays["columns"]
+        _check_array(arrays, "starts", np.int64, (n_rows + 1,))
+        _check_array(arrays, "columns", np.uint16, (values.size,))
+        _check_array(arrays, "values", dtype, (values.size,))
+        if starts[0] != 0 or starts[n_rows] != values.size or (np.diff(starts) < 0).any():
+            raise ValueError("the cells of the weight rows do not follow each other")
+        if values.size and int(columns.max()) >= n_columns:
+            raise ValueError("a weight row has a cell beyond its last column")
+    else:
+        _check_array(arrays, "values", dtype, (n_rows, n_columns))
+    if not np.isfinite(values).all():
+        raise ValueError("a weight is not a finite number")
+    return n_rows

@@ -1,0 +1,38 @@
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+class LabelGraph:
+    def __init__(self, legal: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> None: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def legal(self) -> NDArray[np.bool_]: ...
+    @property
+    def starts(self) -> NDArray[np.bool_]: ...
+    @property
+    def ends(self) -> NDArray[np.bool_]: ...
+
+class Viterbi:
+    def __init__(self, graph: LabelGraph) -> None: ...
+    @property
+    def graph(self) -> LabelGraph: ...
+
+class NBestViterbi:
+    def __init__(self, graph: LabelGraph) -> None: ...
+    @property
+    def graph(self) -> LabelGraph: ...
+
+def viterbi(
+    graph: LabelGraph,
+    emissions: ArrayLike,
+    transitions: ArrayLike,
+    mask: ArrayLike | None = None,
+    block: int = 0,
+) -> tuple[float, NDArray[np.uint16]]: ...
+def viterbi_nbest(
+    graph: LabelGraph,
+    emissions: ArrayLike,
+    transitions: ArrayLike,
+    k: int,
+    mask: ArrayLike | None = None,
+) -> list[tuple[float, NDArray[np.uint16]]]: ...
