@@ -1,0 +1,29 @@
+"""The error that every reader of this floor raises."""
+
+from __future__ import annotations
+
+import os
+from typing import TypeAlias
+
+__all__ = ["CorpusError", "StrPath"]
+
+StrPath: TypeAlias = "str | os.PathLike[str]"
+
+
+class CorpusError(ValueError):
+    """A fault in a corpus file, with its place.
+
+    file: path or name of the file, as the user gave it.
+    line: number of the line with the fault, counted from 1.
+    fault: what is wrong and, after a semicolon, what to do about it.
+    """
+
+    def __init__(self, file: StrPath, line: int, fault: str) -> None:
+        # The three go to `args` as they are, so that the error survives pickling.
+        super().__init__(os.fspath(file), line, fault)
+        self.file = os.fspath(file)
+        self.line = line
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.fault}"

@@ -1,0 +1,174 @@
+"""Text files in and out: encodings, compression, line numbers, replacement in one step."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, BinaryIO, TextIO, cast
+
+from spacy_structreg.corpora.errors import CorpusError, StrPath
+
+__all__ = ["decode_lines", "read_lines", "replace_bytes", "replace_text"]
+
+BYTE_ORDER_MARK = "\ufeff"
+SURROGATE = re.compile("[\ud800-\udfff]")
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+
+
+def read_lines(path: StrPath, *, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    r"""Yield (line number from 1, text without its line break) for each line of a file.
+
+    Names ending in .gz and .xz are decompressed. Lines end at \n and \r\n and nowhere else: U+2028,
+    U+0085, form feeds and the like are characters of the text. A byte order mark at the start of
+    the file is dropped. `encoding` is any of Python's in which a line feed is the byte 0x0A: utf-8,
+    gb18030, big5hkscs, …, but not utf-16.
+
+    Raises CorpusError for bytes that are not of the encoding, NUL characters, lone surrogates and
+    damaged or truncated compressed data, ValueError for an unusable encoding, OSError as `open`.
+    """
+    encoding = line_encoding(encoding)
+    with open_bytes(path) as stream:
+        yield from decode_lines(stream, path, encoding=encoding)
+
+
+def decode_lines(
+    stream: BinaryIO, name: StrPath, *, encoding: str = "utf-8"
+) -> Iterator[tuple[int, str]]:
+    """As `read_lines`, from an open binary stream; `name` stands for it in errors."""
+    encoding = line_encoding(encoding)
+    number = 0
+    while True:
+        try:
+            data = stream.readline()
+        except DAMAGED as error:
+            raise CorpusError(
+                name,
+                number + 1,
+                f"the compressed data is damaged or truncated ({error}); get the file again",
+            ) from error
+        if not data:
+            return
+        number += 1
+        yield number, decode_line(data, name, number, encoding)
+
+
+def decode_line(data: bytes, name: StrPath, number: int, encoding: str) -> str:
+    """The text of one line of bytes, without its line break; `encoding` as of `line_encoding`."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            name,
+            number,
+            f"byte 0x{data[error.start]:02x} at byte offset {error.start} of the line is not "
+            f"{encoding}; name the encoding of the file (gb18030, big5hkscs, …)",
+        ) from error
+    if number == 1:
+        text = text.removeprefix(BYTE_ORDER_MARK)
+    text = text.removesuffix("\n").removesuffix("\r")
+    if "\0" in text:
+        raise CorpusError(
+            name,
+            number,
+            f"NUL character at offset {text.index(chr(0))} of the line; this is no text in "
+            f"{encoding}: name the encoding of the file, convert it to UTF-8, or remove the "
+            "character",
+        )
+    # The UTF-8 codec refuses surrogates itself; utf-7 and a few others do not.
+    if encoding != "utf-8" and (found := SURROGATE.search(text)):
+        raise CorpusError(
+            name,
+            number,
+            f"lone surrogate U+{ord(found[0]):04X} at offset {found.start()} of the line; it "
+            "stands for no character: remove it or name another encoding",
+        )
+    return text
+
+
+def line_encoding(encoding: str) -> str:
+    """Python's name of an encoding, checked to be one whose lines end with the byte 0x0A.
+
+    Raises ValueError otherwise. `utf-8-sig` becomes `utf-8`: the mark is dropped in any case.
+    """
+    try:
+        name = codecs.lookup(encoding).name
+        if b"\n".decode(name) != "\n":
+            raise ValueError("its line feed is not the byte 0x0A")
+    except (LookupError, ValueError) as error:
+        raise ValueError(
+            f"{encoding!r} is not an encoding that corpora can be read in ({error}); use one such "
+            "as utf-8, gb18030 or big5hkscs, and convert files in UTF-16 or UTF-32 to UTF-8 first"
+        ) from error
+    return "utf-8" if name == "utf-8-sig" else name
+
+
+def open_bytes(path: StrPath) -> BinaryIO:
+    """Open a file for reading bytes; names ending in .gz and .xz are decompressed."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".gz":
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    if suffix == ".xz":
+        return cast("BinaryIO", lzma.open(path, "rb"))
+    return Path(path).open("rb")
+
+
+@contextlib.contextmanager
+def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
+    """A binary stream whose content becomes the file when the block ends without an error.
+
+    The bytes go to a new file in the same folder, which then takes the place of the old one in one
+    step: readers see the old file or the whole new one. When the block raises, the old file stays
+    and nothing is left behind. Permission bits are those of a new file (umask); a symbolic link
+    stays, and its target is replaced. Raises ValueError when `path` exists but is no regular file.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def replace_text(path: StrPath, *, encoding: str = "utf-8") -> Iterator[TextIO]:
+    """As `replace_bytes`, for text; line feeds are written as they are on every system.
+
+    Names ending in .gz and .xz are compressed, so that `read_lines` reads the file back; the bytes
+    are the same in every run. Writing a character that the encoding lacks raises
+    UnicodeEncodeError.
+    """
+    encoding = line_encoding(encoding)
+    with replace_bytes(path) as raw, contextlib.ExitStack() as stack:
+        suffix = Path(path).suffix.lower()
+        stream: IO[bytes] = raw
+        if suffix == ".gz":
+            # No name and no time in the header.
+            stream = cast(
+                "IO[bytes]",
+                stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)),
+            )
+        elif suffix == ".xz":
+            stream = stack.enter_context(lzma.LZMAFile(raw, "wb"))
+        text = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        try:
+            yield text
+            text.flush()
+        finally:
+            # On failure, what is still buffered must not be written when the wrapper is freed.
+            text.detach()
