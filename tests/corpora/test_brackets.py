@@ -1,0 +1,342 @@
+"""Bracketed trees: examples, faults with their lines, round trips, any depth."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.corpora.brackets import Tree, read_brackets, tagged_sentences
+from spacy_structreg.corpora.errors import CorpusError
+
+LDC_FILE = """\
+<DOC>
+<DOCID> EXAMPLE_001 </DOCID>
+<HEADER>
+<DATE> 2026-11-20 </DATE>
+</HEADER>
+<BODY>
+<P>
+<S ID=1>
+( (IP-HLN (NP-SBJ (-NONE- *pro*))
+          (VP (VV 欢迎)
+              (NP-OBJ (NN 读者)))) )
+</S>
+<S ID=2>
+( (FRAG (NP (-NONE- *)) (PU 。)) ) ( (NP (NT-SHORT 今) (-LRB- -LRB-)) )
+</S>
+</P>
+</BODY>
+</DOC>
+"""
+
+
+def leaf(tag: str, word: str) -> Tree:
+    return Tree(tag, word=word)
+
+
+def node(label: str, *children: Tree) -> Tree:
+    return Tree(label, children)
+
+
+def read(tmp_path: Path, text: str, encoding: str = "utf-8") -> list[Tree]:
+    path = tmp_path / "trees.mrg"
+    path.write_bytes(text.encode(encoding))
+    return list(read_brackets(path, encoding=encoding))
+
+
+symbols = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="() \t\n\r\v\f\0"),
+    min_size=1,
+    max_size=4,
+)
+labels = st.sampled_from(["IP", "NP-SBJ", "NP=2", "-NONE-", "<P>", "X-1=2"]) | symbols
+leaves = st.builds(lambda tag, word: Tree(tag, word=word), labels, symbols)
+named_trees = st.recursive(
+    leaves,
+    lambda trees: st.builds(
+        lambda label, children: Tree(label, tuple(children)),
+        labels,
+        st.lists(trees, min_size=1, max_size=3),
+    ),
+    max_leaves=12,
+)
+trees = named_trees | st.builds(lambda tree: Tree("", (tree,)), named_trees)
+
+
+def recursive_bracket(tree: Tree) -> str:
+    """The notation, by its obvious definition."""
+    if tree.word is not None:
+        return f"({tree.label} {tree.word})"
+    return f"({tree.label} {' '.join(map(recursive_bracket, tree.children))})"
+
+
+def recursive_without_empties(tree: Tree) -> Tree | None:
+    if tree.word is not None:
+        return None if tree.label == "-NONE-" else tree
+    children = [recursive_without_empties(child) for child in tree.children]
+    kept = tuple(child for child in children if child is not None)
+    return Tree(tree.label, kept) if kept else None
+
+
+class TestReading:
+    def test_ldc_file(self, tmp_path: Path) -> None:
+        expected = [
+            node(
+                "",
+                node(
+                    "IP-HLN",
+                    node("NP-SBJ", leaf("-NONE-", "*pro*")),
+                    node("VP", leaf("VV", "欢迎"), node("NP-OBJ", leaf("NN", "读者"))),
+                ),
+            ),
+            node("", node("FRAG", node("NP", leaf("-NONE-", "*")), leaf("PU", "。"))),
+            node("", node("NP", leaf("NT-SHORT", "今"), leaf("-LRB-", "-LRB-"))),
+        ]
+        assert read(tmp_path, LDC_FILE) == expected
+        assert read(tmp_path, LDC_FILE.replace("\n", "\r\n"), "gb18030") == expected
+
+    @pytest.mark.parametrize(
+        "text",
+        ["(ROOT (NN 书))", "(TOP(NN 书))", "((NN 书))", "(\n(\nNN\n书\n)\t)", "((NN\t书 ) )"],
+    )
+    def test_roots(self, tmp_path: Path, text: str) -> None:
+        (tree,) = read(tmp_path, text)
+        assert tree.children == (leaf("NN", "书"),)
+        assert tree.without_root() == leaf("NN", "书")
+
+    def test_several_trees_a_line(self, tmp_path: Path) -> None:
+        text = "(NP (NN 书))(NP (NN 笔)) ((NN 纸)\n)(NN 墨)"
+        assert read(tmp_path, text) == [
+            node("NP", leaf("NN", "书")),
+            node("NP", leaf("NN", "笔")),
+            node("", leaf("NN", "纸")),
+            leaf("NN", "墨"),
+        ]
+
+    def test_nameless_root_of_several_children(self, tmp_path: Path) -> None:
+        (tree,) = read(tmp_path, "( (NN 书) (PU 。))")
+        assert tree == node("", leaf("NN", "书"), leaf("PU", "。"))
+        assert tree.without_root() == tree
+
+    def test_wide_space_is_part_of_a_word(self, tmp_path: Path) -> None:
+        assert read(tmp_path, "(NN 一\u3000二)") == [leaf("NN", "一\u3000二")]
+
+    def test_trees_come_as_they_are_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "trees.mrg"
+        path.write_text("(NN 书)\n(NN 笔", "utf-8")
+        stream = read_brackets(path)
+        assert next(stream) == leaf("NN", "书")
+        with pytest.raises(CorpusError):
+            next(stream)
+
+    @pytest.mark.parametrize(
+        ("text", "line", "fault"),
+        [
+            ("", 1, "no tree"),
+            ("<DOC>\n</DOC>\n\n", 3, "no tree"),
+            ("(NN 书)\n(NP\n(NN 笔)\n\n", 2, "file ends inside the tree .* 1 closing brackets"),
+            ("(NP (NP (NN 笔", 1, "3 closing brackets are missing"),
+            ("(NN 书)\n)", 2, "closing bracket too many"),
+            ("(NN 书)\n书\n", 2, "'书' stands outside"),
+            ("<S ID=1> 书\n(NN 书)", 1, "'<S' stands outside"),
+            ("(NP\n (NN ))", 2, r"\(NN\) has only one part.*tree that begins on line 1"),
+            ("(NP\n\n (书))", 3, "only one part"),
+            ("(NP)", 1, "only one part"),
+            ("(NP ())", 1, "empty brackets"),
+            ("(NN 书)\n( )", 2, "empty brackets"),
+            ("(NP\n ((NN 书)))", 2, "brackets without a label"),
+            ("(NN 书 笔)", 1, "'笔' stands where a bracket must"),
+            ("(NP (NN 书)\n笔)", 2, "'笔' stands where a bracket must"),
+            ("((NN 书) 笔)", 1, "'笔' stands where a bracket must"),
+            ("(NP 书 (NN 笔))", 1, r"inside the leaf \(NP 书"),
+            ("\n(NP (NN 书)\n</S>\n", 3, "mark-up inside the tree that begins on line 2"),
+            ("( (IP (NN 书))\n( (IP (NN 笔)) )\n)", 2, "brackets without a label.*line 1"),
+        ],
+    )
+    def test_faults(self, tmp_path: Path, text: str, line: int, fault: str) -> None:
+        with pytest.raises(CorpusError, match=fault) as caught:
+            read(tmp_path, text)
+        assert caught.value.line == line
+
+    @given(st.text("()<>ab \n\u3000", max_size=40))
+    def test_any_text_is_trees_or_a_clear_error(self, text: str) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "trees.mrg")
+            path.write_bytes(text.encode())
+            try:
+                found = list(read_brackets(path))
+            except CorpusError as error:
+                if not 1 <= error.line <= text.count("\n") + 1:
+                    raise
+            else:
+                assert found
+                outside = [line for line in text.split("\n") if not line.strip().startswith("<")]
+                assert "".join("".join(outside).split(" ")) == "".join(
+                    recursive_bracket(tree).replace(" ", "") for tree in found
+                )
+
+
+class TestTrees:
+    @pytest.mark.parametrize("indent", [None, 0, 2])
+    @given(st.data())
+    def test_written_trees_are_read_back(self, indent: int | None, data: st.DataObject) -> None:
+        written = data.draw(st.lists(trees, min_size=1, max_size=3))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "trees.mrg")
+            text = "\n".join(tree.to_bracket(indent) for tree in written)
+            path.write_bytes(text.encode())
+            assert list(read_brackets(path)) == written
+
+    @given(trees)
+    def test_one_line_form(self, tree: Tree) -> None:
+        assert tree.to_bracket() == recursive_bracket(tree)
+
+    def test_indented_form(self) -> None:
+        tree = node(
+            "",
+            node(
+                "IP", node("NP", leaf("PN", "我")), node("VP", leaf("VV", "来"), leaf("AS", "了"))
+            ),
+        )
+        assert tree.to_bracket(2) == "(\n  (IP\n    (NP (PN 我))\n    (VP (VV 来) (AS 了))))"
+
+    @pytest.mark.parametrize(
+        "tree",
+        [
+            leaf("NN", "a b"),
+            leaf("NN", "("),
+            leaf("NN", ""),
+            leaf("", "书"),
+            leaf("NN", "\0"),
+            leaf("NN", "\ud800"),
+            node("N)P", leaf("NN", "书")),
+            node("IP", node("", leaf("NN", "书"))),
+        ],
+    )
+    def test_what_could_not_be_read_back_is_not_written(self, tree: Tree) -> None:
+        with pytest.raises(ValueError, match="cannot be written in bracket notation"):
+            tree.to_bracket()
+        assert "Tree" in repr(tree)
+
+    def test_a_node_has_children_or_a_word(self) -> None:
+        with pytest.raises(ValueError, match="either children or a word"):
+            Tree("NP")
+        with pytest.raises(ValueError, match="either children or a word"):
+            Tree("NP", (leaf("NN", "书"),), "书")
+
+    def test_leaves_and_tagged_words(self, tmp_path: Path) -> None:
+        tree = read(tmp_path, LDC_FILE)[0]
+        empty = leaf("-NONE-", "*pro*")
+        words = [leaf("VV", "欢迎"), leaf("NN", "读者")]
+        assert tree.leaves() == [empty, *words]
+        assert tree.leaves(empties=False) == words
+        assert tree.tagged_words() == [("欢迎", "VV"), ("读者", "NN")]
+
+    def test_remove_empties(self, tmp_path: Path) -> None:
+        tree = read(tmp_path, LDC_FILE)[0].remove_empties()
+        assert tree is not None
+        assert tree.to_bracket() == "( (IP-HLN (VP (VV 欢迎) (NP-OBJ (NN 读者)))))"
+        assert node("NP", node("CP", leaf("-NONE-", "*"))).remove_empties() is None
+
+    @given(trees)
+    def test_remove_empties_equals_its_recursive_twin(self, tree: Tree) -> None:
+        assert tree.remove_empties() == recursive_without_empties(tree)
+
+    @pytest.mark.parametrize(
+        ("label", "bare"),
+        [
+            ("NP", "NP"),
+            ("NP-SBJ", "NP"),
+            ("NP-PN-SBJ-1", "NP"),
+            ("NP=2", "NP"),
+            ("NP-TPC=2", "NP"),
+            ("NN-SHORT", "NN"),
+            ("-NONE-", "-NONE-"),
+            ("-LRB-", "-LRB-"),
+            ("-RRB-", "-RRB-"),
+            ("--", "--"),
+            ("=", "="),
+            ("PRP$", "PRP$"),
+            ("ADVP|PRT", "ADVP|PRT"),
+        ],
+    )
+    def test_without_function_tags(self, label: str, bare: str) -> None:
+        tree = node(label, leaf(label, "a-b"), leaf("NN", "书"))
+        expected = node(bare, leaf(bare, "a-b"), leaf("NN", "书"))
+        assert tree.without_function_tags() == expected
+
+    def test_without_root(self) -> None:
+        book = leaf("NN", "书")
+        for label in ("", "ROOT", "TOP"):
+            assert node(label, node("IP", book)).without_root() == node("IP", book)
+        assert node("IP", book).without_root() == node("IP", book)
+        assert leaf("ROOT", "根").without_root() == leaf("ROOT", "根")
+
+    @given(trees, trees)
+    def test_equality_hash_and_copies(self, one: Tree, other: Tree) -> None:
+        assert (one == other) == (recursive_bracket(one) == recursive_bracket(other))
+        for again in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            assert again == one
+            assert hash(again) == hash(one)
+        assert one != recursive_bracket(one)
+        assert recursive_bracket(one) in repr(one)
+
+    def test_nodes_come_in_preorder(self) -> None:
+        tree = node("A", node("B", leaf("C", "c")), leaf("D", "d"))
+        assert [each.label for each in tree.nodes()] == ["A", "B", "C", "D"]
+
+    def test_depth_is_not_limited(self, tmp_path: Path) -> None:
+        depth = 100_000
+        text = "(A-X " * depth + "(-NONE- *) (B b)" + ")" * depth
+        (tree,) = read(tmp_path, text)
+        assert tree.to_bracket() == text
+        assert read(tmp_path, tree.to_bracket(1)) == [tree]
+        assert tree.tagged_words() == [("b", "B")]
+        bare = tree.without_function_tags().remove_empties()
+        assert bare is not None
+        assert bare.to_bracket() == "(A " * depth + "(B b)" + ")" * depth
+        assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree
+        assert len(repr(tree)) > depth
+
+    def test_unclosed_brackets_of_any_depth_are_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(CorpusError, match="100000 closing brackets are missing"):
+            read(tmp_path, "(A " * 100_000)
+        with pytest.raises(CorpusError, match="without a label"):
+            read(tmp_path, "(" * 100_000)
+
+
+def test_tagged_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "trees.mrg"
+    path.write_text(LDC_FILE + "( (IP (NP (-NONE- *))) )\n", "utf-8")
+    assert tagged_sentences(path) == [
+        [("欢迎", "VV"), ("读者", "NN")],
+        [("。", "PU")],
+        [("今", "NT"), ("-LRB-", "-LRB-")],
+    ]
+
+
+def test_tagged_sentences_without_words(tmp_path: Path) -> None:
+    path = tmp_path / "trees.mrg"
+    path.write_text("(IP (-NONE- *))\n", "utf-8")
+    with pytest.raises(CorpusError, match="no tree of the file has a word"):
+        tagged_sentences(path)
+
+
+def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Path) -> None:
+    path = data_folder / "ptb-sample" / "combined.mrg.xz"
+    if not path.is_file():
+        pytest.skip("ptb-sample is not in the data folder")
+    treebank = list(read_brackets(path))
+    assert len(treebank) == 3914
+    again = tmp_path / "again.mrg"
+    again.write_bytes("\n".join(tree.to_bracket(1) for tree in treebank).encode())
+    assert list(read_brackets(again)) == treebank
+    tags = {tag for sentence in tagged_sentences(path) for _, tag in sentence}
+    assert {"NN", "-LRB-", "PRP$", "``", ":"} <= tags
+    assert "-NONE-" not in tags
