@@ -1,0 +1,174 @@
+"""Figures of word segmentation, as the scorer of the SIGHAN bakeoffs defines them.
+
+A predicted word is right when a gold word has the same first and last character (Emerson 2005,
+"The Second International Chinese Word Segmentation Bakeoff"). The bakeoff's script aligns the two
+lists of words with `diff`; counting spans gives the figures without its ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import zip_longest
+
+__all__ = ["SegmentationScorer", "SegmentationScores", "score_segmentation"]
+
+
+@dataclass(frozen=True)
+class SegmentationScores:
+    """Counts of words, and the figures that follow from them, as fractions of 1.
+
+    gold, predicted, correct: words in the gold text, in the prediction, and in both.
+    oov, oov_correct: gold words that are not in the vocabulary of the training text, and how many
+    of them were found; None when no vocabulary was given.
+
+    A figure is None where its denominator is 0 or its counts are unknown.
+    """
+
+    gold: int
+    predicted: int
+    correct: int
+    oov: int | None = None
+    oov_correct: int | None = None
+
+    @property
+    def seg_p(self) -> float | None:
+        """Precision: correct / predicted words."""
+        return _ratio(self.correct, self.predicted)
+
+    @property
+    def seg_r(self) -> float | None:
+        """Recall: correct / gold words."""
+        return _ratio(self.correct, self.gold)
+
+    @property
+    def seg_f(self) -> float | None:
+        """Harmonic mean of precision and recall; 0 when no word is right."""
+        return _ratio(2 * self.correct, self.gold + self.predicted)
+
+    @property
+    def oov_rate(self) -> float | None:
+        """Gold words out of the vocabulary / gold words."""
+        return None if self.oov is None else _ratio(self.oov, self.gold)
+
+    @property
+    def oov_r(self) -> float | None:
+        """Recall of the gold words that are out of the vocabulary."""
+        if self.oov is None or self.oov_correct is None:
+            return None
+        return _ratio(self.oov_correct, self.oov)
+
+    @property
+    def iv_r(self) -> float | None:
+        """Recall of the gold words that are in the vocabulary."""
+        if self.oov is None or self.oov_correct is None:
+            return None
+        return _ratio(self.correct - self.oov_correct, self.gold - self.oov)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The six figures under the keys that all reports of the package use."""
+        return {
+            "seg_p": self.seg_p,
+            "seg_r": self.seg_r,
+            "seg_f": self.seg_f,
+            "oov_rate": self.oov_rate,
+            "oov_r": self.oov_r,
+            "iv_r": self.iv_r,
+        }
+
+
+class SegmentationScorer:
+    """Adds up the counts of one sentence after the other.
+
+    vocabulary: the words of the training text; without it the figures on words out of the
+    vocabulary are None.
+    """
+
+    def __init__(self, vocabulary: AbstractSet[str] | None = None) -> None:
+        self.vocabulary = vocabulary
+        self._sentences = self._gold = self._predicted = self._correct = 0
+        self._oov = self._oov_correct = 0
+
+    def add(self, gold: Sequence[str], predicted: Sequence[str]) -> None:
+        """Count one sentence, given as two lists of words over the same characters.
+
+        White space is a character like any other; leave words of white space out beforehand if
+        they are not to count. Raises ValueError, and counts nothing, for empty words and for
+        different characters, naming the sentence (from 0) and the first offset that differs.
+        """
+        self._check(gold, predicted)
+        predicted_ends = _ends(predicted)
+        # A word is a span, and a span is right when its end and the end before it are both in the
+        # prediction with nothing between; the map from end to start says so in one look-up.
+        starts = dict(zip(predicted_ends, [0, *predicted_ends], strict=False))
+        start = 0
+        for word in gold:
+            end = start + len(word)
+            right = starts.get(end) == start
+            self._correct += right
+            if self.vocabulary is not None and word not in self.vocabulary:
+                self._oov += 1
+                self._oov_correct += right
+            start = end
+        self._gold += len(gold)
+        self._predicted += len(predicted)
+        self._sentences += 1
+
+    def scores(self) -> SegmentationScores:
+        """The counts and figures of all sentences added so far."""
+        known = self.vocabulary is not None
+        return SegmentationScores(
+            gold=self._gold,
+            predicted=self._predicted,
+            correct=self._correct,
+            oov=self._oov if known else None,
+            oov_correct=self._oov_correct if known else None,
+        )
+
+    def _check(self, gold: Sequence[str], predicted: Sequence[str]) -> None:
+        if "" in gold or "" in predicted:
+            raise ValueError(f"sentence {self._sentences}: a word is empty; leave empty words out")
+        gold_text, predicted_text = "".join(gold), "".join(predicted)
+        if gold_text != predicted_text:
+            pairs = enumerate(zip_longest(gold_text, predicted_text))
+            offset, (wanted, given) = next((i, pair) for i, pair in pairs if pair[0] != pair[1])
+            raise ValueError(
+                f"sentence {self._sentences}: gold and prediction differ at character offset "
+                f"{offset} ({_shown(wanted)} and {_shown(given)}); score a segmentation of the "
+                "same text"
+            )
+
+
+def score_segmentation(
+    gold: Iterable[Sequence[str]],
+    predicted: Iterable[Sequence[str]],
+    vocabulary: AbstractSet[str] | None = None,
+) -> SegmentationScores:
+    """The scores of predicted against gold sentences, each a list of words.
+
+    Raises ValueError as `SegmentationScorer.add`, and when the numbers of sentences differ.
+    """
+    scorer = SegmentationScorer(vocabulary)
+    for index, (gold_words, predicted_words) in enumerate(zip_longest(gold, predicted)):
+        if gold_words is None or predicted_words is None:
+            shorter = "gold" if gold_words is None else "prediction"
+            raise ValueError(f"the {shorter} ends after {index} sentences, the other goes on")
+        scorer.add(gold_words, predicted_words)
+    return scorer.scores()
+
+
+def _ends(words: Sequence[str]) -> list[int]:
+    ends, end = [], 0
+    for word in words:
+        end += len(word)
+        ends.append(end)
+    return ends
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _shown(character: str | None) -> str:
+    return "end of text" if character is None else repr(character)
