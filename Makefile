@@ -34,10 +34,11 @@ quickstart: $(VENV)/.package
 test: build
 	$(PY) -m pytest $(PYTEST_ARGS)
 
+# cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(VENV)/bin/cython-lint spacy_structreg
+	PATH="$(VENV)/bin:$$PATH" cython-lint spacy_structreg
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop
