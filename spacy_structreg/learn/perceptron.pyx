@@ -10,12 +10,14 @@ cdef class Perceptron:
     clock: the number of examples visited so far, on which averaging counts (method.md, section
         2). A kernel advances it before each example and gives it to the rows as the time of the
         update.
-    Raises ValueError if a row was visited later than the clock says.
+    Raises ValueError if the clock is negative or a row was visited later than it says.
     """
 
     def __init__(self, tables, clock=0):
         self.tables = list(tables)
         self.clock = clock
+        if self.clock < 0:
+            raise ValueError(f"the clock stands at {self.clock}")
         for table in self.tables:
             if (<TrainingRows?> table).last_visit() > self.clock:
                 raise ValueError("a weight row was visited later than the clock says")

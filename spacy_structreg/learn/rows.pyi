@@ -1,9 +1,8 @@
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from typing import Any
 
 class Rows:
     @property

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
 cdef enum:
@@ -38,6 +39,7 @@ cdef class ChainFeatures:
 
 cdef class CompiledChain:
     cdef readonly Py_ssize_t n
+    cdef readonly Perceptron learner
     cdef uint16_t* labels
     cdef int32_t* rows
 

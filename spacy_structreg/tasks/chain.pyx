@@ -188,7 +188,7 @@ cdef class ChainFeatures:
             raise ValueError("the learner belongs to other features")
         if n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
-        chain = CompiledChain(n, self.rows_of(n))
+        chain = CompiledChain(n, self.rows_of(n), learner)
         for i in range(n):
             chain.labels[i] = gold[i]
         if n == 0:
@@ -214,13 +214,14 @@ cdef class ChainFeatures:
 cdef class CompiledChain:
     """A training sequence, reduced to gold labels and numbers of weight rows.
 
-    n: its length. It belongs to the learner it was compiled for.
+    n: its length. learner: the learner whose rows these are.
     """
 
-    def __init__(self, Py_ssize_t n, Py_ssize_t n_rows):
+    def __init__(self, Py_ssize_t n, Py_ssize_t n_rows, Perceptron learner not None):
         free(self.labels)
         free(self.rows)
         self.n = n
+        self.learner = learner
         self.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
         self.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
         if self.labels == NULL or self.rows == NULL:

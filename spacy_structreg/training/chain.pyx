@@ -57,7 +57,8 @@ cdef class ChainTrainer:
 
         chains: a list of `CompiledChain`. order: the numbers of the chains to visit, integers.
         Returns how many sequences, and how many labels in all, were predicted wrongly.
-        The GIL is released. Raises IndexError if `order` names a sequence that does not exist.
+        The GIL is released. Raises IndexError if `order` names a sequence that does not exist,
+        ValueError if a sequence was compiled for another learner.
         """
         cdef CompiledChain chain
         cdef int64_t[::1] visits = np.ascontiguousarray(order, dtype=np.int64)
@@ -77,6 +78,8 @@ cdef class ChainTrainer:
             if views == NULL or tables == NULL:
                 raise MemoryError(f"no memory for {n_chains:,} sequences")
             for i, chain in enumerate(chains):
+                if chain.learner is not self.learner:
+                    raise ValueError(f"sequence {i} was compiled for another learner")
                 views[i] = ChainView(chain.n, chain.labels, chain.rows)
             for i, table in enumerate(self.learner.tables):
                 tables[i] = <void*> table

@@ -1,0 +1,663 @@
+"""Character-based word segmentation: a first-order chain of BMES labels."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import chain
+from multiprocessing.context import get_spawning_popen
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from spacy_structreg.about import __version__
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.corpora.sentences import sentence_ends, split_words
+from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.tables import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
+from spacy_structreg.features.templates import parse_templates
+from spacy_structreg.learn.model_file import (
+    Arrays,
+    State,
+    field,
+    model_bytes,
+    model_checksum,
+    parse_model,
+    read_model,
+    write_model,
+)
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
+from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.training.chain import ChainTrainer
+
+TASK: Final = "character_segmenter"
+
+Sentences: TypeAlias = Literal["punctuation", "doc"]
+
+# How many characters one thread takes at a time, and how many such portions wait for each thread.
+_PORTION: Final = 100_000
+_AHEAD: Final = 2
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What one epoch of training did.
+
+    epoch: its number, from 1. wrong_sentences, wrong_labels: how many were predicted wrongly when
+    they were visited. seconds: wall time, evaluation included. dev: the scores of the averaged
+    weights on the development corpus, if there is one.
+    """
+
+    epoch: int
+    wrong_sentences: int
+    wrong_labels: int
+    seconds: float
+    dev: SegmentationScores | None
+
+
+class CharacterSegmenter:
+    """Segments text into words by labelling its characters (method.md, section 3).
+
+    templates: the name of a table (``"zhang2014"``), templates parted by ``|``, or a list of
+        these; see `features.templates` for the notation. Atoms are ``c``, the character, and
+        ``type``, its type.
+    types: the alphabet of character types, ``"extended"`` or ``"g10"``, whose templates are added;
+        None for no types.
+    half_width: let full-width letters, digits and punctuation look like their half-width forms.
+    skip_bigram: add the template of the two neighbours of a character.
+    sentences: ``"punctuation"`` cuts texts into sentences before they are labelled, in training
+        as in prediction; ``"doc"`` takes every text as one sentence.
+    epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
+        better F on the development corpus; None for never.
+    seed: of the order in which sentences are visited; None draws one from Python's generator.
+
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    def __init__(
+        self,
+        *,
+        templates: str | Sequence[str] = "zhang2014",
+        types: str | None = "extended",
+        half_width: bool = True,
+        skip_bigram: bool = False,
+        sentences: Sentences = "punctuation",
+        epochs: int = 10,
+        patience: int | None = None,
+        seed: int | None = 0,
+    ) -> None:
+        if sentences not in ("punctuation", "doc"):
+            raise ValueError(f"sentences is {sentences!r}; choose 'punctuation' or 'doc'")
+        if epochs < 1 or (patience is not None and patience < 1):
+            raise ValueError(f"epochs ({epochs}) and patience ({patience}) must be at least 1")
+        if seed is not None and seed < 0:
+            raise ValueError(f"seed is {seed}; it must not be negative")
+        self.sentences: Sentences = sentences
+        self.epochs = epochs
+        self.patience = patience
+        self.seed = random.getrandbits(32) if seed is None else seed
+        self.corpus_checksum: str | None = None
+        self.history: list[EpochReport] = []
+        self._atoms = CharacterAtoms(types, half_width)
+        self._scheme = bmes()
+        tables = [templates] if isinstance(templates, str) else list(templates)
+        if types is not None:
+            tables.append(CHARACTER_TYPES)
+        if skip_bigram:
+            tables.append(SKIP_BIGRAM)
+        self.templates = tuple(
+            str(template)
+            for template in parse_templates(
+                (CHARACTER_TABLES.get(table, table) for table in tables), self._atoms.atoms
+            )
+        )
+        shapes = compile_shapes(parse_templates(self.templates, self._atoms.atoms))
+        self._features = ChainFeatures(shapes, self._atoms.atoms, len(self._scheme.labels))
+        self._trained: _Decoders | None = None
+        self._trainer: ChainTrainer | None = None
+        self._random = np.random.default_rng(self.seed)
+        self._source: tuple[Path, int] | None = None
+        # Held while weights change or are averaged; decoding works on weights that never change.
+        self._lock = threading.RLock()
+        self._outdated = False
+
+    # Settings ----------------------------------------------------------------------------------
+
+    @property
+    def types(self) -> str | None:
+        """The alphabet of character types, if any."""
+        return self._atoms.types
+
+    @property
+    def half_width(self) -> bool:
+        """Whether full-width forms look like half-width ones to the model."""
+        return self._atoms.half_width
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of characters, sorted."""
+        return self._scheme.labels
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there are weights to predict with."""
+        return self._trained is not None or self._trainer is not None
+
+    # Training ----------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        sentences: Iterable[Sequence[str]],
+        dev: Iterable[Sequence[str]] | None = None,
+        *,
+        n_threads: int = 1,
+        progress: bool = False,
+        on_epoch: Callable[[EpochReport], None] | None = None,
+    ) -> CharacterSegmenter:
+        """Train from nothing, for `epochs` passes.
+
+        sentences: the words of each sentence. White space within words is dropped.
+        dev: a development corpus; the epoch of the highest F on it is kept, the earliest of equal
+            ones. Without it the last epoch is kept.
+        n_threads: threads that segment the development corpus; the result does not depend on it.
+        progress: show a bar on standard error, if that is a terminal.
+        on_epoch: called after each epoch.
+        Raises ValueError if there is nothing to train on, or a sentence is not a list of words.
+        """
+        gold = _checked(sentences, "training")
+        held_out = None if dev is None else _checked(dev, "development")
+        generator = np.random.default_rng(self.seed)
+        trainer = self._new_trainer(self._features.new_learner())
+        chains = self._compile(chain.from_iterable(map(self._split, gold)), trainer.learner)
+        history: list[EpochReport] = []
+        best: _Decoders | None = None
+        best_f = -1.0
+        waited = 0
+        with tqdm(
+            total=self.epochs, desc="train", unit="epoch", disable=not progress or None
+        ) as bar:
+            while len(history) < self.epochs and (self.patience is None or waited < self.patience):
+                began = time.perf_counter()
+                wrong = trainer.epoch(chains, generator.permutation(len(chains)))
+                scores = None
+                if held_out is not None:
+                    decoders = self._decoders_of(trainer.learner.average())
+                    scores = self._score(held_out, decoders, None, n_threads)
+                    dev_f = scores.seg_f or 0.0
+                    bar.set_postfix(dev_f=f"{dev_f:.4f}")
+                    waited += 1
+                    if dev_f > best_f:
+                        best, best_f, waited = decoders, dev_f, 0
+                seconds = time.perf_counter() - began
+                history.append(EpochReport(len(history) + 1, *wrong, seconds, scores))
+                bar.update()
+                if on_epoch is not None:
+                    on_epoch(history[-1])
+        with self._lock:
+            self._trained = best or self._decoders_of(trainer.learner.average())
+            self._trainer = None
+            self._outdated = False
+            self._source = None
+            self._random = generator
+            self.history = history
+            self.corpus_checksum = corpus_checksum(gold)
+        return self
+
+    def compile(self, sentences: Iterable[Sequence[str]]) -> list[CompiledChain]:
+        """Sentences made ready for `learn`; those with nothing but white space are left out.
+
+        They belong to the running training, which is begun if need be, from the weights that there
+        are. `fit` ends it.
+        """
+        with self._lock:
+            split = chain.from_iterable(map(self._split, sentences))
+            return self._compile(split, self._running().learner)
+
+    def learn(self, sentences: Sequence[CompiledChain]) -> tuple[int, int]:
+        """Visit each compiled sentence once, in an order of the model's own generator.
+
+        Returns how many sentences, and how many labels, were predicted wrongly before they were
+        corrected. Raises ValueError if a sentence was compiled for another training.
+        """
+        with self._lock:
+            order = self._random.permutation(len(sentences))
+            wrong = self._running().epoch(sentences, order)
+            self._outdated = True
+            self.corpus_checksum = None
+            return wrong
+
+    def partial_fit(self, sentences: Iterable[Sequence[str]]) -> CharacterSegmenter:
+        """Train one pass further, from the weights that there are.
+
+        After `load` and `fit`, training goes on from the averaged weights, which count as the
+        weights before the first update of a new average. Raises ValueError as `fit` does.
+        """
+        gold = _checked(sentences, "training")
+        with self._lock:
+            self.learn(self.compile(gold))
+        return self
+
+    def _running(self) -> ChainTrainer:
+        """The running training; one that goes on from the trained weights, or from nothing."""
+        if self._trainer is None:
+            self._trainer = self._new_trainer(
+                self._features.new_learner()
+                if self._trained is None
+                else Perceptron.from_trained(self._trained.tables)
+            )
+        return self._trainer
+
+    def _new_trainer(self, learner: Perceptron) -> ChainTrainer:
+        return ChainTrainer(self._features, self._scheme.graph, learner)
+
+    def _compile(
+        self, sentences: Iterable[Sequence[str]], learner: Perceptron
+    ) -> list[CompiledChain]:
+        compiled = (
+            self._atoms.compile(words, self._scheme, self._features, learner) for words in sentences
+        )
+        return [sentence for sentence in compiled if sentence is not None]
+
+    def _split(self, words: Sequence[str]) -> list[list[str]]:
+        squeezed = _squeezed(words)
+        return split_words(squeezed) if self.sentences == "punctuation" else [squeezed]
+
+    # Prediction --------------------------------------------------------------------------------
+
+    def predict(self, text: str) -> list[str]:
+        """The words of a text, without the white space between them.
+
+        Raises ValueError if the segmenter has not been trained.
+        """
+        return self.predict_batch([text])[0]
+
+    def predict_batch(self, texts: Iterable[str], *, n_threads: int = 1) -> list[list[str]]:
+        """The words of each text; threads decode side by side. Raises as `predict`."""
+        return list(self.predict_stream(texts, n_threads=n_threads))
+
+    def predict_stream(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
+        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
+        return self._stream(texts, self._decoders(), n_threads)
+
+    def _stream(
+        self, texts: Iterable[str], decoders: _Decoders, n_threads: int
+    ) -> Iterator[list[str]]:
+        portions = _portions(texts)
+        if n_threads <= 1:
+            for portion in portions:
+                yield from self._segment(decoders, portion)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            pending: deque[Future[list[list[str]]]] = deque()
+            for portion in portions:
+                pending.append(pool.submit(self._segment, decoders, portion))
+                if len(pending) == n_threads * _AHEAD:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+
+    def predict_spans(self, text: str) -> NDArray[np.int64]:
+        """Where the words of a text begin and end: shape (n_words, 2). Raises as `predict`."""
+        with self._decoders().borrow() as decoder:
+            return decoder.spans(text, self._sentence_ends(text))
+
+    def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
+        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
+        segmenter has not been trained.
+        """
+        # Sentences are independent: the best of all are sums of the best of each. `steps` keeps,
+        # for each sentence, which of the best so far it continues and by which of its own.
+        scores = [0.0]
+        steps: list[list[tuple[int, list[str]]]] = []
+        start = 0
+        with self._decoders().borrow() as decoder:
+            for end in self._sentence_ends(text) or [0]:
+                sentence = decoder.nbest(text[start:end], n)
+                start = end
+                best = nlargest(
+                    n,
+                    (
+                        (score + more, rank, words)
+                        for rank, score in enumerate(scores)
+                        for more, words in sentence
+                    ),
+                    key=itemgetter(0),
+                )
+                scores = [score for score, _, _ in best]
+                steps.append([(rank, words) for _, rank, words in best])
+        segmentations = []
+        for last, score in enumerate(scores):
+            rank = last
+            parts = []
+            for step in reversed(steps):
+                rank, words = step[rank]
+                parts.append(words)
+            segmentations.append((score, list(chain.from_iterable(reversed(parts)))))
+        return segmentations
+
+    def evaluate(
+        self,
+        gold: Iterable[Sequence[str]],
+        *,
+        vocabulary: AbstractSet[str] | None = None,
+        n_threads: int = 1,
+    ) -> SegmentationScores:
+        """Segment the texts of gold sentences and score the result.
+
+        vocabulary: the words of the training corpus, for the figures on words out of it.
+        Raises ValueError if there is no sentence, or as `predict`.
+        """
+        checked = _checked(gold, "evaluation")
+        return self._score(checked, self._decoders(), vocabulary, n_threads)
+
+    def _score(
+        self,
+        gold: list[Sequence[str]],
+        decoders: _Decoders,
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> SegmentationScores:
+        squeezed = list(map(_squeezed, gold))
+        predicted = self._stream(map("".join, squeezed), decoders, n_threads)
+        return score_segmentation(squeezed, predicted, vocabulary)
+
+    def _segment(self, decoders: _Decoders, texts: list[str]) -> list[list[str]]:
+        with decoders.borrow() as decoder:
+            return decoder.segment(texts, [self._sentence_ends(text) for text in texts])
+
+    def _sentence_ends(self, text: str) -> list[int]:
+        if self.sentences == "punctuation":
+            return sentence_ends(text)
+        return [len(text)] if text else []
+
+    def _decoders(self) -> _Decoders:
+        """Decoders of the weights as they are now, averaged anew if training has gone on."""
+        if self._outdated or self._trained is None:
+            with self._lock:
+                if self._trainer is None and self._trained is None:
+                    raise ValueError(
+                        "the segmenter has not been trained; call fit, or load a trained model"
+                    )
+                if self._outdated or self._trained is None:
+                    self._trained = self._decoders_of(self._running().learner.average())
+                    self._source = None
+                    self._outdated = False
+        return self._trained
+
+    def _decoders_of(self, tables: list[TrainedRows]) -> _Decoders:
+        def make() -> CharacterDecoder:
+            decoder = ChainDecoder(self._features, self._scheme.graph, tables)
+            return CharacterDecoder(self._atoms, decoder, self._scheme.begins)
+
+        return _Decoders(tables, make)
+
+    # Files -------------------------------------------------------------------------------------
+
+    def to_bytes(self, *, state: State = "trained") -> bytes:
+        """The contents of the file that `save` writes. Raises ValueError as `save`."""
+        return model_bytes(*self._contents(state))
+
+    def save(self, path: StrPath, *, state: State = "trained") -> None:
+        """Write the model file, in one step.
+
+        state: ``"trained"``, the averaged weights; or ``"training"``, all that a training needs to
+            go on as if it had not been interrupted.
+        Raises ValueError if the segmenter has not been trained, or, for ``"training"``, if no
+        training is running.
+        """
+        with self._lock:
+            if self._source is not None and self._trained is not None:
+                # A mapped file cannot be replaced everywhere: work on a copy from here on.
+                self._trained = self._decoders_of(
+                    [
+                        TrainedRows(
+                            table.n_columns,
+                            {name: np.array(array) for name, array in table.arrays.items()},
+                        )
+                        for table in self._trained.tables
+                    ]
+                )
+                self._source = None
+            write_model(path, *self._contents(state))
+
+    @classmethod
+    def load(cls, path: StrPath, *, verify: bool = True) -> CharacterSegmenter:
+        """Read a model file. The weights stay in it and are mapped into memory.
+
+        verify: check the checksums of the weights, about 1 ms a MB.
+        Raises ValueError, naming the file, if it is not a whole and sound model file of a
+        character segmenter; OSError if it cannot be read.
+        """
+        segmenter = cls._from_contents(str(path), *read_model(path, verify=verify))
+        if segmenter._trainer is None:
+            segmenter._source = (Path(path).absolute(), model_checksum(path))
+        return segmenter
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, name: str = "model") -> CharacterSegmenter:
+        """The segmenter that `to_bytes` wrote. Raises ValueError as `load`."""
+        return cls._from_contents(name, *parse_model(data, name=name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A child process on this machine can map the file that this process has mapped.
+        if get_spawning_popen() is not None and self._source is not None and not self._outdated:
+            path, checksum = self._source
+            try:
+                if model_checksum(path) == checksum:
+                    return _load_checked, (path, checksum)
+            except (OSError, ValueError):
+                pass  # The file is gone or another one; the weights travel instead.
+        if not self.is_trained:
+            return _untrained, (self._settings(),)
+        return CharacterSegmenter.from_bytes, (self.to_bytes(),)
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "templates": list(self.templates),
+            "types": self.types,
+            "half_width": self.half_width,
+            "sentences": self.sentences,
+            "epochs": self.epochs,
+            "patience": self.patience,
+            "seed": self.seed,
+        }
+
+    def _contents(self, state: State) -> tuple[dict[str, Any], Arrays]:
+        with self._lock:
+            header: dict[str, Any] = {
+                "package": "spacy_structreg",
+                "version": __version__,
+                "state": state,
+                "task": TASK,
+                "labels": list(self.labels),
+                "settings": self._settings(),
+                "corpus": self.corpus_checksum,
+                "columns": list(self._features.widths),
+            }
+            if state == "trained":
+                tables = [table.arrays for table in self._decoders().tables]
+            elif self._trainer is not None:
+                tables = [table.state() for table in self._trainer.learner.tables]
+                header["clock"] = self._trainer.learner.clock
+                header["generator"] = _generator_state(self._random)
+            else:
+                raise ValueError("no training is running whose state could be saved")
+        arrays = {
+            f"{i}.{name}": array for i, table in enumerate(tables) for name, array in table.items()
+        }
+        return header, arrays
+
+    @classmethod
+    def _from_contents(
+        cls, name: str, header: dict[str, Any], arrays: Arrays
+    ) -> CharacterSegmenter:
+        try:
+            if field(header, "task", str) != TASK:
+                raise ValueError(f"it is a model of the task {header['task']!r}, not {TASK!r}")
+            segmenter = cls(**_checked_settings(field(header, "settings", dict)))
+            if tuple(field(header, "labels", list)) != segmenter.labels:
+                raise ValueError(f"it has the labels {header['labels']}, not BMES")
+            if tuple(field(header, "columns", list)) != segmenter._features.widths:
+                raise ValueError("its weight rows do not fit its templates")
+            corpus = field(header, "corpus", (str, type(None)))
+            segmenter.corpus_checksum = corpus
+            tables: list[Arrays] = [{} for _ in segmenter._features.widths]
+            for key, array in arrays.items():
+                number, _, part = key.partition(".")
+                if not number.isdecimal() or int(number) >= len(tables):
+                    raise ValueError(f"it has an array {key!r} that belongs to nothing")
+                tables[int(number)][part] = array
+            rows = zip(segmenter._features.widths, tables, strict=True)
+            if field(header, "state", str) == "trained":
+                segmenter._trained = segmenter._decoders_of(
+                    [TrainedRows(width, table) for width, table in rows]
+                )
+                with segmenter._trained.borrow():
+                    pass  # A decoder checks that rows and features fit, before the first text.
+            elif header["state"] == "training":
+                learner = Perceptron(
+                    (TrainingRows.from_state(width, table) for width, table in rows),
+                    field(header, "clock", int),
+                )
+                segmenter._trainer = segmenter._new_trainer(learner)
+                segmenter._random = _generator(field(header, "generator", dict))
+                segmenter._outdated = True
+            else:
+                raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"{name}: the model cannot be used: {error}") from error
+        return segmenter
+
+
+class _Decoders:
+    """Decoders of one set of weights, each lent to one thread at a time."""
+
+    def __init__(self, tables: list[TrainedRows], make: Callable[[], CharacterDecoder]) -> None:
+        self.tables = tables
+        self._make = make
+        self._idle: list[CharacterDecoder] = []
+
+    @contextmanager
+    def borrow(self) -> Iterator[CharacterDecoder]:
+        # Taking from and adding to a list are atomic.
+        try:
+            decoder = self._idle.pop()
+        except IndexError:
+            decoder = self._make()
+        yield decoder
+        self._idle.append(decoder)
+
+
+def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Texts in portions of about `_PORTION` characters."""
+    portion: list[str] = []
+    size = 0
+    for text in texts:
+        portion.append(text)
+        size += len(text) + 1
+        if size >= _PORTION:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def _checked(sentences: Iterable[Sequence[str]], purpose: str) -> list[Sequence[str]]:
+    """The sentences as a list, if they are any and are lists of words."""
+    checked = list(sentences)
+    for number, words in enumerate(checked, 1):
+        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+            raise ValueError(
+                f"sentence {number} of the {purpose} corpus is {words!r:.60}, not a list of words"
+            )
+    if not any(word.strip() for words in checked for word in words):
+        raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
+    return checked
+
+
+def _squeezed(words: Iterable[str]) -> list[str]:
+    """Words without the white space in them, and without those that are nothing else."""
+    return [word for word in ("".join(word.split()) for word in words) if word]
+
+
+_SETTINGS: Final[dict[str, tuple[type, ...]]] = {
+    "templates": (list,),
+    "types": (str, type(None)),
+    "half_width": (bool,),
+    "sentences": (str,),
+    "epochs": (int,),
+    "patience": (int, type(None)),
+    "seed": (int,),
+}
+
+
+def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    if set(settings) != set(_SETTINGS):
+        raise ValueError(f"its settings are {sorted(map(str, settings))}")
+    for name, kinds in _SETTINGS.items():
+        field(settings, name, kinds)
+    if not all(isinstance(template, str) for template in settings["templates"]):
+        raise ValueError("its templates are not strings")
+    # The templates in a file are complete; those that settings add are there already.
+    return settings
+
+
+def _generator_state(generator: np.random.Generator) -> dict[str, Any]:
+    # msgpack has no integers of 128 bits.
+    state: dict[str, Any] = dict(generator.bit_generator.state)
+    return {
+        "kind": state["bit_generator"],
+        "state": f"{state['state']['state']:x}",
+        "inc": f"{state['state']['inc']:x}",
+        "has_uint32": state["has_uint32"],
+        "uinteger": state["uinteger"],
+    }
+
+
+def _generator(state: dict[str, Any]) -> np.random.Generator:
+    bits = np.random.PCG64()
+    if field(state, "kind", str) != "PCG64":
+        raise ValueError(f"it was trained with the generator {state['kind']!r}, not PCG64")
+    try:
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {
+                "state": int(field(state, "state", str), 16),
+                "inc": int(field(state, "inc", str), 16),
+            },
+            "has_uint32": field(state, "has_uint32", int),
+            "uinteger": field(state, "uinteger", int),
+        }
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"the state of its random generator is unusable: {error}") from error
+    return np.random.Generator(bits)
+
+
+def _load_checked(path: Path, checksum: int) -> CharacterSegmenter:
+    """Load a model file that must still be the one that the parent process had mapped."""
+    if model_checksum(path) != checksum:
+        raise ValueError(f"{path}: the model file changed while a process was being started")
+    return CharacterSegmenter.load(path)
+
+
+def _untrained(settings: dict[str, Any]) -> CharacterSegmenter:
+    return CharacterSegmenter(**settings)

@@ -1,0 +1,215 @@
+"""The model file: a checked header and raw arrays, written in one step, mapped when read.
+
+Layout, all numbers little-endian:
+
+====================  =======================================================================
+8 bytes               magic
+u32, u32, u32, u64    format version, length and CRC-32 of the header, length of the file
+header                msgpack: what the caller gave, under "model"; and under "arrays" the name,
+                      type, shape and CRC-32 of each array
+arrays                each begins at a multiple of 64 bytes, with zeros before it
+====================  =======================================================================
+
+Nothing is allocated before the header has been checked, and nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from math import prod
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgpack
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.corpora.files import replace_bytes
+
+FORMAT_VERSION: Final = 1
+
+State: TypeAlias = Literal["training", "trained"]
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+Buffer: TypeAlias = bytes | memoryview | mmap.mmap
+
+_MAGIC: Final = b"\x89SRM\r\n\x1a\n"
+_PREAMBLE: Final = struct.Struct("<8sIIIQ")
+_ALIGNMENT: Final = 64
+_MAX_HEADER: Final = 1 << 26
+_MAX_DIMENSIONS: Final = 2
+_TYPES: Final = {"<f4", "<f8", "<i8", "<u2", "<u8"}
+
+
+def model_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The contents of a model file.
+
+    header: whatever msgpack can hold. arrays: float32, float64, int64, uint16 or uint64, of one
+    or two dimensions.
+    """
+    return b"".join(_chunks(header, arrays))
+
+
+def write_model(
+    path: StrPath, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a model file in one step: a reader finds the old file or the whole new one."""
+    with replace_bytes(path) as stream:
+        for chunk in _chunks(header, arrays):
+            stream.write(chunk)
+
+
+def read_model(path: StrPath, *, verify: bool = True) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a model file, which is mapped into memory, not copied.
+
+    verify: check the arrays' checksums too, which reads the whole file (about 1 ms a MB).
+    Raises ValueError, naming the file, if it is not a whole model file of this version; OSError
+    if it cannot be read.
+    """
+    with Path(path).open("rb") as stream:
+        # An empty file cannot be mapped.
+        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if stream.read(1) else b""
+    return parse_model(data, name=str(path), verify=verify)
+
+
+def parse_model(
+    data: Buffer, *, name: str = "model", verify: bool = True
+) -> tuple[dict[str, Any], Arrays]:
+    """As `read_model`, from the contents of a file; the arrays are read-only views of them.
+
+    name: what to call the file in an error.
+    """
+    header, _ = _parse_header(data, name)
+    start = _PREAMBLE.size + _header_length(data)
+    arrays: Arrays = {}
+    for entry in header["arrays"]:
+        start += -start % _ALIGNMENT
+        dtype, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+        size = dtype.itemsize * prod(shape)
+        # The header's checks have made sure that the data is as long as the arrays need.
+        array = np.frombuffer(data, dtype=dtype, count=prod(shape), offset=start)
+        if verify and zlib.crc32(array.data) != entry["crc32"]:
+            raise ValueError(
+                f"{name}: the checksum of the array {entry['name']!r} is wrong, the file is "
+                "damaged; get it again or train again"
+            )
+        array = array.reshape(shape).astype(dtype.newbyteorder("="), copy=False)
+        array.setflags(write=False)
+        arrays[entry["name"]] = array
+        start += size
+    model: dict[str, Any] = header["model"]
+    return model, arrays
+
+
+def model_checksum(path: StrPath) -> int:
+    """The CRC-32 of a model file's header, which holds the checksums of all its arrays.
+
+    Raises as `read_model`.
+    """
+    with Path(path).open("rb") as stream:
+        data = stream.read(_PREAMBLE.size)
+        if len(data) == _PREAMBLE.size:
+            data += stream.read(min(_header_length(data), _MAX_HEADER))
+        size = stream.seek(0, 2)
+    return _parse_header(data, str(path), size)[1]
+
+
+def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    """A field of a header. Raises ValueError if it is missing or of another type."""
+    value = header.get(name)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        raise ValueError(f"the header has no usable field {name!r}")
+    return value
+
+
+def _chunks(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Iterator[bytes | memoryview]:
+    stored = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in arrays.items()
+    }
+    entries = []
+    for name, array in stored.items():
+        if array.dtype.str not in _TYPES or not 1 <= array.ndim <= _MAX_DIMENSIONS:
+            raise TypeError(f"a model file cannot hold {name!r}, {array.dtype} {array.shape}")
+        entries.append(
+            {
+                "name": name,
+                "type": array.dtype.str,
+                "shape": list(array.shape),
+                "crc32": zlib.crc32(array.data),
+            }
+        )
+    packed: bytes = msgpack.packb({"model": dict(header), "arrays": entries})
+    start = end = _PREAMBLE.size + len(packed)
+    for array in stored.values():
+        end += -end % _ALIGNMENT + array.nbytes
+    yield _PREAMBLE.pack(_MAGIC, FORMAT_VERSION, len(packed), zlib.crc32(packed), end)
+    yield packed
+    for array in stored.values():
+        padding = -start % _ALIGNMENT
+        yield bytes(padding)
+        # A view of no elements cannot be cast to bytes.
+        yield array.data.cast("B") if array.size else b""
+        start += padding + array.nbytes
+
+
+def _header_length(data: Buffer) -> int:
+    length: int = _PREAMBLE.unpack_from(data)[2]
+    return length
+
+
+def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dict[str, Any], int]:
+    """The header and its CRC-32. size: the length of the file, if `data` is only its beginning."""
+    size = len(data) if size is None else size
+    if bytes(data[: len(_MAGIC)]) != _MAGIC:
+        raise ValueError(f"{name}: not a model file of spacy_structreg")
+    if size < _PREAMBLE.size:
+        raise ValueError(f"{name}: the file ends within its first {_PREAMBLE.size} bytes")
+    _, version, length, checksum, total = _PREAMBLE.unpack_from(data)
+    if version != FORMAT_VERSION:
+        raise ValueError(
+            f"{name}: the file has format version {version}, this package reads version "
+            f"{FORMAT_VERSION}; use the package that wrote it, or train again"
+        )
+    if total != size:
+        raise ValueError(f"{name}: the file has {size:,} bytes instead of {total:,}; get it again")
+    packed = bytes(data[_PREAMBLE.size : _PREAMBLE.size + min(length, _MAX_HEADER)])
+    if len(packed) != length or zlib.crc32(packed) != checksum:
+        raise ValueError(f"{name}: the header is damaged; get the file again or train again")
+    try:
+        header = msgpack.unpackb(packed)
+    except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
+        raise ValueError(f"{name}: the header cannot be read ({error})") from error
+    if not _is_well_formed(header):
+        raise ValueError(f"{name}: the header lacks what every model file has")
+    end = _PREAMBLE.size + length
+    for entry in header["arrays"]:
+        end += -end % _ALIGNMENT + np.dtype(entry["type"]).itemsize * prod(entry["shape"])
+    if end != size:
+        raise ValueError(f"{name}: the arrays need {end:,} bytes, the file has {size:,}")
+    return header, checksum
+
+
+def _is_well_formed(header: Any) -> bool:
+    if not isinstance(header, dict) or not isinstance(header.get("model"), dict):
+        return False
+    entries = header.get("arrays")
+    if not isinstance(entries, list):
+        return False
+    for entry in entries:
+        if not (
+            isinstance(entry, dict)
+            and isinstance(entry.get("name"), str)
+            and entry.get("type") in _TYPES
+            and isinstance(entry.get("crc32"), int)
+            and isinstance(entry.get("shape"), list)
+            and 1 <= len(entry["shape"]) <= _MAX_DIMENSIONS
+            and all(type(n) is int and 0 <= n < 1 << 48 for n in entry["shape"])
+        ):
+            return False
+    return len({entry["name"] for entry in entries}) == len(entries)
