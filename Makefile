@@ -52,9 +52,9 @@ $(VENV)/.environment:
 		if "$$candidate" -c '$(SUITABLE)' >/dev/null 2>&1; then python=$$candidate; break; fi; \
 	done; \
 	if [ -z "$$python" ]; then \
-		echo "No suitable Python found: 3.10 or later with its venv module and its C headers" >&2; \
-		echo "(Debian and Ubuntu: the packages python3-venv and python3-dev) is needed." >&2; \
-		echo "Install one, or name one: make PYTHON=path/to/python3" >&2; \
+		echo "No suitable Python found. Needed: 3.10 or later, its venv module and its C headers" >&2; \
+		echo "(on Debian and Ubuntu: the packages python3, python3-venv and python3-dev)." >&2; \
+		echo "Install it, or name it: make PYTHON=path/to/python3" >&2; \
 		exit 1; \
 	fi; \
 	echo "$$python -m venv $(VENV)"; \
@@ -77,7 +77,7 @@ $(VENV)/.built: $(SOURCES)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find spacy_structreg tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find . -name '.?*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 	find spacy_structreg \( -name '*.so' -o -name '*.pyd' -o -name '*.c' -o -name '*.cpp' \) \
 		-exec rm -f {} +
 	rm -f $(VENV)/.package $(VENV)/.develop $(VENV)/.built
