@@ -1,0 +1,130 @@
+"""The notation of feature templates, and the tables written in it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.features.tables import (
+    CHARACTER_TABLES,
+    CHARACTER_TYPES,
+    SKIP_BIGRAM,
+    ZHANG_2014,
+)
+from spacy_structreg.features.templates import (
+    MAX_ATOMS,
+    MAX_OFFSET,
+    TAG_BIGRAM,
+    Atom,
+    Template,
+    parse_template,
+    parse_templates,
+)
+
+KNOWN = ("c", "type")
+
+ATOM_LISTS = st.lists(
+    st.tuples(st.integers(-MAX_OFFSET, MAX_OFFSET), st.sampled_from(KNOWN)),
+    min_size=1,
+    max_size=MAX_ATOMS,
+    unique=True,
+)
+
+
+def spell(offset: int, name: str) -> str:
+    return f"{name}{offset:+d}" if offset else f"{name}0"
+
+
+@given(ATOM_LISTS)
+def test_a_template_is_read_as_it_is_written(atoms: list[tuple[int, str]]) -> None:
+    template = parse_template("".join(spell(*atom) for atom in atoms), KNOWN)
+    assert [(atom.offset, atom.name) for atom in template.atoms] == sorted(atoms)
+    assert parse_template(str(template), KNOWN) == template
+
+
+@given(ATOM_LISTS, st.randoms(use_true_random=False))
+def test_order_of_atoms_and_white_space_do_not_matter(atoms, random) -> None:
+    shuffled = random.sample(atoms, len(atoms))
+    spaced = "  ".join(spell(*atom) for atom in shuffled)
+    plain = "".join(spell(*atom) for atom in atoms)
+    assert parse_template(f" {spaced}\t", KNOWN) == parse_template(plain, KNOWN)
+
+
+@pytest.mark.parametrize("text", ["c0", "c+0", "c-0", " c 0 "])
+def test_spellings_of_the_current_position(text: str) -> None:
+    assert parse_template(text, KNOWN) == Template((Atom(0, "c"),))
+    assert str(parse_template(text, KNOWN)) == "c0"
+
+
+def test_the_tag_bigram_reads_no_atom() -> None:
+    template = parse_template("t-1 t0", KNOWN)
+    assert template == TAG_BIGRAM
+    assert template.is_tag_bigram
+    assert str(template) == "t-1t0"
+    assert not parse_template("c0", KNOWN).is_tag_bigram
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "c", "0", "c-", "c0/c1", "c0,c1", "cc0 c", "c--1", "c1.5", "字0", "c０"]
+)
+def test_broken_notation_is_quoted_with_a_right_example(text: str) -> None:
+    with pytest.raises(ValueError, match="cannot be read") as error:
+        parse_template(text, KNOWN)
+    assert repr(text) in str(error.value)
+    assert "'c-1c0'" in str(error.value)
+
+
+def test_an_unknown_atom_is_named_with_those_that_are_known() -> None:
+    with pytest.raises(ValueError, match="'word'") as error:
+        parse_template("c0word-1", KNOWN)
+    assert "'c0word-1'" in str(error.value)
+    assert "it has c, type" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (f"c{MAX_OFFSET + 1}", "17 positions away; 16"),
+        (f"c-{MAX_OFFSET + 1}", "17 positions away; 16"),
+        ("".join(f"c{i}" for i in range(MAX_ATOMS + 1)), "more than 8 atoms"),
+        ("c0c1c+0", "same atom twice"),
+    ],
+)
+def test_limits_are_named(text: str, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint) as error:
+        parse_template(text, KNOWN)
+    assert repr(text) in str(error.value)
+
+
+def test_several_templates_in_one_string_or_in_many() -> None:
+    parsed = parse_templates(["c0 | c-1c0", "t-1t0|", "c0c-1"], KNOWN)
+    assert [str(template) for template in parsed] == ["c0", "c-1c0", "t-1t0"]
+
+
+@pytest.mark.parametrize("texts", [[], [""], [" | "]])
+def test_a_model_without_templates_is_refused(texts: list[str]) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        parse_templates(texts, KNOWN)
+
+
+def test_the_table_of_zhang_2014() -> None:
+    # Table 1 of the paper, written out as offsets.
+    unigrams = {(-1,), (0,), (1,)}
+    bigrams = {(-2, -1), (-1, 0), (0, 1), (1, 2)}
+    expected = {Template(tuple(Atom(i, "c") for i in offsets)) for offsets in unigrams | bigrams}
+    parsed = parse_templates([ZHANG_2014], ["c"])
+    assert len(parsed) == 8
+    assert set(parsed) == expected | {TAG_BIGRAM}
+    assert CHARACTER_TABLES["zhang2014"] == ZHANG_2014
+
+
+def test_the_optional_templates() -> None:
+    assert [
+        [(atom.name, atom.offset) for atom in template.atoms]
+        for template in parse_templates([CHARACTER_TYPES, SKIP_BIGRAM], KNOWN)
+    ] == [
+        [("type", i) for i in (-1, 0, 1)],
+        [("type", i) for i in (-2, -1, 0, 1, 2)],
+        [("c", -1), ("c", 1)],
+    ]
