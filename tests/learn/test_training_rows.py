@@ -1,0 +1,297 @@
+"""Rows under training: lazy averaging against dense averaging, growth, and going on."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twins import DenseAverages, rows_by_key
+
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+
+Update = tuple[int, int, float]
+"""Key, column, delta."""
+
+KEYS = (0, 1, 2, 7, 2**63, 2**64 - 1)
+
+
+def recorded(n_columns: int, deltas: st.SearchStrategy[float]) -> st.SearchStrategy:
+    """Lists of steps; a step is a list of updates, often none (a gap), often several."""
+    update = st.tuples(st.sampled_from(KEYS), st.integers(0, n_columns - 1), deltas)
+    return st.lists(st.lists(update, max_size=4), min_size=1, max_size=25)
+
+
+@st.composite
+def recordings(draw: st.DrawFn) -> tuple[int, list[list[Update]]]:
+    n_columns = draw(st.sampled_from([1, 2, 3, 4, 5, 8, 9, 12, 70]))
+    integers = st.integers(-3, 3).map(float)
+    reals = st.floats(-100, 100, allow_subnormal=False)
+    return n_columns, draw(recorded(n_columns, draw(st.sampled_from([integers, reals]))))
+
+
+def replay(rows: TrainingRows, steps: list[list[Update]], first: int = 1) -> None:
+    for time, updates in enumerate(steps, first):
+        for key, column, delta in updates:
+            rows.add(rows.row(key), column, delta, time)
+
+
+def dense(n_columns: int, steps: list[list[Update]]) -> DenseAverages:
+    twin = DenseAverages(n_columns)
+    for updates in steps:
+        twin.step(updates)
+    return twin
+
+
+def assert_same(first: TrainedRows, second: TrainedRows) -> None:
+    assert first.arrays.keys() == second.arrays.keys()
+    for name, array in first.arrays.items():
+        assert array.tobytes() == second.arrays[name].tobytes(), name
+
+
+def check_against_twin(rows: TrainingRows, twin: DenseAverages) -> None:
+    values = rows_by_key(rows)
+    trained = rows.average(twin.clock)
+    assert set(values) == set(twin.values)
+    for key, expected in twin.values.items():
+        np.testing.assert_allclose(values[key], expected, rtol=1e-9, atol=1e-9)
+        # The sums hold the history; the averaged weights lose precision only at the very end.
+        np.testing.assert_allclose(
+            trained.weights(key), twin.average(key), rtol=2**-22, atol=1e-9
+        )
+    live = [key for key in values if trained.weights(key).any()]
+    assert trained.arrays["keys"].tolist() == sorted(live)
+
+
+@given(recordings(), st.booleans())
+def test_lazy_equals_dense(recording, adaptive: bool) -> None:
+    n_columns, steps = recording
+    rows = TrainingRows(n_columns, adaptive=adaptive)
+    replay(rows, steps)
+    check_against_twin(rows, dense(n_columns, steps))
+
+
+@given(recordings())
+def test_sums_are_those_of_the_naive_form(recording) -> None:
+    n_columns, steps = recording
+    rows = TrainingRows(n_columns, adaptive=False)
+    replay(rows, steps)
+    twin = dense(n_columns, steps)
+    state = rows.state()
+    for i, key in enumerate(state["keys"].tolist()):
+        missed = len(steps) - state["stamps"][i]
+        sums = state["sums"][i] + missed * state["values"][i]
+        np.testing.assert_allclose(sums, twin.totals[key], rtol=1e-9, atol=1e-9)
+
+
+@given(recordings())
+def test_adaptive_equals_dense_bit_for_bit(recording) -> None:
+    n_columns, steps = recording
+    tables = [TrainingRows(n_columns, adaptive=adaptive) for adaptive in (False, True)]
+    for table in tables:
+        replay(table, steps)
+    for key, values in rows_by_key(tables[0]).items():
+        assert values.tobytes() == rows_by_key(tables[1])[key].tobytes()
+    averages = [table.average(len(steps)) for table in tables]
+    assert [average.adaptive for average in averages] == [False, True]
+    assert averages[0].arrays["keys"].tolist() == averages[1].arrays["keys"].tolist()
+    for key in KEYS:
+        assert (averages[0].weights(key) == averages[1].weights(key)).all()
+
+
+def long_recording(n_columns: int) -> list[list[Update]]:
+    """Rows meet their columns one at a time, in turns, so that cells are freed and used again."""
+    random = np.random.default_rng(7)
+    return [
+        [
+            (int(random.integers(60)) << 40, int(random.integers(n_columns)), delta)
+            for delta in random.integers(-4, 5, size=random.integers(4)).tolist()
+        ]
+        for _ in range(3_000)
+    ]
+
+
+@pytest.mark.parametrize("n_columns", [12, 100])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_long_run(n_columns: int, adaptive: bool) -> None:
+    steps = long_recording(n_columns)
+    rows = TrainingRows(n_columns, adaptive=adaptive)
+    replay(rows, steps)
+    twin = dense(n_columns, steps)
+    check_against_twin(rows, twin)
+    trained = rows.average(len(steps))
+    for key in twin.values:  # integers: exact but for the last rounding
+        assert (trained.weights(key) == twin.average(key).astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("n_columns", [*range(1, 11), 16, 17, 300])
+def test_growth_through_all_capacities(n_columns: int) -> None:
+    rows = TrainingRows(n_columns, adaptive=True)
+    n_rows = 20
+    expected = np.zeros((n_rows, n_columns))
+    for turn in range(n_columns):
+        for i in range(n_rows):  # all rows grow in step: what one frees, the next one takes
+            column = (turn * 7 + i) % n_columns if n_columns % 7 else turn
+            rows.add(rows.row(i), column, i + turn + 1, turn + 1)
+            expected[i, column] += i + turn + 1
+            assert (rows.weights(i) == expected[i]).all()
+    assert [(rows.weights(i) == expected[i]).all() for i in range(n_rows)] == [True] * n_rows
+
+
+def test_cells_that_were_freed_come_back_clean() -> None:
+    rows = TrainingRows(100, adaptive=True)
+    big = rows.row(1)
+    for column in range(9):  # frees cells of 2, 4 and 8 places
+        rows.add(big, column, 1e300, column + 1)
+    for key in range(2, 6):
+        row = rows.row(key)
+        for column in (50, 51, 52, 53, 54):
+            rows.add(row, column, 1.0, 20)
+            assert rows.weights(row).sum() == column - 49
+    assert (rows.weights(big)[:9] == 1e300).all()
+    assert not rows.weights(big)[9:].any()
+    for key in range(2, 6):
+        state = rows.state()
+        start, end = state["starts"][key - 1 : key + 1]
+        assert (state["sums"][start:end] == 1.0).all()
+
+
+@given(recordings(), recordings(), st.booleans())
+def test_averaging_and_restoring_do_not_disturb_training(first, second, adaptive: bool) -> None:
+    n_columns, before = first
+    after = [[(k, c % n_columns, d) for k, c, d in updates] for updates in second[1]]
+    total = len(before) + len(after)
+    straight = TrainingRows(n_columns, adaptive=adaptive)
+    replay(straight, before + after)
+    averaged = TrainingRows(n_columns, adaptive=adaptive)
+    replay(averaged, before)
+    averaged.average(len(before))
+    restored = TrainingRows.from_state(n_columns, averaged.state())
+    pickled = pickle.loads(pickle.dumps(averaged))
+    for rows in (restored, pickled):
+        assert rows.adaptive == adaptive
+        assert rows.last_visit() == averaged.last_visit()
+    for rows in (averaged, restored, pickled):
+        replay(rows, after, first=len(before) + 1)
+        assert_same(rows.average(total), straight.average(total))
+        for name, array in rows.state().items():
+            assert array.tobytes() == straight.state()[name].tobytes(), name
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_going_on_from_trained_weights(adaptive: bool) -> None:
+    steps = long_recording(20)[:200]
+    rows = TrainingRows(20, adaptive=adaptive)
+    replay(rows, steps)
+    trained = rows.average(200)
+    again = TrainingRows.from_trained(trained)
+    assert again.adaptive == adaptive
+    assert again.last_visit() == 0
+    assert_same(again.average(0), trained)
+    # The trained weights are those of update 0: they count in the mean from update 1 on.
+    key = int(trained.arrays["keys"][3])
+    start = trained.weights(key)
+    again.add(again.row(key), 5, 1.0, 3)
+    expected = start.copy()
+    expected[5] += 2 / 4
+    np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
+
+
+def test_the_mean_by_hand() -> None:
+    rows = TrainingRows(2)
+    row = rows.row(10)
+    rows.add(row, 0, 1.0, 1)
+    rows.add(row, 1, 2.0, 3)
+    rows.add(row, 0, -4.0, 3)
+    # Column 0 after updates 1 to 5: 1 1 -3 -3 -3; column 1: 0 0 2 2 2.
+    assert rows.average(5).weights(10).tolist() == pytest.approx([-7 / 5, 6 / 5])
+    assert rows.weights(row).tolist() == [-3, 2]
+    assert rows.last_visit() == 3
+
+
+def test_wide_rows_are_adaptive_unless_told_otherwise() -> None:
+    assert [TrainingRows(n).adaptive for n in (1, 64, 65)] == [False, False, True]
+    assert TrainingRows(4, adaptive=True).adaptive
+    assert not TrainingRows(100, adaptive=False).adaptive
+
+
+def test_rows_are_found_again_however_many_there_are() -> None:
+    rows = TrainingRows(1)
+    keys = np.random.default_rng(3).integers(2**64, size=5_000, dtype=np.uint64).tolist()
+    numbers = [rows.row(key) for key in keys]
+    assert numbers == list(range(len(keys))) == [rows.row(key) for key in keys]
+    assert len(rows) == rows.n_rows == len(keys)
+
+
+@pytest.mark.parametrize("n_columns", [0, -1, 65_537])
+def test_widths_out_of_range(n_columns: int) -> None:
+    with pytest.raises(ValueError, match="between 1 and 65,536 columns"):
+        TrainingRows(n_columns)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_the_widest_row(adaptive: bool) -> None:
+    rows = TrainingRows(65_536, adaptive=adaptive)
+    rows.add(rows.row(5), 65_535, 2.0, 1)
+    assert rows.average(1).weights(5)[65_535] == 2.0
+    assert rows.average(1).weights(5).sum() == 2.0
+
+
+def test_weights_that_do_not_exist() -> None:
+    rows = TrainingRows(3)
+    rows.row(1)
+    for row, column in ((1, 0), (-1, 0), (0, 3), (0, -1)):
+        with pytest.raises(IndexError, match="no weight"):
+            rows.add(row, column, 1.0, 1)
+    for row in (-1, 1):
+        with pytest.raises(IndexError, match="no row"):
+            rows.weights(row)
+
+
+def test_time_does_not_run_backwards() -> None:
+    rows = TrainingRows(3)
+    rows.add(rows.row(1), 0, 1.0, 5)
+    with pytest.raises(ValueError, match="update 4 lies before update 5"):
+        rows.add(0, 0, 1.0, 4)
+
+
+def perceptron() -> Perceptron:
+    tables = [TrainingRows(4), TrainingRows(100)]
+    for time, table in enumerate(tables, 1):
+        table.add(table.row(9), time, 0.5, time)
+    return Perceptron(tables, clock=3)
+
+
+def test_a_perceptron_averages_up_to_its_clock() -> None:
+    learner = perceptron()
+    first, second = learner.average()
+    assert first.weights(9)[1] == 0.5
+    assert second.weights(9)[2] == pytest.approx(0.5 * 2 / 3)
+    learner.clock += 1
+    assert learner.average()[1].weights(9)[2] == pytest.approx(0.5 * 3 / 4)
+
+
+def test_a_perceptron_survives_pickling() -> None:
+    learner = perceptron()
+    copy = pickle.loads(pickle.dumps(learner))
+    assert copy.clock == 3
+    for table, other in zip(learner.average(), copy.average(), strict=True):
+        assert_same(table, other)
+
+
+def test_a_clock_that_lags_behind_is_refused() -> None:
+    with pytest.raises(ValueError, match="later than the clock"):
+        Perceptron(perceptron().tables, clock=1)
+    with pytest.raises(TypeError):
+        Perceptron([object()])
+
+
+def test_a_perceptron_from_trained_tables() -> None:
+    tables = perceptron().average()
+    learner = Perceptron.from_trained(tables)
+    assert learner.clock == 0
+    for table, other in zip(tables, learner.average(), strict=True):
+        assert_same(table, other)
