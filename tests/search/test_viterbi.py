@@ -1,0 +1,211 @@
+"""The decoders of label chains against brute force."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from twins import legal_paths, path_score, viterbi_twin
+
+from spacy_structreg.search.viterbi import (
+    LabelGraph,
+    NBestViterbi,
+    Viterbi,
+    viterbi,
+    viterbi_nbest,
+)
+
+FEW = st.integers(-2, 2)  # so few values that most sequences have ties
+MANY = st.integers(-1000, 1000)
+
+
+def array(draw: st.DrawFn, shape: tuple[int, ...], cell: st.SearchStrategy) -> np.ndarray:
+    size = int(np.prod(shape))
+    return np.array(draw(st.lists(cell, min_size=size, max_size=size))).reshape(shape)
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_n: int = 5, scores: st.SearchStrategy | None = None):
+    """A graph, emissions, transitions and a mask or None."""
+    n_labels = draw(st.integers(1, 4))
+    n = draw(st.integers(0, max_n))
+    cell = draw(st.sampled_from([FEW, MANY])) if scores is None else scores
+    mostly = st.sampled_from([True, True, True, False])
+    graph = LabelGraph(
+        array(draw, (n_labels, n_labels), mostly),
+        array(draw, (n_labels,), mostly),
+        array(draw, (n_labels,), mostly),
+    )
+    emissions = array(draw, (n, n_labels), cell).astype(float)
+    transitions = array(draw, (n_labels, n_labels), cell).astype(float)
+    mask = array(draw, (n, n_labels), mostly) if draw(st.booleans()) else None
+    return graph, emissions, transitions, mask
+
+
+@given(problems())
+def test_the_best_path_equals_brute_force(problem) -> None:
+    graph, emissions, transitions, mask = problem
+    scored = [
+        (path_score(path, emissions, transitions), path)
+        for path in legal_paths(graph, len(emissions), mask)
+    ]
+    if not scored:
+        with pytest.raises(ValueError, match="no sequence of labels is legal"):
+            viterbi(graph, emissions, transitions, mask)
+        return
+    best = max(score for score, _ in scored)
+    # Ties: the lowest last label, then the lowest one before it, and so on to the front.
+    first = min((path for score, path in scored if score == best), key=lambda path: path[::-1])
+    score, path = viterbi(graph, emissions, transitions, mask)
+    assert score == best
+    assert tuple(path.tolist()) == first
+    assert path.dtype == np.uint16
+
+
+@given(problems(), st.integers(1, 40))
+def test_the_n_best_paths_equal_brute_force(problem, k: int) -> None:
+    graph, emissions, transitions, mask = problem
+    legal = set(legal_paths(graph, len(emissions), mask))
+    best = sorted((path_score(path, emissions, transitions) for path in legal), reverse=True)[:k]
+    found = viterbi_nbest(graph, emissions, transitions, k, mask)
+    assert [score for score, _ in found] == best
+    paths = [tuple(path.tolist()) for _, path in found]
+    assert len(set(paths)) == len(paths)
+    assert set(paths) <= legal
+    for (score, _), path in zip(found, paths, strict=True):
+        assert score == path_score(path, emissions, transitions)
+
+
+REALS = st.floats(-1e6, 1e6)
+
+
+@given(problems(max_n=12, scores=REALS), st.integers(1, 5))
+def test_the_first_of_the_n_best_is_the_best_bit_for_bit(problem, k: int) -> None:
+    graph, emissions, transitions, mask = problem
+    found = viterbi_nbest(graph, emissions, transitions, k, mask)
+    assume(found)
+    score, path = viterbi(graph, emissions, transitions, mask)
+    assert found[0][0] == score
+    assert found[0][1].tolist() == path.tolist()
+
+
+@given(problems(max_n=12, scores=REALS), st.integers(1, 13))
+def test_blocks_of_any_size_equal_one_block(problem, block: int) -> None:
+    graph, emissions, transitions, mask = problem
+    assume(viterbi_nbest(graph, emissions, transitions, 1, mask))
+    whole = viterbi(graph, emissions, transitions, mask)
+    parts = viterbi(graph, emissions, transitions, mask, block=block)
+    assert parts[0] == whole[0]
+    assert parts[1].tolist() == whole[1].tolist()
+
+
+@given(problems(max_n=3), st.integers(1, 3))
+def test_forbidden_labels_are_never_chosen_however_good(problem, k: int) -> None:
+    graph, emissions, transitions, mask = problem
+    assume(mask is not None)
+    tempting = np.where(mask, emissions, 1e12)
+    before = viterbi_nbest(graph, emissions, transitions, k, mask)
+    after = viterbi_nbest(graph, tempting, transitions, k, mask)
+    assert [path.tolist() for _, path in before] == [path.tolist() for _, path in after]
+
+
+@pytest.mark.parametrize("n_labels", [4, 60])
+def test_a_long_sequence_equals_the_twin(n_labels: int) -> None:
+    random = np.random.default_rng(n_labels)
+    legal = random.random((n_labels, n_labels)) < 0.7
+    legal[0, 0] = True  # and label 0 is never masked, so that some path is legal
+    graph = LabelGraph(legal, np.ones(n_labels), np.ones(n_labels))
+    emissions = random.normal(size=(300, n_labels))
+    transitions = random.normal(size=(n_labels, n_labels))
+    mask = random.random((300, n_labels)) < 0.8
+    mask[:, 0] = True
+    expected = viterbi_twin(emissions.tolist(), transitions.tolist(), graph, mask)
+    score, path = viterbi(graph, emissions, transitions, mask)
+    assert score == expected[0]
+    assert path.tolist() == expected[1]
+
+
+FREE = LabelGraph(np.ones((2, 2)), np.ones(2), np.ones(2))
+ZEROS = np.zeros((2, 2))
+
+
+def test_an_empty_sequence_has_one_empty_path() -> None:
+    score, path = viterbi(FREE, np.zeros((0, 2)), ZEROS)
+    assert (score, path.tolist()) == (0.0, [])
+    ((score, path),) = viterbi_nbest(FREE, np.zeros((0, 2)), ZEROS, 3)
+    assert (score, path.tolist()) == (0.0, [])
+
+
+def test_ties_by_hand() -> None:
+    assert viterbi(FREE, np.zeros((3, 2)), ZEROS)[1].tolist() == [0, 0, 0]
+    # 0 1 and 1 0 both score 1: the lower last label wins, not the lower first one.
+    transitions = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert viterbi(FREE, np.zeros((2, 2)), transitions)[1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_scores_that_are_not_finite(bad: float) -> None:
+    for emissions, transitions in (([[0, bad]], ZEROS), (ZEROS, [[0, 0], [bad, 0]])):
+        with pytest.raises(ValueError, match="not a finite number"):
+            viterbi(FREE, emissions, transitions)
+        with pytest.raises(ValueError, match="not a finite number"):
+            viterbi_nbest(FREE, emissions, transitions, 2)
+
+
+@pytest.mark.parametrize(
+    ("emissions", "transitions", "mask", "complaint"),
+    [
+        (np.zeros((3, 3)), ZEROS, None, r"\(n, 2\), not \(3, 3\)"),
+        (np.zeros(2), ZEROS, None, r"\(n, 2\), not \(2,\)"),
+        (np.zeros((1, 3, 2)), ZEROS, None, r"\(n, 2\)"),
+        (np.zeros((3, 2)), np.zeros((2, 3)), None, r"\(2, 2\), not \(2, 3\)"),
+        (np.zeros((3, 2)), ZEROS, np.ones((2, 2)), r"\(3, 2\), not \(2, 2\)"),
+        (np.zeros((3, 2)), ZEROS, np.ones(3), r"\(3, 2\), not \(3,\)"),
+    ],
+)
+def test_shapes_that_do_not_agree(emissions, transitions, mask, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        viterbi(FREE, emissions, transitions, mask)
+    with pytest.raises(ValueError, match=complaint):
+        viterbi_nbest(FREE, emissions, transitions, 2, mask)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_paths_cannot_be_asked_for(k: int) -> None:
+    with pytest.raises(ValueError, match="at least one path"):
+        viterbi_nbest(FREE, ZEROS, ZEROS, k)
+
+
+@pytest.mark.parametrize(
+    ("legal", "starts", "ends"),
+    [
+        (np.ones((2, 3)), np.ones(2), np.ones(2)),
+        (np.ones((3, 3)), np.ones(2), np.ones(2)),
+        (np.ones((2, 2)), np.ones(2), np.ones(3)),
+        (np.ones((0, 0)), np.ones(0), np.ones(0)),
+    ],
+)
+def test_graphs_that_are_not_graphs(legal, starts, ends) -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        LabelGraph(legal, starts, ends)
+
+
+def test_an_infeasible_mask_has_no_best_path() -> None:
+    with pytest.raises(ValueError, match="under this mask"):
+        viterbi(FREE, ZEROS, ZEROS, [[1, 1], [0, 0]])
+    assert viterbi_nbest(FREE, ZEROS, ZEROS, 2, [[1, 1], [0, 0]]) == []
+
+
+@given(problems())
+def test_pickling(problem) -> None:
+    graph = problem[0]
+    copies = [pickle.loads(pickle.dumps(thing)) for thing in (Viterbi(graph), NBestViterbi(graph))]
+    for copy in (pickle.loads(pickle.dumps(graph)), *(decoder.graph for decoder in copies)):
+        assert copy.n_labels == graph.n_labels
+        for name in ("legal", "starts", "ends"):
+            assert (getattr(copy, name) == getattr(graph, name)).all()
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(copy, name)[...] = True
