@@ -243,6 +243,13 @@ class CharacterSegmenter:
             self.corpus_checksum = None
             return wrong
 
+    def owns(self, sentences: Sequence[CompiledChain]) -> bool:
+        """Whether compiled sentences belong to the running training, so that `learn` takes them."""
+        trainer = self._trainer
+        return trainer is not None and all(
+            sentence.learner is trainer.learner for sentence in sentences
+        )
+
     def partial_fit(self, sentences: Iterable[Sequence[str]]) -> CharacterSegmenter:
         """Train one pass further, from the weights that there are.
 

@@ -1,0 +1,104 @@
+"""The reader of training corpora: ``spacy_structreg.Corpus.v1``."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_structreg.corpora.segmented import read_segmented
+from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
+
+Gold: TypeAlias = Literal["words", "tags", "sents"]
+
+_SUFFIX: Final = ".spacy"
+
+
+def create_corpus(
+    path: str | Path | None, gold: list[Gold] | None = None, limit: int = 0
+) -> Callable[[Language], Iterable[Example]]:
+    """Make the reader of a corpus.
+
+    path: a ``.spacy`` file, a folder of such, or a text file of one sentence a line with its words
+        parted by spaces (``.txt``, also ``.txt.gz`` and ``.txt.xz``).
+    gold: which annotation of the reference goes to the predicted side: ``words``, and with them
+        ``tags`` and ``sents``. Without it the pipeline's tokenizer makes the words.
+    limit: how many Docs to take; 0 for all.
+    Raises ValueError if there is no path, or if tags or sentences are asked for without words.
+    """
+    if path is None:
+        raise ValueError(
+            "a corpus has no path; set it in [paths] of the config, or give --paths.train and "
+            "--paths.dev to the command"
+        )
+    given = set(gold or ())
+    if given - {"words"} and "words" not in given:
+        raise ValueError(
+            f"gold = {sorted(given)} of the corpus {path} needs 'words' as well: tags and "
+            "sentences belong to gold words"
+        )
+
+    def read(nlp: Language) -> Iterator[Example]:
+        if given and any(isinstance(pipe, TokenizerTrainer) for _, pipe in nlp.pipeline):
+            raise ValueError(
+                f"the corpus {path} gives gold words to a pipeline whose tokenizer is being "
+                "trained, which would score 1.0 untrained; set gold = [] in its block"
+            )
+        references = _references(nlp, Path(path))
+        for reference in islice(references, limit or None):
+            yield Example(_predicted(nlp, reference, given), reference)
+
+    return read
+
+
+def _references(nlp: Language, path: Path) -> Iterator[Doc]:
+    files = sorted(path.rglob(f"*{_SUFFIX}")) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"the corpus {path} is a folder without {_SUFFIX} files")
+    for file in files:
+        if file.suffix == _SUFFIX:
+            docs = _read_docbin(nlp, file)
+        else:
+            docs = (
+                Doc(nlp.vocab, words=words, spaces=[False] * len(words))
+                for words in read_segmented(file)
+            )
+        for doc in docs:
+            # A Doc without words would end spaCy's alignment in an error of its own.
+            if len(doc):
+                yield doc
+
+
+def _read_docbin(nlp: Language, file: Path) -> Iterator[Doc]:
+    try:
+        docs = list(DocBin().from_disk(file).get_docs(nlp.vocab))
+    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{file}: not a corpus in spaCy's binary format ({error}); make one with "
+            "'python -m spacy structreg convert'"
+        ) from error
+    for number, doc in enumerate(docs, 1):
+        if doc.has_unknown_spaces and len(doc) > 1:
+            raise ValueError(
+                f"{file}: Doc {number} does not know its spaces, so that its text would give the "
+                "words away; make it with Doc(vocab, words=words, spaces=[False, …])"
+            )
+        yield doc
+
+
+def _predicted(nlp: Language, reference: Doc, gold: set[Gold]) -> Doc:
+    if "words" not in gold:
+        return nlp.make_doc(reference.text)
+    return Doc(
+        nlp.vocab,
+        words=[token.text for token in reference],
+        spaces=[bool(token.whitespace_) for token in reference],
+        tags=[token.tag_ for token in reference] if "tags" in gold else None,
+        sent_starts=[token.is_sent_start for token in reference] if "sents" in gold else None,
+    )
