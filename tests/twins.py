@@ -275,6 +275,33 @@ def trained_weights(
     return tables[number].weights(key)[column : column + N_LABELS].tolist()
 
 
+MARKS = "\u0301\u20dd\ufe0f\u200d\U0001f3fd"
+"""Characters that belong to the one before them: those that the texts of the tests hold."""
+
+
+def squeeze(text: str) -> tuple[str, np.ndarray]:
+    """A text without its white space, and which labels that and joining characters allow."""
+    pieces = text.split()
+    allowed = []
+    for piece in pieces:
+        n_regional = 0
+        for i, character in enumerate(piece):
+            regional = "\U0001f1e6" <= character <= "\U0001f1ff"
+            joined = i > 0 and (
+                character in MARKS
+                or piece[i - 1] == "\u200d"
+                or (regional and n_regional % 2 == 1)
+            )
+            n_regional = n_regional + 1 if regional else 0
+            labels = "BEMS"
+            if joined:
+                labels = "EM"
+            elif i == 0 and allowed:
+                labels = "BS"
+            allowed.append([label in labels for label in LABELS])
+    return "".join(pieces), np.array(allowed, dtype=bool).reshape(-1, N_LABELS)
+
+
 def labels_of(words: Iterable[str]) -> list[int]:
     """The BMES labels of words, as numbers."""
     labels = ""

@@ -1,0 +1,231 @@
+"""Cutting texts into words: what always holds, whatever the weights are."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twins import (
+    ChainTwin,
+    character_model,
+    legal_paths,
+    path_score,
+    random_tables,
+    squeeze,
+    viterbi_twin,
+    words_of,
+)
+
+from spacy_structreg.features.tables import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
+from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.chain import ChainDecoder
+from spacy_structreg.tasks.characters import CharacterDecoder
+
+TRAINED_ON = "我们在北京大学学习，2024年1月\u0301e\u20dd👍\U0001f3fd👩\u200d🚀🇨🇳🇩🇪\x00𠀀\ud800"
+FAMILY = "👨\u200d👩\u200d👧"
+CHINA, GERMANY = "🇨🇳", "🇩🇪"
+
+SPACES, JOINING = " \t\n\u3000\u2028\x1c", "\u0301\u20dd\u200d\ufe0f🇨🇳🇩🇪👍\U0001f3fd"
+PIECES = st.sampled_from([*"我们在大学，1年\x00", *SPACES, *JOINING, FAMILY, CHINA])
+TEXTS = st.lists(st.one_of(PIECES, st.characters()), max_size=30).map("".join)
+
+
+def make_decoder(seed: int = 0) -> CharacterDecoder:
+    """A segmenter with random weights: what it says is arbitrary, but what must hold, holds."""
+    model = character_model(f"{ZHANG_2014} | {CHARACTER_TYPES} | {SKIP_BIGRAM}", "g10")
+    tables = random_tables(model, TRAINED_ON * 2, seed)
+    chain = ChainDecoder(model.features, model.graph, tables)
+    return CharacterDecoder(model.atoms, chain, bmes().begins)
+
+
+DECODERS = [make_decoder(seed) for seed in range(3)]
+DECODER = st.sampled_from(DECODERS)
+
+
+def segment(decoder: CharacterDecoder, text: str) -> list[str]:
+    return decoder.segment([text], [[len(text)]])[0]
+
+
+def spans_of(text: str, words: list[str]) -> list[list[int]]:
+    """Where words stand in a text, from left to right."""
+    spans, end = [], 0
+    for word in words:
+        begin = text.index(word, end)
+        assert not text[end:begin].split()
+        end = begin + len(word)
+        spans.append([begin, end])
+    return spans
+
+
+@given(DECODER, TEXTS)
+def test_nothing_but_white_space_is_lost(decoder: CharacterDecoder, text: str) -> None:
+    words = segment(decoder, text)
+    assert "".join(words) == "".join(text.split())
+    assert all(word.split() == [word] for word in words)
+    spans = decoder.spans(text, [len(text)])
+    assert spans.dtype == np.int64
+    assert spans.tolist() == spans_of(text, words)
+
+
+@given(DECODER, TEXTS)
+def test_white_space_always_separates(decoder: CharacterDecoder, text: str) -> None:
+    words = iter(segment(decoder, text))
+    for piece in text.split():
+        taken = ""
+        while taken != piece:
+            taken += next(words)
+            assert piece.startswith(taken)
+    assert next(words, None) is None
+
+
+CLUSTERS = [
+    "e\u0301", "e\u0301\u20dd", "👍\U0001f3fd", "❤\ufe0f", "1\ufe0f\u20e3", "か\u3099", FAMILY,
+    "👩\U0001f3fd\u200d🚀", "🏳\ufe0f\u200d🌈", CHINA, GERMANY,
+]  # fmt: skip
+
+
+@given(DECODER, st.lists(st.sampled_from([*CLUSTERS, *"我们在1，", " "]), max_size=12))
+def test_what_belongs_together_is_never_cut(decoder: CharacterDecoder, parts: list[str]) -> None:
+    text = "".join(parts)
+    ends = set(itertools.accumulate(map(len, parts)))
+    for begin, end in decoder.spans(text, [len(text)]).tolist():
+        assert end in ends
+        assert begin in {0, *ends}
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_what_belongs_together_has_one_segmentation(decoder: CharacterDecoder) -> None:
+    for cluster in CLUSTERS:
+        assert [words for _, words in decoder.nbest(cluster, 1_000)] == [[cluster]]
+    assert len(decoder.nbest("我们在", 1_000)) == 4
+
+
+def test_letters_of_flags_pair_up_from_the_left() -> None:
+    for decoder in DECODERS:
+        segmentations = [words for _, words in decoder.nbest(CHINA + GERMANY[0], 10)]
+        assert sorted(segmentations) == sorted([[CHINA + GERMANY[0]], [CHINA, GERMANY[0]]])
+        # White space starts the count anew, within a pair too.
+        assert [words for _, words in decoder.nbest("🇨 🇳🇩🇪", 10)] in (
+            [["🇨", "🇳🇩", "🇪"], ["🇨", "🇳🇩🇪"]],
+            [["🇨", "🇳🇩🇪"], ["🇨", "🇳🇩", "🇪"]],
+        )
+
+
+@given(DECODER, st.lists(PIECES, max_size=6).map("".join), st.integers(1, 12))
+def test_n_best_equals_brute_force(decoder: CharacterDecoder, text: str, k: int) -> None:
+    squeezed, mask = squeeze(text)
+    if len(squeezed) > 6:
+        squeezed, mask, text = "", mask[:0], ""
+    model = character_model(f"{ZHANG_2014} | {CHARACTER_TYPES} | {SKIP_BIGRAM}", "g10")
+    twin = ChainTwin(model)
+    twin.read(model, decoder.chain.tables, [squeezed])
+    emissions = np.array(twin.emissions(squeezed)).reshape(-1, 4)
+    scored = sorted(
+        (
+            (path_score(path, emissions, twin.bigrams), words_of(squeezed, path))
+            for path in legal_paths(model.graph, len(squeezed), mask)
+        ),
+        reverse=True,
+    )
+    found = decoder.nbest(text, k)
+    assert [score for score, _ in found] == pytest.approx([s for s, _ in scored[:k]], abs=1e-9)
+    assert len({tuple(words) for _, words in found}) == len(found)
+    for score, words in found:
+        assert score == pytest.approx(next(s for s, w in scored if w == words), abs=1e-9)
+    assert [words for _, words in found[:1]] == [segment(decoder, text)]
+
+
+@pytest.mark.parametrize("n", [511, 512, 513, 1_024, 1_500])
+@pytest.mark.parametrize("spaced", [False, True])
+def test_sentences_longer_than_a_block_equal_the_twin(n: int, spaced: bool) -> None:
+    random = np.random.default_rng(n)
+    alphabet = [*"我们在北京大学，1年\u0301", CHINA[0], *(" " if spaced else "")]
+    text = "".join(random.choice(alphabet, size=n))
+    model = character_model(f"{ZHANG_2014} | c-2c0c+1c+2 | type-3type+3", "g10")
+    tables = random_tables(model, text, seed=n)
+    chain = ChainDecoder(model.features, model.graph, tables)
+    decoder = CharacterDecoder(model.atoms, chain, bmes().begins)
+    squeezed, mask = squeeze(text)
+    twin = ChainTwin(model)
+    twin.read(model, tables, [squeezed])
+    score, path = viterbi_twin(
+        twin.emissions(squeezed), twin.bigrams.tolist(), model.graph, mask
+    )
+    assert segment(decoder, text) == words_of(squeezed, path)
+    assert decoder.nbest(text, 1)[0][0] == pytest.approx(score)
+
+
+@given(DECODER, st.lists(st.lists(TEXTS, max_size=3), max_size=4))
+def test_many_texts_and_sentences_equal_one_by_one(decoder: CharacterDecoder, documents) -> None:
+    texts = ["".join(sentences) for sentences in documents]
+    ends = [list(itertools.accumulate(map(len, sentences))) or [0] for sentences in documents]
+    alone = [[segment(decoder, sentence) for sentence in sentences] for sentences in documents]
+    expected = [list(itertools.chain(*sentences)) for sentences in alone]
+    assert decoder.segment(texts, ends) == expected
+    for text, limits, words in zip(texts, ends, expected, strict=True):
+        assert decoder.spans(text, limits).tolist() == spans_of(text, words)
+
+
+def test_no_text_and_empty_texts() -> None:
+    decoder = make_decoder()
+    assert decoder.segment([], []) == []
+    assert decoder.segment(["", " ", ""], [[], [1], [0, 0]]) == [[], [], []]
+    assert decoder.spans("", []).shape == (0, 2)
+    assert decoder.nbest("", 3) == [(0.0, [])]
+    assert decoder.nbest(" \n", 3) == [(0.0, [])]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentences", "complaint"),
+    [
+        (["我们"], [[1]], "do not cover"),
+        (["我们"], [[3]], "do not cover"),
+        (["我们"], [[]], "do not cover"),
+        (["我们"], [[3, 2]], "do not rise"),
+        (["我们"], [[-1, 2]], "do not rise"),
+        (["我们", "在"], [[2, 1, 2], [1]], "do not rise"),
+        (["我们"], [], r"zip\(\)"),
+        (["我们"], [[2], [2]], r"zip\(\)"),
+    ],
+)
+def test_sentences_that_do_not_fit(texts, sentences, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        make_decoder().segment(texts, sentences)
+
+
+@pytest.mark.parametrize("text", [None, b"abc", 5])
+def test_what_is_not_text(text) -> None:
+    decoder = make_decoder()
+    with pytest.raises(TypeError):
+        decoder.segment([text], [[3]])
+    with pytest.raises(TypeError):
+        decoder.nbest(text, 1)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_segmentations_cannot_be_asked_for(k: int) -> None:
+    with pytest.raises(ValueError, match="at least one segmentation"):
+        make_decoder().nbest("我们", k)
+
+
+def test_one_decoder_a_thread_gives_what_one_thread_gives() -> None:
+    random = np.random.default_rng(11)
+    texts = ["".join(random.choice(list(TRAINED_ON), size=200)) for _ in range(40)]
+    ends = [[len(text)] for text in texts]
+    expected = make_decoder().segment(texts, ends)
+    found = {}
+
+    def work(number: int) -> None:
+        decoder = make_decoder()
+        found[number] = [decoder.segment(texts, ends) for _ in range(3)]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {number: [expected] * 3 for number in range(3)}
