@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([0-9]+)\s*\]")
+_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\]")
 _UNIGRAM = re.compile(r"U[^:%]*:(.+)")
 
 

@@ -17,6 +17,7 @@ MAX_OFFSET = 16
 
 _ATOM = re.compile(r"([A-Za-z]+)([+-]?[0-9]{1,4})")
 _TAG_BIGRAM = "t-1t0"
+_TAG_BIGRAM_SPELLINGS = (_TAG_BIGRAM, "t0t-1")
 
 
 @dataclass(frozen=True, order=True)
@@ -60,7 +61,7 @@ def parse_template(text: str, known: Collection[str]) -> Template:
     than `MAX_ATOMS` atoms, or an offset lies outside ±`MAX_OFFSET`.
     """
     squeezed = "".join(text.split())
-    if squeezed == _TAG_BIGRAM:
+    if squeezed in _TAG_BIGRAM_SPELLINGS:
         return TAG_BIGRAM
     atoms = [Atom(int(offset), name) for name, offset in _ATOM.findall(squeezed)]
     if not atoms or "".join(m.group() for m in _ATOM.finditer(squeezed)) != squeezed:

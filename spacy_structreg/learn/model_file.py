@@ -205,7 +205,8 @@ def _is_well_formed(header: Any) -> bool:
         if not (
             isinstance(entry, dict)
             and isinstance(entry.get("name"), str)
-            and entry.get("type") in _TYPES
+            and isinstance(entry.get("type"), str)
+            and entry["type"] in _TYPES
             and isinstance(entry.get("crc32"), int)
             and isinstance(entry.get("shape"), list)
             and 1 <= len(entry["shape"]) <= _MAX_DIMENSIONS

@@ -2,5 +2,5 @@ from libc.stdint cimport int64_t
 
 
 cdef class Perceptron:
-    cdef readonly list tables
+    cdef readonly tuple tables
     cdef public int64_t clock

@@ -14,7 +14,7 @@ cdef class Perceptron:
     """
 
     def __init__(self, tables, clock=0):
-        self.tables = list(tables)
+        self.tables = tuple(tables)
         self.clock = clock
         if self.clock < 0:
             raise ValueError(f"the clock stands at {self.clock}")

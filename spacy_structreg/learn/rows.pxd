@@ -15,12 +15,13 @@ cdef class Rows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_columns
     cdef readonly bint adaptive
+    cdef bint _bounded
     cdef Slot* _slots
     cdef uint64_t _slot_mask
 
     cdef int _set_columns(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
-    cdef int _place(self, uint64_t key, Py_ssize_t row, bint bounded) except -1 nogil
+    cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil
     cdef void add_run(
@@ -53,7 +54,7 @@ cdef class TrainingRows(Rows):
 
 
 cdef class TrainedRows(Rows):
-    cdef readonly object arrays
+    cdef dict _arrays
     cdef const float* _values
     cdef const int64_t* _starts
     cdef const uint16_t* _columns

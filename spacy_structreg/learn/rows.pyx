@@ -80,14 +80,14 @@ cdef class Rows:
         self._slot_mask = <uint64_t> size - 1
         return 0
 
-    cdef int _place(self, uint64_t key, Py_ssize_t row, bint bounded) except -1 nogil:
-        """Put a key that is not there yet into the index."""
+    cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil:
+        """Put a key that is not there yet into the index; if bounded, near its own slot only."""
         cdef uint64_t slot = slot_of(key, self._slot_mask)
         cdef int displacement = 0
         while self._slots[slot].row != 0:
             slot = (slot + 1) & self._slot_mask
             displacement += 1
-            if bounded and displacement > MAX_DISPLACEMENT:
+            if self._bounded and displacement > MAX_DISPLACEMENT:
                 with gil:
                     raise ValueError("the keys of the weight rows collide too often to be genuine")
         self._slots[slot].key = key
@@ -157,8 +157,8 @@ cdef class TrainingRows(Rows):
         if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
             self._resize_index((self.n_rows + 1) * 2)
             for i in range(self.n_rows):
-                self._place(self._keys[i], i, False)
-        self._place(key, self.n_rows, False)
+                self._place(self._keys[i], i)
+        self._place(key, self.n_rows)
         self._keys[self.n_rows] = key
         self._stamps[self.n_rows] = 0
         self.n_rows += 1
@@ -343,13 +343,13 @@ cdef class TrainingRows(Rows):
     def add(self, int32_t row, int column, double delta, int64_t time):
         """Update number `time` adds `delta` to one weight.
 
-        Raises IndexError for a row or column that does not exist, ValueError if `time` lies
-        before the last visit of the row.
+        Raises IndexError for a row or column that does not exist, ValueError if `time` is not
+        positive or lies before the last visit of the row.
         """
         if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
             raise IndexError(f"no weight at row {row}, column {column}")
-        if time < self._stamps[row]:
-            raise ValueError(f"update {time} lies before update {self._stamps[row]}")
+        if time < max(1, self._stamps[row]):
+            raise ValueError(f"update {time} does not come after update {self._stamps[row]}")
         self.update(row, column, delta, time)
 
     def weights(self, int32_t row):
@@ -441,6 +441,8 @@ cdef class TrainingRows(Rows):
         cdef Py_ssize_t k
         cdef int64_t cell
         rows = cls(n_columns, adaptive="columns" in state)
+        # The keys may come from a file: they must not make the index slow.
+        rows._bounded = True
         n_rows = _check_layout(n_columns, state, np.float64)
         _check_array(state, "stamps", np.int64, (n_rows,))
         _check_array(state, "sums", np.float64, state["values"].shape)
@@ -468,6 +470,7 @@ cdef class TrainingRows(Rows):
                 for k in range(n_columns):
                     rows._values[i * n_columns + k] = values[i * n_columns + k]
                     rows._sums[i * n_columns + k] = sums[i * n_columns + k]
+        rows._bounded = False
         return rows
 
     @classmethod
@@ -487,9 +490,11 @@ cdef class TrainingRows(Rows):
         """The mean of the weights over updates 1 to `time`, as `TrainedRows`; changes nothing.
 
         Rows are sorted by key and zeros are left out, so that the result depends on the weights
-        alone and not on the order in which features were met. At time 0 the current weights are
-        taken.
+        alone and not on the order in which features were met. At time 0 the weights themselves
+        are taken. Raises ValueError if a row was visited after `time`.
         """
+        if time < self.last_visit():
+            raise ValueError(f"there is no average at update {time}, which is long past")
         state = self.state()
         values = state["values"]
         owners = np.arange(self.n_rows)[:, None]
@@ -540,24 +545,26 @@ cdef class TrainedRows(Rows):
         self._set_columns(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
-        self.arrays = {name: np.ascontiguousarray(arrays[name]) for name in names}
-        self.n_rows = _check_layout(n_columns, self.arrays, np.float32)
-        keys = self.arrays["keys"]
-        if self.n_rows and not (self.arrays["keys"][1:] > self.arrays["keys"][: self.n_rows - 1]).all():
+        self._arrays = {name: _read_only(arrays, name) for name in names}
+        self.n_rows = _check_layout(n_columns, self._arrays, np.float32)
+        key_array = self._arrays["keys"]
+        if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
             raise ValueError("the keys of the weight rows do not rise")
-        values = self.arrays["values"].reshape(-1)
+        keys = key_array
+        values = self._arrays["values"].reshape(-1)
         if values.shape[0]:
             self._values = &values[0]
         if self.adaptive:
-            starts = self.arrays["starts"]
-            columns = self.arrays["columns"]
+            starts = self._arrays["starts"]
+            columns = self._arrays["columns"]
             self._starts = &starts[0]
             if columns.shape[0]:
                 self._columns = &columns[0]
+        self._bounded = True
         self._resize_index(self.n_rows)
         with nogil:
             for i in range(self.n_rows):
-                self._place(keys[i], i, True)
+                self._place(keys[i], i)
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
@@ -578,6 +585,11 @@ cdef class TrainedRows(Rows):
                 for k in range(self.n_columns):
                     target[k] += values[k]
 
+    @property
+    def arrays(self):
+        """The arrays by name, read-only; changing the dict changes nothing here."""
+        return dict(self._arrays)
+
     def weights(self, uint64_t key):
         """The weights of a key, all zero if it has no row: float64, shape (n_columns,)."""
         dense = np.zeros(self.n_columns)
@@ -587,12 +599,21 @@ cdef class TrainedRows(Rows):
         return dense
 
     def __reduce__(self):
-        return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self.arrays.items()})
+        return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self._arrays.items()})
 
 
 cdef inline int size_class_of(int32_t capacity) noexcept nogil:
     """Which list of free cells an adaptive row of a sparse capacity belongs to."""
     return 0 if capacity == 2 else 1 if capacity == 4 else 2
+
+
+def _read_only(arrays, name):
+    """A view of an array that cannot be written to; ValueError if there is no such array."""
+    if not isinstance(arrays.get(name), np.ndarray):
+        raise ValueError(f"the weight rows lack {name!r}")
+    view = np.ascontiguousarray(arrays[name]).view()
+    view.setflags(write=False)
+    return view
 
 
 def _check_array(arrays, name, dtype, shape):
@@ -603,20 +624,26 @@ def _check_array(arrays, name, dtype, shape):
 
 def _check_layout(n_columns, arrays, dtype):
     """Hold the arrays of dense or adaptive rows to their form; returns the number of rows."""
-    n_rows = arrays["keys"].shape[0] if arrays["keys"].ndim == 1 else -1
-    if not 0 <= n_rows <= MAX_ROWS:
-        raise ValueError("the keys of the weight rows are not one list")
+    keys = _read_only(arrays, "keys")
+    values = _read_only(arrays, "values")
+    n_rows = keys.size
+    if n_rows > MAX_ROWS:
+        raise ValueError(f"a table holds at most {MAX_ROWS:,} rows, not {n_rows:,}")
     _check_array(arrays, "keys", np.uint64, (n_rows,))
-    values = arrays["values"]
     if "columns" in arrays:
-        starts, columns = arrays["starts"], arrays["columns"]
+        starts, columns = _read_only(arrays, "starts"), _read_only(arrays, "columns")
         _check_array(arrays, "starts", np.int64, (n_rows + 1,))
         _check_array(arrays, "columns", np.uint16, (values.size,))
         _check_array(arrays, "values", dtype, (values.size,))
-        if starts[0] != 0 or starts[n_rows] != values.size or (np.diff(starts) < 0).any():
+        # Not by differences, which wrap around.
+        if starts[0] != 0 or starts[n_rows] != values.size or (starts[1:] < starts[:n_rows]).any():
             raise ValueError("the cells of the weight rows do not follow each other")
         if values.size and int(columns.max()) >= n_columns:
             raise ValueError("a weight row has a cell beyond its last column")
+        begins_row = np.zeros(values.size + 1, dtype=bool)
+        begins_row[starts] = True
+        if ((columns[1:] <= columns[: columns.size - 1]) & ~begins_row[1:columns.size]).any():
+            raise ValueError("the columns of a weight row do not rise")
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
     if not np.isfinite(values).all():

@@ -40,4 +40,6 @@ cdef class NBestViterbi:
         self, const double* emissions, const double* transitions, const uint8_t* mask,
         Py_ssize_t n, Py_ssize_t k,
     ) except -1 nogil
-    cdef double path(self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path) noexcept nogil
+    cdef double path(
+        self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path
+    ) noexcept nogil

@@ -7,12 +7,16 @@ the lowest label, then to the lowest predecessor, so that results can be repeate
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
 from spacy_structreg.learn.memory cimport reserve
 
 import numpy as np
+
+cdef enum:
+    # Back pointers of the n best paths have 31 bits.
+    MAX_BEST = 0x7FFFFFFF
 
 
 cdef class LabelGraph:
@@ -32,9 +36,10 @@ cdef class LabelGraph:
         self.ends = np.array(ends, dtype=bool)
         for array in (self.legal, self.starts, self.ends):
             array.setflags(write=False)
-        self.n_labels = len(self.starts)
+        self.n_labels = self.starts.size
         if (
             not 1 <= self.n_labels <= 0xFFFF
+            or self.starts.shape != (self.n_labels,)
             or self.legal.shape != (self.n_labels, self.n_labels)
             or self.ends.shape != (self.n_labels,)
         ):
@@ -209,9 +214,10 @@ cdef class NBestViterbi:
         cdef Py_ssize_t y
         cdef Py_ssize_t r
         cdef Py_ssize_t slot
+        cdef int32_t first
         cdef int32_t p
         cdef int32_t x
-        if <uint64_t> width > <uint64_t> 0xFFFFFFFF:
+        if k > MAX_BEST // n_labels:
             with gil:
                 raise ValueError(f"{k:,} best paths are more than can be told apart")
         reserve(<void**> &self._prefix, &self._prefix_capacity, 2 * width, sizeof(double))
@@ -231,7 +237,8 @@ cdef class NBestViterbi:
                     if self.graph.may_start[y]:
                         scores[0] = emissions[y]
                     continue
-                for p in range(self.graph.first_predecessor[y], self.graph.first_predecessor[y + 1]):
+                first = self.graph.first_predecessor[y]
+                for p in range(first, self.graph.first_predecessor[y + 1]):
                     x = self.graph.predecessors[p]
                     for r in range(k):
                         score = prefix[x * k + r] + transitions[x * n_labels + y]
@@ -298,10 +305,12 @@ def _check_scores(LabelGraph graph, emissions, transitions, mask):
             f"transitions need the shape {(graph.n_labels, graph.n_labels)}, "
             f"not {transitions.shape}"
         )
-    if not (np.isfinite(emissions).all() and np.isfinite(transitions).all()):
-        raise ValueError("a score is not a finite number")
+    for scores in (emissions, transitions):
+        # Not a number fails the comparison too; larger ones might overflow when added up.
+        if not (np.abs(scores) <= 1e100).all():
+            raise ValueError("a score is not a number between -1e100 and 1e100")
     if mask is not None:
-        mask = np.ascontiguousarray(mask, dtype=np.uint8)
+        mask = np.ascontiguousarray(mask, dtype=bool).view(np.uint8)
         if mask.shape != emissions.shape:
             raise ValueError(f"a mask needs the shape {emissions.shape}, not {mask.shape}")
     return emissions, transitions, mask
@@ -363,6 +372,8 @@ def viterbi_nbest(
         return [(0.0, np.zeros(0, dtype=np.uint16))]
     if mask is not None:
         allowed = mask
+    # There are not more paths than these, however many are asked for.
+    k = min(<object> k, (<object> graph.n_labels) ** (<object> min(n, 64)))
     decoder.solve(
         &scores[0, 0], &bigrams[0, 0], NULL if mask is None else &allowed[0, 0], n, k
     )

@@ -38,6 +38,7 @@ cdef class ChainFeatures:
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
+    Raises ValueError if a shape has too many atoms, or one that is no stream of the task.
     """
 
     def __init__(self, shapes, atoms, Py_ssize_t n_labels):
@@ -56,6 +57,10 @@ cdef class ChainFeatures:
             raise MemoryError("no memory for the shapes of a model")
         streams = {name: i for i, name in enumerate(self.atoms)}
         for i, shape in enumerate(self.shapes):
+            if len(shape.atoms) > MAX_ATOMS or any(
+                [atom.name not in streams for atom in shape.atoms]
+            ):
+                raise ValueError(f"the shape {str(shape)[:80]} does not fit the atoms {sorted(streams)}")
             spec = &self.specs[i]
             spec.n_atoms = len(shape.atoms)
             spec.lowest = shape.lowest
@@ -257,6 +262,8 @@ cdef class ChainDecoder:
         self._viterbi = Viterbi(graph)
         if tuple([t.n_columns for t in self.tables]) != features.widths:
             raise ValueError("the weight rows of the model do not fit its templates")
+        if graph.n_labels != features.n_labels:
+            raise ValueError("the graph of labels belongs to other features")
         free(self._tables)
         free(self._transitions)
         self._tables = <void**> malloc(max(1, features.n_shapes) * sizeof(void*))

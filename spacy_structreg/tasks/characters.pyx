@@ -28,7 +28,9 @@ from spacy_structreg.features.characters import (
 )
 
 cdef extern from "Python.h":
-    Py_UCS4* PyUnicode_AsUCS4(str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null) except NULL
+    Py_UCS4* PyUnicode_AsUCS4(
+        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
+    ) except NULL
 
 cdef enum:
     CHARACTER_BITS = 21
@@ -50,6 +52,13 @@ cdef uint8_t IS_JOINER = JOINS_NEXT
 cdef uint8_t IS_REGIONAL = REGIONAL
 
 assert TABLE == TABLE_SIZE
+
+
+cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noexcept nogil:
+    """The flags of a character. Beyond the tables only tags and variation selectors have any."""
+    if character < TABLE:
+        return properties[character]
+    return IS_EXTENSION if 0xE0020 <= character <= 0xE01EF else 0
 
 
 cdef class CharacterAtoms:
@@ -150,6 +159,8 @@ cdef class CharacterDecoder:
         self.atoms = atoms
         self.chain = chain
         self.begins = np.array(begins, dtype=bool)
+        if list(atoms.atoms.items()) != list(chain.features.atoms.items()):
+            raise ValueError("the atoms of characters are not those of the features")
         if self.begins.shape != (chain.graph.n_labels,):
             raise ValueError("the labels that begin a word do not fit the graph of labels")
         self._properties = &properties[0]
@@ -204,7 +215,7 @@ cdef class CharacterDecoder:
         reserve(<void**> &self._labels, &self._label_capacity, n + 1, sizeof(uint16_t))
         constrained[0] = False
         for i in range(n):
-            flags = self._properties[text[i]] if text[i] < TABLE else 0
+            flags = flags_of(self._properties, text[i])
             if flags & IS_SPACE:
                 after_space = True
                 continue
@@ -255,7 +266,7 @@ cdef class CharacterDecoder:
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t i
         for i in range(n):
-            if text[i] < TABLE and self._properties[text[i]] & IS_SPACE:
+            if flags_of(self._properties, text[i]) & IS_SPACE:
                 marks[i] = BETWEEN
             else:
                 marks[i] = BEGINS if self._begins[self._labels[kept]] else INSIDE
@@ -369,6 +380,8 @@ cdef class CharacterDecoder:
         kept = self._squeeze(self._text, len(text), &constrained)
         if kept == 0:
             return [(0.0, [])]
+        # A sentence of n characters has at most 2 ** (n - 1) segmentations.
+        k = min(k, 1 << min(kept - 1, 62))
         segmentations = []
         self._present(self._squeezed, kept, constrained)
         self.chain.solve_nbest(kept, constrained, k)

@@ -33,7 +33,7 @@ cdef class ChainTrainer:
         self._viterbi = Viterbi(graph)
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
-            if table.adaptive or table.find(0) != 0:
+            if table.adaptive or table.insert(0) != 0:
                 raise ValueError("the tag bigram needs one dense row")
         free(self._transitions)
         self._transitions = <double*> malloc(
@@ -61,7 +61,7 @@ cdef class ChainTrainer:
         ValueError if a sequence was compiled for another learner.
         """
         cdef CompiledChain chain
-        cdef int64_t[::1] visits = np.ascontiguousarray(order, dtype=np.int64)
+        cdef const int64_t[::1] visits = np.ascontiguousarray(order, dtype=np.int64)
         cdef Py_ssize_t n_chains = len(chains)
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t n_labels_wrong = 0

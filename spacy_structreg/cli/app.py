@@ -1,0 +1,28 @@
+"""The commands, gathered under `python -m spacy structreg`.
+
+spaCy's command line loads the entry points of the group `spacy_cli` before it reads its arguments,
+whatever the command, so this module imports next to nothing: commands import what they need.
+"""
+
+from __future__ import annotations
+
+import typer
+from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
+
+from spacy_structreg.cli.convert import convert_command
+from spacy_structreg.cli.evaluate import evaluate_command
+from spacy_structreg.cli.init_config import init_config_command
+from spacy_structreg.cli.segment import segment_command
+
+HELP = """Chinese word segmentation with linear structured models: prepare corpora, configure
+training, segment and evaluate."""
+
+structreg_app = typer.Typer(
+    name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
+)
+structreg_app.command("convert")(convert_command)
+structreg_app.command("init-config")(init_config_command)
+structreg_app.command("segment")(segment_command)
+structreg_app.command("evaluate")(evaluate_command)
+
+spacy_app.add_typer(structreg_app)

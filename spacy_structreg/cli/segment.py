@@ -1,0 +1,211 @@
+"""`structreg segment`: text in, segmented text out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol, cast
+
+import typer
+
+from spacy_structreg.cli.errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+__all__ = ["arriving_lines", "segment", "segment_command"]
+
+STDIN = "-"
+LINE_BREAK = re.compile("[\n\r]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Bytes that are taken from a file at a time, and lines that are written at a time.
+PORTION_BYTES = 1 << 18
+PORTION_LINES = 1024
+
+
+def segment_command(
+    pipeline: Annotated[str, typer.Argument(help="Folder or package of a trained pipeline")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Texts; none, or -, is standard input"),
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write instead of standard output")
+    ] = None,
+    separator: Annotated[
+        str, typer.Option("--separator", "-s", help="What stands between two words")
+    ] = " ",
+    threads: Annotated[
+        int, typer.Option("--threads", "-t", min=1, help="Threads that segment side by side")
+    ] = 1,
+    encoding: Annotated[
+        str,
+        typer.Option("--encoding", "-e", help="Encoding of the input; the output is in UTF-8"),
+    ] = "utf-8",
+) -> None:
+    """Segment texts into words.
+
+    One line of output for each line of input, its words separated by spaces; blank lines stay.
+    White space of the input is left out. With one thread, lines are answered as they arrive.
+    """
+    with user_errors():
+        segment(
+            pipeline,
+            files or [STDIN],
+            output,
+            separator=separator,
+            n_threads=threads,
+            encoding=encoding,
+        )
+
+
+def segment(
+    pipeline: str,
+    files: Iterable[str],
+    output: Path | None = None,
+    *,
+    separator: str = " ",
+    n_threads: int = 1,
+    encoding: str = "utf-8",
+) -> None:
+    """Segment the lines of files (`-`: standard input) to a file or to standard output.
+
+    Memory is bounded by the longest line. The output file is written in one step. Shows a progress
+    bar on standard error, if that is a terminal and the output does not go to one. Raises
+    ValueError for faulty input or settings, with file and line, OSError for files that cannot be
+    read or written.
+    """
+    from tqdm import tqdm
+
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.corpora.files import line_encoding, replace_text
+
+    if LINE_BREAK.search(separator):
+        raise ValueError("the separator has a line break in it; choose one without")
+    encoding = line_encoding(encoding)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    nlp = load_pipeline(pipeline)
+    blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads)
+    on_terminal = output is None and sys.stdout.isatty()
+    with tqdm(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
+
+        def write_to(write: Callable[[str], object], flush: Callable[[], object]) -> None:
+            for block in blocks:
+                write("".join(separator.join(words) + "\n" for words in block))
+                flush()
+                bar.update(len(block))
+
+        if output is None:
+            stdout = sys.stdout.buffer
+            write_to(lambda text: stdout.write(text.encode()), stdout.flush)
+        else:
+            with replace_text(output) as stream:
+                write_to(stream.write, lambda: None)
+
+
+def segment_blocks(
+    nlp: Language, portions: Iterator[list[str]], n_threads: int
+) -> Iterator[list[list[str]]]:
+    """Yield the words of each line, in blocks of lines that are ready together."""
+    from spacy_structreg.cli.pipelines import segmented
+
+    if n_threads == 1:
+        for portion in portions:
+            yield list(segmented(nlp, portion))
+        return
+    # Threads are worth while for many portions at a time only.
+    words = segmented(nlp, chain.from_iterable(portions), n_threads=n_threads)
+    while block := list(islice(words, PORTION_LINES)):
+        yield block
+
+
+def read_portions(files: Iterable[str], encoding: str) -> Iterator[list[str]]:
+    """Yield the lines of files, one after the other, in portions."""
+    from spacy_structreg.corpora.files import open_bytes
+
+    for file in files:
+        if file == STDIN:
+            stdin = cast("ByteStream", sys.stdin.buffer)
+            yield from arriving_lines(stdin, "<stdin>", encoding)
+        else:
+            with open_bytes(file) as stream:
+                yield from arriving_lines(cast("ByteStream", stream), file, encoding)
+
+
+class ByteStream(Protocol):
+    """What buffered binary streams, decompressing ones included, have in common."""
+
+    def read1(self, size: int, /) -> bytes:
+        """At least one byte, none at the end; no more than one call of the system for it."""
+        ...
+
+
+def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> Iterator[list[str]]:
+    r"""Yield the lines of a stream in portions: those that are there, without waiting for more.
+
+    Lines end at \n and \r\n. Any character that the encoding knows is text, NUL included; a byte
+    order mark at the start is dropped. name: of the stream, for errors. Raises CorpusError for
+    bytes that are not of the encoding and for damaged compressed data.
+    """
+    from spacy_structreg.corpora.errors import CorpusError
+    from spacy_structreg.corpora.files import DAMAGED
+
+    number = 0
+    # Parts of a line whose end has not arrived yet.
+    begun: list[bytes] = []
+    while True:
+        try:
+            data = stream.read1(PORTION_BYTES)
+        except DAMAGED as error:
+            raise CorpusError(
+                name,
+                number + 1,
+                f"the compressed data is damaged or truncated ({error}); get the file again",
+            ) from error
+        whole, line_feed, rest = data.rpartition(b"\n")
+        if data and not line_feed:
+            begun.append(data)
+            continue
+        begun.append(whole if data else b"")
+        text = b"".join(begun)
+        if data or text:
+            lines = []
+            for line in text.split(b"\n"):
+                number += 1
+                lines.append(decode(line, name, number, encoding))
+            yield lines
+        if not data:
+            return
+        begun = [rest]
+
+
+def decode(data: bytes, name: str, number: int, encoding: str) -> str:
+    """The text of a line, without a carriage return at its end; raises as `arriving_lines`."""
+    from spacy_structreg.corpora.errors import CorpusError
+
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            name,
+            number,
+            f"byte 0x{data[error.start]:02x} at byte offset {error.start} of the line is not "
+            f"{encoding}; name the encoding of the text with --encoding (gb18030, big5hkscs, …)",
+        ) from error
+    # The UTF-8 codec refuses surrogates itself; utf-7 and a few others do not.
+    if encoding != "utf-8" and (found := SURROGATE.search(text)):
+        raise CorpusError(
+            name,
+            number,
+            f"lone surrogate U+{ord(found[0]):04X} at offset {found.start()} of the line; it "
+            "stands for no character: remove it or name another encoding",
+        )
+    if number == 1:
+        text = text.removeprefix("\ufeff")
+    return text.removesuffix("\r")
