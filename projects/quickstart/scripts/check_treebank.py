@@ -1,0 +1,432 @@
+"""Check bracket files: the tags of the Penn Chinese Treebank, the conventions of this one.
+
+`python scripts/check_treebank.py train.bracket dev.bracket test.bracket` prints a table of counts.
+Faults go to standard error as `file:line: what is wrong` (the line is the one on which the tree
+begins), and the exit code is 1. `assets/treebank/README.md` explains the conventions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, read_brackets
+from spacy_structreg.corpora.errors import CorpusError
+
+
+def names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# The three inventories of the guidelines (Xia 2000; Xue and Xia 2000). URL, X and the later
+# additions of the web releases are left out on purpose.
+TAGS = names(
+    "AD AS BA CC CD CS DEC DEG DER DEV DT ETC FW IJ JJ LB LC M MSP NN NR NT OD ON P PN PU SB SP "
+    "VA VC VE VV"
+)
+PHRASES = names(
+    "ADJP ADVP CLP CP DNP DP DVP FRAG IP LCP LST NP PP PRN QP UCP VP "
+    "VCD VCP VNV VPT VRD VSB WHNP WHPP"
+)
+FUNCTIONS = names(
+    "ADV APP BNF CND DIR EXT FOC HLN IJ IMP INV IO LGS LOC MNR OBJ PN PRD PRP Q SBJ SHORT TMP TPC "
+    "TTL VOC WH"
+)
+ROOTS = frozenset({"CP", "FRAG", "IP", "NP"})
+EMPTY_CATEGORY = re.compile(r"\*pro\*|\*PRO\*|\*OP\*|\*(?:T\*|RNR\*)?-([0-9]+)")
+INDEX = re.compile(r"-([0-9]+)$")
+
+# Words with more than one tag, each in another use; any other word has one tag throughout.
+AMBIGUOUS_TAGS = {
+    word: names(tags)
+    for tags, words in {
+        "AD CC": "并 还是",
+        "AD M": "只",
+        "AD VA": "容易 怎么 快 近",
+        "AD VE": "没 没有",
+        "AD VV": "还",
+        "AS SP VV": "了",
+        "AS VV": "着 过",
+        "BA M": "把",
+        "CC P": "与 和",
+        "DEC DEG SP": "的",
+        "DEV M NN": "地",
+        "DT LC M VV": "下",
+        "DT M": "本",
+        "DT PN": "什么 这 那",
+        "ETC VV": "等",
+        "JJ VA": "大 小 新 热 老 蓝 重要",
+        "LB SB": "被",
+        "LC NN": "东 里",
+        "LC VV": "上 来",
+        "M NN": "块 天 小时 年 路",
+        "M NN VV": "站",
+        "M VV": "种",
+        "NN NR": "钱",
+        "NN NT": "未来",
+        "NN VV": "会 保护 出口 增长 工作 投资 检查 生产 生活 进口",
+        "NT VV": "过去",
+        "P VA": "对",
+        "P VC": "为",
+        "P VV": "到 在 用 给",
+        "VA VV": "亮 长",
+    }.items()
+    for word in words.split()
+}
+# Neighbours that are one word elsewhere, in another sense: only want, very fast.
+AMBIGUOUS_WORDS = frozenset({("只", "要"), ("很", "快")})
+
+VERBS = frozenset({"VA", "VC", "VE", "VV"})
+VERB_COMPOUNDS = frozenset({"VCD", "VCP", "VNV", "VPT", "VRD", "VSB"})
+ADJUNCTS = frozenset({"ADVP", "DP", "DVP", "LCP", "NP", "PP", "QP"})
+ARGUMENTS = frozenset({"EXT", "IO", "OBJ", "PRD", "SBJ"})
+WH_WORDS = names("什么 几 哪儿 哪里 多少 怎么 怎样 为什么 谁")
+# What may be a direct child, for phrases whose children are of few kinds (PU is always allowed).
+CHILDREN = {
+    "ADJP": names("AD ADJP ADVP CC JJ"),
+    "ADVP": names("AD ADVP CC CS"),
+    "CLP": names("ADJP CLP M"),
+    "DNP": names("ADJP DEG LCP NP PP QP"),
+    "DP": names("CLP DP DT OD QP"),
+    "DVP": names("ADVP DEV NP VP"),
+    "LCP": names("CP IP LC LCP NP PP QP"),
+    "NP": names("ADJP CC CP DNP DP ETC FW IP LCP NN NP NR NT PN PP PRN QP -NONE-"),
+    "PP": names("CP IP LCP NP P PP QP"),
+    "QP": names("ADJP ADVP CC CD CLP DP OD ON QP"),
+}
+# The word that closes or opens its phrase: (position of the child, its tag).
+MARKED_PHRASES = {"DNP": (-1, "DEG"), "DVP": (-1, "DEV"), "LCP": (-1, "LC")}
+MARKERS = {"BA": "VP", "DEG": "DNP", "DEV": "DVP", "LB": "VP", "LC": "LCP", "P": "PP", "SB": "VP"}
+
+NUMBER = r"[0-9０-９零〇一二三四五六七八九十百千万亿两半几数.．,，]+"
+CARDINAL = re.compile(rf"{NUMBER}[多余]?[%％]?|百分之{NUMBER}|{NUMBER}分之{NUMBER}|[0-9]+比[0-9]+")
+ORDINAL = re.compile(rf"第{NUMBER}|首")
+DATE = re.compile(rf"{NUMBER}(?:年|月|日|时|分|点|点半|世纪)")
+NO_DATES = names("一点 十分")  # a little, very
+
+
+@dataclass(frozen=True)
+class Located:
+    """A tree with the file and the line where it begins."""
+
+    file: Path
+    line: int
+    tree: Tree
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        return self.tree.tagged_words()
+
+    @property
+    def text(self) -> str:
+        return "".join(word for word, _ in self.words)
+
+    def fault(self, message: str) -> str:
+        return f"{self.file}:{self.line}: {message}"
+
+
+def tree_lines(file: Path) -> Iterator[int]:
+    """The line on which each tree of a file begins; the reader has checked the brackets."""
+    depth = 0
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            for character in line:
+                if character == "(":
+                    if depth == 0:
+                        yield number
+                    depth += 1
+                elif character == ")":
+                    depth -= 1
+
+
+def category(node: Tree) -> str:
+    """The label without functional tags and index."""
+    return node.label if node.label == EMPTY_TAG else node.label.split("-")[0]
+
+
+def functions(node: Tree) -> list[str]:
+    """The functional tags of a label, without its index."""
+    return [part for part in node.label.split("-")[1:] if not part.isdigit()]
+
+
+def is_punctuation(word: str) -> bool:
+    return all(unicodedata.category(character)[0] in "PS" for character in word)
+
+
+def label_faults(tree: Tree) -> Iterator[str]:
+    """Labels, tags and empty categories that the guidelines do not have."""
+    for node in tree.nodes():
+        if node.is_leaf and node.label == EMPTY_TAG:
+            if not EMPTY_CATEGORY.fullmatch(node.word or ""):
+                yield f"{node.word!r} is no empty category of the guidelines"
+        elif node.is_leaf:
+            if node.label not in TAGS:
+                yield f"{node.label!r} ({node.word}) is no tag of the guidelines"
+            if (node.label == "PU") != is_punctuation(node.word or ""):
+                yield f"{node.word} is tagged {node.label}; PU goes with punctuation marks alone"
+        elif node is not tree:
+            if category(node) not in PHRASES:
+                yield f"{node.label!r} is no phrase label of the guidelines"
+            for function in functions(node):
+                if function not in FUNCTIONS:
+                    yield f"{function!r} in {node.label!r} is no functional tag of the guidelines"
+
+
+def root_faults(tree: Tree) -> Iterator[str]:
+    """A root that is no clause or fragment, and questions that are not marked as such."""
+    top = tree.without_root()
+    if tree.label or top is tree:
+        yield "a tree is one clause or fragment in brackets without a label: ( (IP …))"
+    elif category(top) not in ROOTS:
+        yield f"the root is {top.label}; expected one of {', '.join(sorted(ROOTS))}"
+    words = tree.tagged_words()
+    if words and words[-1][0] == "？" and "Q" not in functions(top):
+        yield f"a sentence that ends in ？ is -Q, not {top.label}"
+
+
+def trace_faults(tree: Tree) -> Iterator[str]:
+    """Traces without an antecedent, antecedents without a trace, an index given twice."""
+    antecedents = Counter(
+        match[1]
+        for node in tree.nodes()
+        if not node.is_leaf and (match := INDEX.search(node.label))
+    )
+    traces = {
+        match[1]
+        for leaf in tree.leaves()
+        if leaf.label == EMPTY_TAG
+        and (match := EMPTY_CATEGORY.fullmatch(leaf.word or ""))
+        and match[1]
+    }
+    for index in sorted(antecedents.keys() ^ traces):
+        yield f"index {index} is on {'a trace' if index in traces else 'an antecedent'} only"
+    for index, count in antecedents.items():
+        if count > 1:
+            yield f"index {index} is on {count} antecedents"
+
+
+def structure_faults(tree: Tree) -> Iterator[str]:
+    """What the conventions say of a node and its children."""
+    for node in tree.nodes():
+        if node.is_leaf or node.label == "":
+            continue
+        name = category(node)
+        children = [category(child) for child in node.children]
+        plain = [child for child in children if child != "PU"]
+        allowed = CHILDREN.get(name)
+        if allowed is not None:
+            for child in plain:
+                if child not in allowed:
+                    yield f"{name} has {child} as a child ({' '.join(children)})"
+        position, marker = MARKED_PHRASES.get(name, (0, ""))
+        if marker and children[position] != marker:
+            yield f"{name} does not end in {marker} ({' '.join(children)})"
+        for child in plain:
+            if MARKERS.get(child, name) != name:
+                yield f"{child} is a child of {name}; expected {MARKERS[child]}"
+        if name == children[0] and len(children) == 1 and name in {"NP", "VP", "IP", "QP"}:
+            yield f"{node.label} over {node.children[0].label} alone"
+        yield from clause_faults(node, name, plain)
+        yield from verb_faults(node, name, plain)
+        yield from noun_faults(node, name, plain)
+
+
+def clause_faults(node: Tree, name: str, plain: Sequence[str]) -> Iterator[str]:
+    if name == "IP" and "VP" in plain:
+        subjects = sum("SBJ" in functions(child) for child in node.children)
+        if plain.count("VP") != 1 or subjects != 1:
+            yield "IP with a VP has one subject (SBJ, perhaps empty) and one VP"
+        yield from empty_subject_faults(node)
+    if "DEC" in plain:
+        if name != "CP" or plain != ["IP", "DEC"]:
+            yield f"DEC closes (CP (IP …) (DEC 的)), not {name} ({' '.join(plain)})"
+    elif "SP" in plain and (name != "CP" or not {"IP", "CP"} & set(plain)):
+        yield f"SP closes (CP (IP …) (SP …)), not {name} ({' '.join(plain)})"
+    if name == "WHNP" and plain != [EMPTY_TAG]:
+        yield "WHNP holds the empty operator of a relative clause"
+    for child in node.children:
+        grandchildren = [category(grandchild) for grandchild in child.children]
+        if grandchildren[-1:] == ["DEC"]:
+            relative = name == "CP" and plain == ["WHNP", "CP"]
+            if not relative and "APP" not in functions(child):
+                yield "a clause with DEC is (CP (WHNP …) (CP (IP …) (DEC 的))) or CP-APP"
+
+
+def empty_subject_faults(node: Tree) -> Iterator[str]:
+    """Adverbials beside an empty subject stand in the VP, unless a comma parts them."""
+    siblings = node.children
+    for before, after in pairwise(siblings):
+        for subject, other in ((before, after), (after, before)):
+            if (
+                "SBJ" in functions(subject)
+                and not subject.tagged_words()
+                and category(other) in ADJUNCTS
+                and not {"TPC", "VOC"} & set(functions(other))
+            ):
+                yield f"{other.label} stands beside an empty subject; its place is in the VP"
+
+
+def verb_faults(node: Tree, name: str, plain: Sequence[str]) -> Iterator[str]:
+    if name == "VP":
+        for marker, complement in (("BA", "IP"), ("LB", "IP"), ("SB", "VP")):
+            if marker in plain and plain != [marker, complement]:
+                yield f"{marker} takes one {complement}: (VP ({marker} …) ({complement} …))"
+        heads = sum(child in VERBS or child in VERB_COMPOUNDS for child in plain)
+        if heads > 1:
+            yield f"VP with {heads} verbs; compounds and coordinations have labels of their own"
+        if is_adjunction(node) and is_adjunction(node.children[-1]):
+            yield "the adjuncts of a VP are sisters: (VP adjunct adjunct (VP …))"
+    elif VERBS & set(plain) and name not in VERB_COMPOUNDS:
+        yield f"a verb is a child of {name}; expected VP"
+    if name == "VRD":
+        words = [word for word, _ in node.tagged_words()]
+        if [len(word) for word in words] == [1, 1]:
+            yield f"{''.join(words)}: a resultative of two characters is one VV"
+    if name == "VPT" and (len(plain) != 3 or not {"AD", "DER"} & {plain[1]}):
+        yield "VPT is a verb, 得 or 不, and its result"
+    # The subject of a passive leaves a trace, unless another object keeps the place.
+    if {"SB", "LB"} & set(plain) and not any(
+        "OBJ" in functions(below) and category(below) in {"NP", "QP"} for below in node.nodes()
+    ):
+        yield "the verb of a passive has an object: the trace of the subject"
+
+
+def is_adjunction(node: Tree) -> bool:
+    """Whether a node is a VP of adjuncts and a VP."""
+    return (
+        len(node.children) > 1
+        and category(node) == "VP"
+        and category(node.children[-1]) == "VP"
+        and all(
+            category(child) in ADJUNCTS and not ARGUMENTS & set(functions(child))
+            for child in node.children[:-1]
+        )
+    )
+
+
+def noun_faults(node: Tree, name: str, plain: Sequence[str]) -> Iterator[str]:
+    tags = functions(node)
+    if name == "NP" and "NR" in plain and "PN" not in tags:
+        yield f"{node.label} over NR; expected NP-PN"
+    if "PN" in tags and not {"NR", "NN"} & set(plain):
+        yield f"{node.label} without a name"
+    if name == "NP" and {"NN", "NT"} <= set(plain):
+        yield "NT and NN side by side; a temporal modifier is an NP of its own"
+    conjuncts = [child for child in node.children if category(child) not in {"PU", "CC", "ETC"}]
+    if (
+        name == "NP"
+        and "CC" in plain
+        and all(
+            child.label == "NP" and len(child.children) == 1 and child.children[0].label == "NN"
+            for child in conjuncts
+        )
+    ):
+        yield "single nouns are coordinated without phrases: (NP (NN …) (CC 和) (NN …))"
+    words = {word for word, _ in node.tagged_words()}
+    if "WH" in tags and not WH_WORDS & words:
+        yield f"{node.label} without an interrogative"
+    if name == "ADVP" and "WH" not in tags and WH_WORDS & words:
+        yield f"{node.label} over an interrogative; expected ADVP-WH"
+
+
+def word_faults(words: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Tags that the form of a word rules out."""
+    for word, tag in words:
+        if word in NO_DATES:
+            continue
+        for form, expected in ((DATE, {"NT"}), (CARDINAL, {"CD"}), (ORDINAL, {"OD"})):
+            if form.fullmatch(word) and not is_punctuation(word):
+                if tag not in expected:
+                    yield f"{word} is tagged {tag}; expected {' or '.join(sorted(expected))}"
+                break
+        else:
+            if word.endswith("们") and tag not in {"NN", "PN"}:
+                yield f"{word} is tagged {tag}; expected NN or PN"
+
+
+def corpus_faults(trees: Sequence[Located]) -> Iterator[str]:
+    """What only the whole treebank shows: repeated sentences, words treated in two ways."""
+    first: dict[str, Located] = {}
+    tags: defaultdict[str, set[str]] = defaultdict(set)
+    for tree in trees:
+        for word, tag in tree.words:
+            tags[word].add(tag)
+    for tree in trees:
+        before = first.setdefault(tree.text, tree)
+        if before is not tree:
+            yield tree.fault(f"the sentence of {before.file}:{before.line} again: {tree.text}")
+        words = tree.words
+        for word, tag in words:
+            if len(tags[word]) > 1 and tag not in AMBIGUOUS_TAGS.get(word, ()):
+                others = " ".join(sorted(tags[word] - {tag}))
+                yield tree.fault(
+                    f"{word} is tagged {tag} here and {others} elsewhere; correct one, or add both "
+                    "to AMBIGUOUS_TAGS"
+                )
+        for (word, _), (following, _) in pairwise(words):
+            if word + following in tags and (word, following) not in AMBIGUOUS_WORDS:
+                yield tree.fault(
+                    f"{word} {following} is one word elsewhere; correct one, or add it to "
+                    "AMBIGUOUS_WORDS"
+                )
+
+
+def tree_faults(tree: Tree) -> Iterator[str]:
+    """All faults that one tree shows by itself."""
+    if not tree.tagged_words():
+        yield "a tree without words"
+    yield from label_faults(tree)
+    yield from root_faults(tree)
+    yield from trace_faults(tree)
+    yield from structure_faults(tree)
+    yield from word_faults(tree.tagged_words())
+
+
+def print_counts(files: Sequence[Path], trees: Sequence[Located]) -> None:
+    print(f"{'file':<20}{'sentences':>10}{'words':>8}{'characters':>12}{'types':>8}{'tags':>6}")
+    rows = [(file.name, [tree for tree in trees if tree.file == file]) for file in files]
+    for name, part in [*rows, ("all", list(trees))]:
+        words = [pair for tree in part for pair in tree.words]
+        print(
+            f"{name:<20}{len(part):>10}{len(words):>8}{sum(len(word) for word, _ in words):>12}"
+            f"{len({word for word, _ in words}):>8}{len({tag for _, tag in words}):>6}"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the files; 0 if they are without fault, else 1."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("files", nargs="+", type=Path, help="bracket files; one corpus together")
+    files: list[Path] = parser.parse_args(arguments).files
+    trees: list[Located] = []
+    faults: list[str] = []
+    for file in files:
+        try:
+            read = list(read_brackets(file))
+        except (CorpusError, OSError) as error:
+            faults.append(str(error))
+            continue
+        located = [
+            Located(file, line, tree) for line, tree in zip(tree_lines(file), read, strict=True)
+        ]
+        for item in located:
+            faults.extend(item.fault(message) for message in tree_faults(item.tree))
+        trees.extend(located)
+    faults.extend(corpus_faults(trees))
+    if faults:
+        print("\n".join(faults), file=sys.stderr)
+        print(f"{len(faults)} faults", file=sys.stderr)
+        return 1
+    print_counts(files, trees)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
