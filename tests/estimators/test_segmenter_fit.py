@@ -1,0 +1,296 @@
+"""Training: repeatable to the byte, selected on a development corpus, continued, interrupted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from made_up import arrays_of, f_score, sentences
+
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport
+from spacy_structreg.learn.model_file import parse_model
+
+Corpus = list[list[str]]
+EPOCHS = 8
+
+
+class TestRepeatability:
+    def test_one_seed_one_byte_sequence(self, train: Corpus, dev: Corpus) -> None:
+        files = {
+            CharacterSegmenter(epochs=4, seed=3).fit(train, dev, n_threads=n).to_bytes()
+            for n in (1, 4, 1, 2)
+        }
+        assert len(files) == 1
+
+    def test_seeds_differ(self, train: Corpus) -> None:
+        weights = [arrays_of(CharacterSegmenter(seed=seed).fit(train)) for seed in (0, 1, 2**32)]
+        assert weights[0] != weights[1] != weights[2] != weights[0]
+
+    def test_fit_starts_from_nothing(self, train: Corpus, dev: Corpus) -> None:
+        fresh = CharacterSegmenter(epochs=2).fit(train)
+        used = CharacterSegmenter(epochs=2).fit(dev).partial_fit(dev).fit(train)
+        assert used.to_bytes() == fresh.to_bytes()
+
+    def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
+        program = (
+            "import hashlib, made_up\n"
+            "from spacy_structreg.estimators.character_segmenter import CharacterSegmenter\n"
+            "model = CharacterSegmenter(epochs=3).fit(made_up.sentences(150, seed=1)).to_bytes()\n"
+            "print(hashlib.sha256(model).hexdigest())\n"
+        )
+        for seed in "12":
+            environment = {
+                **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed
+            }  # fmt: skip
+            found = subprocess.run(
+                [sys.executable, "-c", program],
+                env=environment, capture_output=True, text=True, check=True, timeout=120,
+            ).stdout.strip()  # fmt: skip
+            assert found == hashlib.sha256(fitted.to_bytes()).hexdigest()
+
+    def test_corpus_checksum(self, train: Corpus, fitted: CharacterSegmenter) -> None:
+        assert fitted.corpus_checksum == corpus_checksum(train)
+        assert parse_model(fitted.to_bytes())[0]["corpus"] == corpus_checksum(train)
+        again = CharacterSegmenter.from_bytes(fitted.to_bytes())
+        assert again.corpus_checksum == corpus_checksum(train)
+        assert again.partial_fit(train).corpus_checksum is None
+
+
+@pytest.fixture(scope="module")
+def by_hand(train: Corpus) -> list[CharacterSegmenter]:
+    """All epochs by hand: a training of k has the weights of a longer one after epoch k."""
+    return [CharacterSegmenter(epochs=k).fit(train) for k in range(1, EPOCHS + 1)]
+
+
+class TestDevSelection:
+    def test_the_best_epoch_is_kept(
+        self, by_hand: list[CharacterSegmenter], train: Corpus, dev: Corpus
+    ) -> None:
+        reports: list[EpochReport] = []
+        segmenter = CharacterSegmenter(epochs=EPOCHS)
+        segmenter.fit(train, dev, on_epoch=reports.append)
+        figures = [f_score(one, dev) for one in by_hand]
+        assert [report.dev.seg_f for report in reports if report.dev] == pytest.approx(figures)
+        best = figures.index(max(figures))
+        assert 0 < best < EPOCHS - 1, "the corpus should make selection matter"
+        assert arrays_of(segmenter) == arrays_of(by_hand[best])
+        assert arrays_of(segmenter) != arrays_of(by_hand[-1])
+
+    def test_the_earliest_of_equal_ones(
+        self, by_hand: list[CharacterSegmenter], train: Corpus
+    ) -> None:
+        easy = [["我", "不", "好", "。"], ["今天", "天气", "很", "好", "。"]]
+        figures = [f_score(one, easy) for one in by_hand]
+        best = figures.index(max(figures))
+        assert figures.count(max(figures)) > 1
+        assert arrays_of(by_hand[best]) != arrays_of(by_hand[-1])
+        segmenter = CharacterSegmenter(epochs=EPOCHS).fit(train, easy)
+        assert arrays_of(segmenter) == arrays_of(by_hand[best])
+
+    @pytest.mark.parametrize("patience", [1, 2, 3])
+    def test_patience(
+        self, patience: int, by_hand: list[CharacterSegmenter], train: Corpus, dev: Corpus
+    ) -> None:
+        figures = [f_score(one, dev) for one in by_hand]
+        expected = waited = 0
+        best = -1.0
+        while expected < EPOCHS and waited < patience:
+            waited = 0 if figures[expected] > best else waited + 1
+            best = max(best, figures[expected])
+            expected += 1
+        segmenter = CharacterSegmenter(epochs=EPOCHS, patience=patience).fit(train, dev)
+        assert len(segmenter.history) == expected < EPOCHS
+        kept = figures.index(max(figures[:expected]))
+        assert arrays_of(segmenter) == arrays_of(by_hand[kept])
+
+    def test_a_hopeless_development_corpus(self, train: Corpus) -> None:
+        """When F is 0 in every epoch, the first is as good as any."""
+        hopeless = [["我好"], ["他好我"]]
+        segmenter = CharacterSegmenter(epochs=3).fit(train, hopeless)
+        assert [r.dev.seg_f for r in segmenter.history if r.dev] == [0, 0, 0]
+        assert arrays_of(segmenter) == arrays_of(CharacterSegmenter(epochs=1).fit(train))
+
+    def test_without_a_development_corpus(self, train: Corpus) -> None:
+        segmenter = CharacterSegmenter(epochs=3).fit(train)
+        assert [(report.epoch, report.dev) for report in segmenter.history] == [
+            (1, None), (2, None), (3, None)
+        ]  # fmt: skip
+
+    def test_reports(self, train: Corpus) -> None:
+        """Errors are counted when a sentence is visited: all at first, none once all is known."""
+        corpus = [["老师", "好"], ["学生", "好"]]
+        history = CharacterSegmenter(epochs=10, sentences="doc").fit(corpus).history
+        assert history[0].wrong_sentences > 0
+        assert history[0].wrong_sentences <= history[0].wrong_labels <= 6
+        assert (history[-1].wrong_sentences, history[-1].wrong_labels) == (0, 0)
+        assert all(report.seconds >= 0 for report in history)
+
+
+class TestInterruption:
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+    def test_the_earlier_model_stays(
+        self, error: type[BaseException], train: Corpus, dev: Corpus
+    ) -> None:
+        segmenter = CharacterSegmenter(epochs=3).fit(train)
+        before, history = segmenter.to_bytes(), segmenter.history
+        words = segmenter.predict("今天天气很好")
+
+        def stop(report: EpochReport) -> None:
+            if report.epoch == 2:
+                raise error
+
+        for held_out in (None, dev):
+            with pytest.raises(error):
+                segmenter.fit(dev, held_out, on_epoch=stop)
+        assert segmenter.to_bytes() == before
+        assert segmenter.history == history
+        assert segmenter.predict("今天天气很好") == words
+        segmenter.partial_fit(dev)
+        assert (
+            segmenter.to_bytes()
+            == CharacterSegmenter(epochs=3).fit(train).partial_fit(dev).to_bytes()
+        )
+
+    def test_a_running_training_goes_on(self, train: Corpus, dev: Corpus) -> None:
+        def stop(report: EpochReport) -> None:
+            raise KeyboardInterrupt
+
+        stopped = CharacterSegmenter().partial_fit(train)
+        chains = stopped.compile(train)
+        with pytest.raises(KeyboardInterrupt):
+            stopped.fit(dev, on_epoch=stop)
+        stopped.learn(chains)
+        straight = CharacterSegmenter().partial_fit(train).partial_fit(train)
+        assert stopped.to_bytes(state="training") == straight.to_bytes(state="training")
+
+    def test_nothing_was_there_before(self, train: Corpus) -> None:
+        def stop(report: EpochReport) -> None:
+            raise KeyboardInterrupt
+
+        segmenter = CharacterSegmenter()
+        with pytest.raises(KeyboardInterrupt):
+            segmenter.fit(train, on_epoch=stop)
+        assert not segmenter.is_trained
+        assert segmenter.history == []
+
+    def test_a_corpus_that_breaks_off(self, train: Corpus) -> None:
+        def corpus() -> Any:
+            yield from train[:5]
+            raise OSError("the disk is gone")
+
+        segmenter = CharacterSegmenter(epochs=2).fit(train)
+        before = segmenter.to_bytes()
+        for train_on in (segmenter.fit, segmenter.partial_fit):
+            with pytest.raises(OSError, match="the disk is gone"):
+                train_on(corpus())
+        assert segmenter.to_bytes() == before
+
+
+class TestGoingOn:
+    def test_after_fit_and_after_load(self, train: Corpus, dev: Corpus) -> None:
+        fitted = CharacterSegmenter(epochs=3).fit(train)
+        loaded = CharacterSegmenter.from_bytes(fitted.to_bytes())
+        for corpus in (dev, train):
+            fitted.partial_fit(corpus)
+            loaded.partial_fit(corpus)
+            assert arrays_of(loaded) == arrays_of(fitted)
+        assert loaded.to_bytes(state="training") == fitted.to_bytes(state="training")
+
+    def test_one_sentence_after_fit_and_after_load(self, train: Corpus) -> None:
+        """As above, where the order of visits cannot matter."""
+        sentence = [["上", "海边", "吃饭", "去"]]
+        fitted = CharacterSegmenter(epochs=1).fit(train)
+        loaded = CharacterSegmenter.from_bytes(fitted.to_bytes())
+        for _ in range(3):
+            fitted.partial_fit(sentence)
+            loaded.partial_fit(sentence)
+        assert arrays_of(loaded) == arrays_of(fitted)
+
+    @pytest.mark.parametrize("templates", ["zhang2014", "c0", ["zhang2014", "c-16 | c+16"]])
+    def test_a_saved_training_goes_on_bit_for_bit(
+        self, templates: Any, train: Corpus, dev: Corpus, tmp_path: Any
+    ) -> None:
+        straight = CharacterSegmenter(templates=templates)
+        straight.partial_fit(train).partial_fit(dev)
+        straight.save(tmp_path / "m.srm", state="training")
+        resumed = CharacterSegmenter.load(tmp_path / "m.srm")
+        assert resumed.to_bytes(state="training") == straight.to_bytes(state="training")
+        assert resumed.to_bytes() == straight.to_bytes()
+        for corpus in (train, dev, sentences(20, seed=5)):
+            straight.partial_fit(corpus)
+            resumed.partial_fit(corpus)
+            assert resumed.to_bytes(state="training") == straight.to_bytes(state="training")
+            assert resumed.to_bytes() == straight.to_bytes()
+
+    def test_rows_of_many_columns(self, train: Corpus, dev: Corpus) -> None:
+        """Seventeen shifts of four labels: rows that are laid out adaptively."""
+        wide = CharacterSegmenter(templates=[f"c{i:+d}" for i in range(-8, 9)])
+        wide.partial_fit(train)
+        data = wide.to_bytes(state="training")
+        assert any(name.endswith(".columns") for name in parse_model(data)[1])
+        resumed = CharacterSegmenter.from_bytes(data)
+        for segmenter in (wide, resumed):
+            segmenter.partial_fit(dev)
+        assert resumed.to_bytes(state="training") == wide.to_bytes(state="training")
+        trained = CharacterSegmenter.from_bytes(wide.to_bytes())
+        texts = ["".join(words) for words in dev]
+        assert trained.predict_batch(texts) == wide.predict_batch(texts)
+
+    def test_predictions_between_do_not_matter(self, train: Corpus, dev: Corpus) -> None:
+        quiet, asked = CharacterSegmenter(), CharacterSegmenter()
+        for corpus in (train, dev, train):
+            quiet.partial_fit(corpus)
+            asked.partial_fit(corpus).predict("今天天气很好")
+        assert quiet.to_bytes(state="training") == asked.to_bytes(state="training")
+
+    def test_partial_fit_learns(self, train: Corpus, dev: Corpus) -> None:
+        segmenter = CharacterSegmenter()
+        figures = [f_score(segmenter.partial_fit(train), dev) for _ in range(4)]
+        assert figures[0] < figures[-1]
+        assert figures[-1] > 0.9
+
+    def test_compile_and_learn_are_partial_fit(self, train: Corpus, dev: Corpus) -> None:
+        one, other = CharacterSegmenter(), CharacterSegmenter()
+        chains = one.compile([*train, [" "], []])
+        wrong = one.learn(chains)
+        other.partial_fit(train)
+        assert one.to_bytes(state="training") == other.to_bytes(state="training")
+        assert 0 < wrong[0] <= len(chains)
+        assert wrong[0] <= wrong[1] <= sum(len("".join(words)) for words in train)
+        one.learn(chains)
+        other.partial_fit(train)
+        assert one.to_bytes(state="training") == other.to_bytes(state="training")
+
+    def test_sentences_of_another_training(self, train: Corpus, dev: Corpus) -> None:
+        segmenter = CharacterSegmenter(epochs=1)
+        stale = segmenter.compile(train)
+        segmenter.learn(stale)
+        segmenter.fit(train)
+        foreign = CharacterSegmenter(epochs=1).compile(train)
+        own = segmenter.compile(dev)
+        before = arrays_of(segmenter)
+        for chains in (stale, foreign, [*own, foreign[0]], [*own, stale[0]]):
+            with pytest.raises(ValueError, match="compiled for another"):
+                segmenter.learn(chains)
+        assert arrays_of(segmenter) == before
+        segmenter.learn(own)
+
+    def test_a_refused_learn_changes_nothing(self, train: Corpus) -> None:
+        """Not even the order in which later sentences are visited."""
+        segmenter, other = CharacterSegmenter(), CharacterSegmenter()
+        for one in (segmenter, other):
+            one.partial_fit(train)
+        before = segmenter.to_bytes(state="training")
+        with pytest.raises(ValueError, match="compiled for another"):
+            segmenter.learn(other.compile(train))
+        assert segmenter.to_bytes(state="training") == before
+
+    def test_fit_ends_the_training(self, train: Corpus) -> None:
+        segmenter = CharacterSegmenter(epochs=1).partial_fit(train).fit(train)
+        with pytest.raises(ValueError, match="no training is running"):
+            segmenter.to_bytes(state="training")
