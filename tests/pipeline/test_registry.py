@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-import spacy_structreg
 from spacy.util import registry
+
+import spacy_structreg
 
 SNAPSHOT = Path(__file__).with_name("registry.json")
 PACKAGE = Path(spacy_structreg.__file__).parent

@@ -1,0 +1,123 @@
+"""The scorer of segmentation against figures worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from pipeline.made_up import CONFIG, gold_doc
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import registry
+from spacy.vocab import Vocab
+
+from spacy_structreg.pipeline.scorers import score_segmentation
+
+VOCAB = Vocab()
+NONE = dict.fromkeys(("token_acc", "token_p", "token_r", "token_f", "seg_p", "seg_r", "seg_f"))
+
+
+def doc(words: str) -> Doc:
+    """A Doc from words with a slash between them; `␣` behind a word is its space."""
+    parts = words.split("/") if words else []
+    spaces = [part.endswith("␣") for part in parts]
+    return Doc(VOCAB, words=[part.removesuffix("␣") for part in parts], spaces=spaces)
+
+
+def score(*pairs: tuple[str, str]) -> dict[str, float | None]:
+    """The figures of pairs of gold and predicted words."""
+    return score_segmentation(Example(doc(predicted), doc(gold)) for gold, predicted in pairs)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "p", "r", "f"),
+    [
+        ("中国/经济", "中国/经济", 1, 1, 1),
+        ("中国/经济", "中/国/经/济", 0, 0, 0),
+        ("中国/经济", "中国经济", 0, 0, 0),
+        ("中国/经济", "中/国经/济", 0, 0, 0),
+        # 中国 and 发展 are right.
+        ("中国/经济/发展", "中国/经/济/发展", 2 / 4, 2 / 3, 4 / 7),
+        ("中国/经/济/发展", "中国/经济/发展", 2 / 3, 2 / 4, 4 / 7),
+        # Equal words in other places do not count.
+        ("看/看看", "看看/看", 0, 0, 0),
+    ],
+)
+def test_words_count_by_their_spans(
+    gold: str, predicted: str, p: float, r: float, f: float
+) -> None:
+    figures = score((gold, predicted))
+    assert [figures["seg_p"], figures["seg_r"], figures["seg_f"]] == pytest.approx([p, r, f])
+    assert [figures["token_p"], figures["token_r"], figures["token_f"]] == pytest.approx([p, r, f])
+
+
+def test_token_acc_of_over_segmented_text_is_no_measure() -> None:
+    """Every one of 中/国/经/济 lies in one gold word, which is all that token_acc asks for."""
+    figures = score(("中国/经济", "中/国/经/济"))
+    assert figures["token_acc"] == 1.0
+    assert figures["seg_f"] == figures["token_f"] == 0.0
+
+
+def test_docs_are_pooled() -> None:
+    # 0 of 2 and 4, 2 of 3 and 4, 1 of 1 and 1: 3 right of 6 gold and 9 predicted words.
+    figures = score(
+        ("中国/经济", "中/国/经/济"), ("中国/经济/发展", "中国/经/济/发展"), ("好", "好")
+    )
+    assert figures["seg_p"] == pytest.approx(3 / 9)
+    assert figures["seg_r"] == pytest.approx(3 / 6)
+    assert figures["seg_f"] == pytest.approx(6 / 15)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted"),
+    [
+        ("中国␣/经济", "中国␣/经济"),
+        ("中国/ /经济", "中国␣/经济"),
+        ("中国␣/ \n/经济/\n", "中国␣/ \n/经济/\n"),
+        # Gold words without the spaces of the source, as segmented text gives them.
+        ("中国/经济", "中国␣/经济"),
+        ("中国/经济", "\n/中国/ \n/经济"),
+    ],
+)
+def test_white_space_is_no_word(gold: str, predicted: str) -> None:
+    figures = score((gold, predicted))
+    assert (figures["seg_p"], figures["seg_r"], figures["seg_f"]) == (1, 1, 1)
+    wrong = score((gold, predicted), ("经济", "经/济"))
+    assert (wrong["seg_p"], wrong["seg_r"]) == (2 / 4, 2 / 3)
+
+
+def test_white_space_within_a_gold_word_does_not_count() -> None:
+    # The gold word New York is not found, 去 is.
+    figures = score(("去/New York", "去/New␣/York"))
+    assert (figures["seg_p"], figures["seg_r"], figures["seg_f"]) == (1 / 3, 1 / 2, 2 / 5)
+
+
+def test_references_that_do_not_know_their_spaces_are_left_out() -> None:
+    unknown = Doc(VOCAB, words=["中国", "经济"])
+    assert unknown.has_unknown_spaces
+    # Its text is 中国 经济, which would give the words away.
+    left_out = Example(doc("中国␣/经济"), unknown)
+    assert score_segmentation([left_out]) == NONE
+    counted = Example(doc("经/济/发展"), doc("经济/发展"))
+    assert score_segmentation([left_out, counted]) == score_segmentation([counted])
+    assert score_segmentation([left_out, counted])["seg_f"] == pytest.approx(2 / 5)
+
+
+def test_nothing_to_score() -> None:
+    assert score_segmentation([]) == NONE
+
+
+def test_another_text_is_an_error() -> None:
+    with pytest.raises(ValueError, match="differ at character offset 3"):
+        score(("中国/经济", "中国/经纪"))
+
+
+def test_the_registered_scorer_and_the_tokenizer_give_these_figures() -> None:
+    nlp = spacy.blank("zh", config=CONFIG)
+    gold = [["中国", "经济"], ["好"]]
+    examples = [Example(nlp.make_doc("".join(w)), gold_doc(nlp.vocab, w)) for w in gold]
+    # Untrained, every character is a word: 1 right of 3 gold and 5 predicted.
+    expected = {"seg_p": 1 / 5, "seg_r": 1 / 3, "seg_f": 2 / 8}
+    make = registry.scorers.get("spacy_structreg.segmentation_scorer.v1")
+    for figures in (make()(examples), nlp.tokenizer.score(examples), nlp.evaluate(examples)):
+        assert {key: figures[key] for key in expected} == pytest.approx(expected)
+        assert figures["token_f"] == pytest.approx(2 / 8)

@@ -1,0 +1,373 @@
+"""The tokenizer: what its Docs hold, and that its model survives every way of saving."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Callable
+from itertools import chain, islice, repeat
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, sentences, tokens
+from pipeline.made_up import trained as make_trained
+from pipeline.made_up import untrained as make_untrained
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import get_words_and_spaces
+
+from spacy_structreg.pipeline.segmenter import MODEL_FILE, Segmenter
+
+TRAINED = make_trained()
+UNTRAINED = make_untrained()
+both = pytest.mark.parametrize("nlp", [TRAINED, UNTRAINED], ids=["trained", "untrained"])
+
+WHITE_SPACE = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000"
+ODD = "\0\x7f\u200b\u200d\ufeff\ufffe\ufe0f\u0301\u20dd👍🏽🇨🇳👩\U00020000\U0010ffff"
+SEEN = "".join(sorted(set("".join(chain.from_iterable(TRAIN)))))
+ENCODABLE = st.characters(exclude_categories=["Cs"])
+any_text = st.one_of(
+    st.text(ENCODABLE, max_size=40),
+    st.text(st.sampled_from(WHITE_SPACE + "老师A1Ａ１。"), max_size=40),
+    st.text(st.sampled_from(WHITE_SPACE + ODD + SEEN), max_size=80),
+    st.lists(st.sampled_from([*TEXTS, " ", "\n", "  ", "\u3000"]), max_size=6).map("".join),
+)
+
+
+@pytest.fixture
+def nlp() -> Language:
+    """A trained pipeline that a test may change."""
+    return make_trained()
+
+
+def parts(doc: Doc) -> list[tuple[str, str]]:
+    return [(token.text, token.whitespace_) for token in doc]
+
+
+def weights(nlp: Language) -> bytes:
+    return nlp.tokenizer.to_bytes()
+
+
+# Docs --------------------------------------------------------------------------------------------
+
+
+@both
+@given(any_text)
+def test_the_text_of_a_doc_is_the_text(nlp: Language, text: str) -> None:
+    doc = nlp(text)
+    assert doc.text == text
+    assert not doc.has_unknown_spaces
+    words = [token.text for token in doc if not token.text.isspace()]
+    # No word has white space in it, and nothing else is lost or moved.
+    assert "".join(words) == "".join(text.split())
+    assert not any(character.isspace() for word in words for character in word)
+
+
+@both
+@given(any_text)
+def test_white_space_stands_as_spacy_has_it(nlp: Language, text: str) -> None:
+    doc = nlp(text)
+    words = [token.text for token in doc if not token.text.isspace()]
+    expected, spaces = get_words_and_spaces(words, text)
+    assert parts(doc) == [(w, " " * s) for w, s in zip(expected, spaces, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" ", [(" ", "")]),
+        ("  ", [("  ", "")]),
+        ("老师 ", [("老师", " ")]),
+        ("老师  ", [("老师", " "), (" ", "")]),
+        (" 老师", [(" ", ""), ("老师", "")]),
+        ("老师\n小王", [("老师", ""), ("\n", ""), ("小王", "")]),
+        ("老师 \n小王", [("老师", " "), ("\n", ""), ("小王", "")]),
+        ("老师\u3000 小王", [("老师", ""), ("\u3000 ", ""), ("小王", "")]),
+        ("老师 小王", [("老师", " "), ("小王", "")]),
+    ],
+)
+def test_white_space_worked_by_hand(text: str, expected: list[tuple[str, str]]) -> None:
+    assert parts(TRAINED(text)) == expected
+
+
+def test_the_words_are_those_of_the_model() -> None:
+    """The corpus is easy; and a tokenizer that does not ask its model gets none of it right."""
+    assert [tokens(TRAINED(text)) for text in TEXTS] == DEV
+    assert [tokens(UNTRAINED(text)) for text in TEXTS] == [list(text) for text in TEXTS]
+
+
+@given(any_text)
+def test_untrained_every_character_is_a_token_as_in_spacys_own_tokenizer(text: str) -> None:
+    assert parts(UNTRAINED(text)) == parts(spacy.blank("zh")(text))
+
+
+@both
+@given(st.text(ENCODABLE, max_size=10), st.characters(categories=["Cs"]), st.text(max_size=10))
+def test_a_surrogate_is_an_error_with_its_offset(
+    nlp: Language, before: str, surrogate: str, after: str
+) -> None:
+    # The text behind may have further ones; the first is named.
+    for text in (before + surrogate + after, before + surrogate + after + "\ud800"):
+        message = rf"surrogate, U\+{ord(surrogate):04X}, at offset {len(before)},.*errors='replace'"
+        with pytest.raises(ValueError, match=message) as error:
+            nlp(text)
+        assert not isinstance(error.value, UnicodeError)
+        with pytest.raises(ValueError, match=message):
+            list(nlp.tokenizer.pipe([text]))
+    assert nlp(before).text == before
+
+
+@both
+@given(st.lists(any_text, max_size=8))
+@settings(max_examples=30)
+def test_a_stream_equals_one_by_one(nlp: Language, texts: list[str]) -> None:
+    expected = [parts(nlp(text)) for text in texts]
+    for n_threads in (1, 4):
+        # A generator can be read only once.
+        stream = nlp.tokenizer.pipe((text for text in texts), n_threads=n_threads)
+        assert [parts(doc) for doc in stream] == expected
+    assert [parts(doc) for doc in nlp.pipe(texts)] == expected
+    assert [parts(doc) for doc in nlp.pipe(nlp.tokenizer.pipe(texts))] == expected
+
+
+def test_threads_take_long_streams_in_portions() -> None:
+    """400,000 characters, of which the threads take 100,000 at a time."""
+    texts = ["".join(islice(chain.from_iterable(repeat(TEXTS)), i, i + 1700)) for i in range(18)]
+    assert sum(map(len, texts)) > 350_000
+    single = [parts(doc) for doc in TRAINED.tokenizer.pipe(texts)]
+    assert [parts(doc) for doc in TRAINED.tokenizer.pipe(texts, n_threads=4)] == single
+    assert [parts(TRAINED(text)) for text in texts[:2]] == single[:2]
+
+
+@both
+def test_a_stream_without_an_end(nlp: Language) -> None:
+    stream = nlp.tokenizer.pipe(repeat(TEXTS[0]), n_threads=2)
+    assert next(stream).text == TEXTS[0]
+
+
+def test_docs_of_a_stream_go_through_the_pipes() -> None:
+    nlp = make_untrained()
+    nlp.tokenizer.from_bytes(weights(TRAINED))
+    nlp.add_pipe("sentencizer", config={"punct_chars": ["。", "！"]})
+    text = "请把雨伞放到河边去！我们和她都不喜欢雨伞。"
+    for doc in (nlp(text), *nlp.pipe(nlp.tokenizer.pipe([text], n_threads=2))):
+        assert [sentence.text for sentence in doc.sents] == [text[:10], text[10:]]
+
+
+def test_memory_zones_can_be_used() -> None:
+    with TRAINED.memory_zone():
+        assert tokens(TRAINED("请把雨伞放到河边去！")) == list("请把") + [
+            "雨伞",
+            "放",
+            "到",
+            "河边",
+            "去",
+            "！",
+        ]
+    assert tokens(TRAINED(TEXTS[0])) == DEV[0]
+
+
+# Saving ------------------------------------------------------------------------------------------
+
+
+def by_bytes(nlp: Language, folder: Path) -> Segmenter:
+    return make_untrained().tokenizer.from_bytes(nlp.tokenizer.to_bytes())
+
+
+def by_disk(nlp: Language, folder: Path) -> Segmenter:
+    nlp.tokenizer.to_disk(folder / "tokenizer")
+    return make_untrained().tokenizer.from_disk(folder / "tokenizer")
+
+
+def by_pickle(nlp: Language, folder: Path) -> Segmenter:
+    return pickle.loads(pickle.dumps(nlp.tokenizer))
+
+
+def by_deepcopy(nlp: Language, folder: Path) -> Segmenter:
+    return copy.deepcopy(nlp.tokenizer)
+
+
+def by_pipeline_bytes(nlp: Language, folder: Path) -> Segmenter:
+    return make_untrained().from_bytes(nlp.to_bytes()).tokenizer
+
+
+def by_pipeline_folder(nlp: Language, folder: Path) -> Segmenter:
+    nlp.to_disk(folder)
+    loaded = spacy.load(folder)
+    assert loaded.tokenizer.vocab is loaded.vocab
+    return loaded.tokenizer
+
+
+def by_pipeline_pickle(nlp: Language, folder: Path) -> Segmenter:
+    loaded = pickle.loads(pickle.dumps(nlp))
+    assert loaded.tokenizer.vocab is loaded.vocab
+    return loaded.tokenizer
+
+
+WAYS = [
+    by_bytes,
+    by_disk,
+    by_pickle,
+    by_deepcopy,
+    by_pipeline_bytes,
+    by_pipeline_folder,
+    by_pipeline_pickle,
+]
+
+
+@both
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_segments_alike(
+    nlp: Language, way: Callable[[Language, Path], Segmenter], tmp_path: Path
+) -> None:
+    loaded = way(nlp, tmp_path)
+    assert loaded is not nlp.tokenizer
+    assert loaded.model.is_trained == nlp.tokenizer.model.is_trained
+    assert [tokens(loaded(text)) for text in TEXTS] == [tokens(nlp(text)) for text in TEXTS]
+    assert loaded.to_bytes() == weights(nlp)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_is_trained_on_its_own(
+    nlp: Language, way: Callable[[Language, Path], Segmenter], tmp_path: Path
+) -> None:
+    before = weights(nlp)
+    loaded = way(nlp, tmp_path)
+    # The opposite of what was learnt, so that there is something to learn.
+    loaded.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
+    assert loaded.to_bytes() != before
+    assert weights(nlp) == before
+    assert [tokens(nlp(text)) for text in TEXTS] == DEV
+
+
+def test_settings_travel_with_the_model() -> None:
+    block = {"templates": "c0|c-1c0|t-1t0", "types": None, "half_width": False, "sentences": "doc"}
+    config = copy.deepcopy(CONFIG)
+    config["nlp"]["tokenizer"]["model"].update(block)
+    source = spacy.blank("zh", config=config)
+    source.tokenizer.update([gold_doc(source.vocab, words) for words in TRAIN])
+    model = make_untrained().tokenizer.from_bytes(source.tokenizer.to_bytes()).model
+    assert model.templates == ("c0", "c-1c0", "t-1t0")
+    assert (model.types, model.half_width, model.sentences) == (None, False, "doc")
+
+
+def test_a_pipeline_is_saved_over_its_own_folder(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    before = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
+    loaded = spacy.load(tmp_path)
+    other = spacy.load(tmp_path)
+    loaded.to_disk(tmp_path)
+    assert (tmp_path / "tokenizer" / MODEL_FILE).read_bytes() == before
+    assert [tokens(loaded(text)) for text in TEXTS] == DEV
+    loaded.tokenizer.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
+    loaded.to_disk(tmp_path)
+    assert (tmp_path / "tokenizer" / MODEL_FILE).read_bytes() == weights(loaded) != before
+    assert weights(spacy.load(tmp_path)) == weights(loaded)
+    # Who loaded the folder before still has what was in it.
+    assert weights(other) == before
+    assert sorted(path.name for path in (tmp_path / "tokenizer").iterdir()) == [MODEL_FILE]
+
+
+def test_a_folder_holds_what_was_saved_last(nlp: Language, tmp_path: Path) -> None:
+    folder = tmp_path / "tokenizer"
+    for pipeline in (UNTRAINED, nlp, UNTRAINED, nlp):
+        pipeline.tokenizer.to_disk(folder)
+        loaded = make_untrained().tokenizer.from_disk(folder)
+        assert loaded.to_bytes() == weights(pipeline)
+        assert len(list(folder.iterdir())) == 1
+
+
+def test_a_missing_model_file_is_named(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    (tmp_path / "tokenizer" / MODEL_FILE).unlink()
+    message = f"{re.escape(str(tmp_path / 'tokenizer'))}: the model file {MODEL_FILE} is missing"
+    with pytest.raises(ValueError, match=message):
+        spacy.load(tmp_path)
+    (tmp_path / "tokenizer").rmdir()
+    with pytest.raises(ValueError, match=message):
+        spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:7],
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-1],
+        lambda data: data + b"\0",
+        lambda data: b"\x80\x04]q\x00." + data[6:],
+        lambda data: data[:8] + b"\x63" + data[9:],
+        lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:],
+        lambda data: data[:-9] + bytes([data[-9] ^ 128]) + data[-8:],
+    ],
+    ids=["empty", "magic", "half", "short", "long", "pickle", "version", "header", "array"],
+)
+def test_a_damaged_model_file_is_named(
+    damage: Callable[[bytes], bytes], nlp: Language, tmp_path: Path
+) -> None:
+    nlp.to_disk(tmp_path)
+    file = tmp_path / "tokenizer" / MODEL_FILE
+    damaged = damage(file.read_bytes())
+    file.write_bytes(damaged)
+    with pytest.raises(ValueError, match=re.escape(str(file))):
+        spacy.load(tmp_path)
+    # A tokenizer that was asked to load it is what it was before.
+    before = weights(nlp)
+    with pytest.raises(ValueError, match=re.escape(str(file))):
+        nlp.tokenizer.from_disk(tmp_path / "tokenizer")
+    assert weights(nlp) == before
+    if damaged:
+        with pytest.raises(ValueError, match="model"):
+            nlp.tokenizer.from_bytes(damaged)
+        assert weights(nlp) == before
+
+
+# Initialisation ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["zh", "xx"])
+@pytest.mark.parametrize("with_examples", [False, True])
+def test_initialize_keeps_the_weights(lang: str, with_examples: bool) -> None:
+    nlp = make_trained(lang)
+    before = weights(nlp)
+    examples = [Example(nlp.make_doc(t), gold_doc(nlp.vocab, list(t))) for t in TEXTS]
+    nlp.initialize((lambda: examples) if with_examples else None)
+    assert weights(nlp) == before
+    assert [tokens(nlp(text)) for text in TEXTS] == DEV
+
+
+@pytest.mark.parametrize("lang", ["zh", "xx"])
+def test_initialize_leaves_an_untrained_tokenizer_untrained(lang: str) -> None:
+    nlp = make_untrained(lang)
+    nlp.initialize()
+    assert not nlp.tokenizer.model.is_trained
+    assert tokens(nlp("x y z")) == ["x", "y", "z"]
+
+
+def test_a_pkuseg_model_is_an_error() -> None:
+    nlp = make_trained()
+    nlp.config["initialize"]["tokenizer"]["pkuseg_model"] = "mixed"
+    with pytest.raises(
+        ValueError, match=r"pkuseg model 'mixed'.*Segmenter\.v1; remove pkuseg_model"
+    ):
+        nlp.initialize()
+
+
+@pytest.mark.parametrize("user_dict", [None, "default"])
+def test_what_chinese_configs_say_of_pkuseg_by_default_is_accepted(user_dict: str | None) -> None:
+    nlp = make_trained()
+    nlp.config["initialize"]["tokenizer"] = {"pkuseg_model": None, "pkuseg_user_dict": user_dict}
+    nlp.initialize()
+    assert tokens(nlp(TEXTS[0])) == DEV[0]
+
+
+def test_one_seed_gives_one_model() -> None:
+    assert weights(make_trained()) == weights(TRAINED)
+    assert sentences(5, seed=1) != sentences(5, seed=0)
