@@ -33,9 +33,10 @@ class Counts(NamedTuple):
 
 
 def convert_command(
-    inputs: Annotated[list[Path], typer.Argument(metavar="INPUT...", help="Corpus files")],
+    inputs: Annotated[list[Path], typer.Argument(metavar="INPUT", help="Corpus files")],
     output: Annotated[
-        Path, typer.Argument(help="File to write: .spacy, or .txt for segmented text")
+        Path,
+        typer.Argument(metavar="OUTPUT", help="File to write: .spacy, or .txt for segmented text"),
     ],
     *,
     format: Annotated[

@@ -20,8 +20,10 @@ __all__ = ["evaluate", "evaluate_command", "score_pipeline"]
 
 
 def evaluate_command(
-    pipeline: Annotated[str, typer.Argument(help="Folder or package of a trained pipeline")],
-    gold: Annotated[Path, typer.Argument(help="Gold corpus")],
+    pipeline: Annotated[
+        str, typer.Argument(metavar="PIPELINE", help="Folder or package of a trained pipeline")
+    ],
+    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Gold corpus")],
     *,
     format: Annotated[
         CorpusFormat,

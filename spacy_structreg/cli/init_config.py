@@ -30,7 +30,10 @@ class Task(str, Enum):
 
 def init_config_command(
     output: Annotated[
-        Path, typer.Argument(allow_dash=True, help="File to write, or - for standard output")
+        Path,
+        typer.Argument(
+            metavar="OUTPUT", allow_dash=True, help="File to write, or - for standard output"
+        ),
     ],
     *,
     task: Annotated[
@@ -81,7 +84,7 @@ def init_config(
     sentences of the first are counted, so that one epoch lies between two evaluations; without it,
     10,000 sentences do, and training does not stop early.
 
-    Raises ValueError for an unknown language, and as `read_sentences` for the training corpus;
+    Raises ValueError for an unknown language, a path with `$`, and as `read_sentences` for the training corpus;
     OSError if that cannot be read.
     """
     from spacy.util import get_lang_class
@@ -99,9 +102,9 @@ def init_config(
         eval_frequency = -(-n_sentences // BATCH_SIZE)
         patience = PATIENCE_EPOCHS * eval_frequency
     values = {
-        "train": "null" if train is None else config_string(str(train)),
-        "dev": "null" if dev is None else config_string(str(dev)),
-        "lang": config_string(lang),
+        "train": config_path(train),
+        "dev": config_path(dev),
+        "lang": json.dumps(lang),
         "batch_size": BATCH_SIZE,
         "eval_frequency": eval_frequency,
         "patience": patience,
@@ -114,9 +117,16 @@ def init_config(
     return config
 
 
-def config_string(value: str) -> str:
-    """A string in the notation of configs: JSON, with `$` doubled, which else names a setting."""
-    return json.dumps(value, ensure_ascii=False).replace("$", "$$")
+def config_path(path: Path | None) -> str:
+    """A path in the notation of configs. Raises ValueError for `$`, which configs cannot keep."""
+    if path is None:
+        return "null"
+    if "$" in str(path):
+        raise ValueError(
+            f"{path}: a config cannot hold a path with '$' in it, which stands for a variable "
+            "there; rename the file"
+        )
+    return json.dumps(str(path), ensure_ascii=False)
 
 
 def write_config(path: Path, config: str, *, force: bool = False) -> None:

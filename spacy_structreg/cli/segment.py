@@ -28,10 +28,12 @@ PORTION_LINES = 1024
 
 
 def segment_command(
-    pipeline: Annotated[str, typer.Argument(help="Folder or package of a trained pipeline")],
+    pipeline: Annotated[
+        str, typer.Argument(metavar="PIPELINE", help="Folder or package of a trained pipeline")
+    ],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Texts; none, or -, is standard input"),
+        typer.Argument(metavar="FILE", help="Texts; none, or -, is standard input"),
     ] = None,
     *,
     output: Annotated[
