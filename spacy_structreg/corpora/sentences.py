@@ -4,6 +4,7 @@ A sentence ends
 
 - after one of 。！？!?… together with all such characters and closing quotes or brackets that
   follow it directly (他说：“走吧！”|), and the white space up to a line break, if one follows;
+  marks that combine with the character before them stay with it;
 - after a line break (\n, \r\n, \r, U+2028, U+2029), together with blank lines that follow.
 
 The full stop of Latin script ends no sentence: it stands in numbers, abbreviations and addresses.
@@ -22,12 +23,18 @@ CLOSERS = "”’」』）》〉】〕］｝〗〙〛﹂﹄｣)]}\"'»›＂＇"
 BREAKS = "\n\r\u2028\u2029"
 BLANKS = " \t\u3000"
 
+# Combining marks, variation selectors, emoji modifiers and joiners.
+EXTENDERS = (
+    "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\u302a-\u302f"
+    "\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0020-\U000e01ef"
+)
+
 # Linear on any input: the first class finds a place to end at, and every further class takes a run
 # of characters at most once and gives back at most the blanks behind the last line break in it. No
 # group is repeated, so that nothing is kept for each character of a long run.
 SENTENCE_END = re.compile(
-    "[{t}{b}](?:(?<![{b}])[{t}{c}]+)?(?:[{s}{b}]*[{b}])?".format(
-        t=re.escape(TERMINATORS), b=BREAKS, c=re.escape(CLOSERS), s=BLANKS
+    "[{t}{b}](?:(?<![{b}])[{t}{c}{x}]+(?:(?<=\u200d)[^{b}])?)?(?:[{s}{b}]*[{b}])?".format(
+        t=re.escape(TERMINATORS), b=BREAKS, c=re.escape(CLOSERS), s=BLANKS, x=EXTENDERS
     )
 )
 

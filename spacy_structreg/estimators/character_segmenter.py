@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain
 from multiprocessing.context import get_spawning_popen
-from operator import itemgetter
+from operator import index, itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -105,14 +105,10 @@ class CharacterSegmenter:
     ) -> None:
         if sentences not in ("punctuation", "doc"):
             raise ValueError(f"sentences is {sentences!r}; choose 'punctuation' or 'doc'")
-        if epochs < 1 or (patience is not None and patience < 1):
-            raise ValueError(f"epochs ({epochs}) and patience ({patience}) must be at least 1")
-        if seed is not None and seed < 0:
-            raise ValueError(f"seed is {seed}; it must not be negative")
         self.sentences: Sentences = sentences
-        self.epochs = epochs
-        self.patience = patience
-        self.seed = random.getrandbits(32) if seed is None else seed
+        self.epochs = _whole("epochs", epochs, 1)
+        self.patience = None if patience is None else _whole("patience", patience, 1)
+        self.seed = random.getrandbits(32) if seed is None else _whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
         self.history: list[EpochReport] = []
         self._atoms = CharacterAtoms(types, half_width)
@@ -122,14 +118,11 @@ class CharacterSegmenter:
             tables.append(CHARACTER_TYPES)
         if skip_bigram:
             tables.append(SKIP_BIGRAM)
-        self.templates = tuple(
-            str(template)
-            for template in parse_templates(
-                (CHARACTER_TABLES.get(table, table) for table in tables), self._atoms.atoms
-            )
+        parsed = parse_templates(tables, self._atoms.atoms, CHARACTER_TABLES)
+        self.templates = tuple(map(str, parsed))
+        self._features = ChainFeatures(
+            compile_shapes(parsed), self._atoms.atoms, len(self._scheme.labels)
         )
-        shapes = compile_shapes(parse_templates(self.templates, self._atoms.atoms))
-        self._features = ChainFeatures(shapes, self._atoms.atoms, len(self._scheme.labels))
         self._trained: _Decoders | None = None
         self._trainer: ChainTrainer | None = None
         self._random = np.random.default_rng(self.seed)
@@ -215,7 +208,7 @@ class CharacterSegmenter:
             self._trainer = None
             self._outdated = False
             self._source = None
-            self._random = generator
+            self._random = np.random.default_rng(self.seed)
             self.history = history
             self.corpus_checksum = corpus_checksum(gold)
         return self
@@ -237,8 +230,12 @@ class CharacterSegmenter:
         corrected. Raises ValueError if a sentence was compiled for another training.
         """
         with self._lock:
-            order = self._random.permutation(len(sentences))
-            wrong = self._running().epoch(sentences, order)
+            trainer = self._running()
+            if not self.owns(sentences):
+                raise ValueError(
+                    "a sentence was compiled for another training; compile it again after fit"
+                )
+            wrong = trainer.epoch(sentences, self._random.permutation(len(sentences)))
             self._outdated = True
             self.corpus_checksum = None
             return wrong
@@ -590,15 +587,28 @@ def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def _checked(sentences: Iterable[Sequence[str]], purpose: str) -> list[Sequence[str]]:
     """The sentences as a list, if they are any and are lists of words."""
-    checked = list(sentences)
-    for number, words in enumerate(checked, 1):
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+    checked: list[Sequence[str]] = []
+    for number, words in enumerate(sentences, 1):
+        is_list = isinstance(words, Iterable) and not isinstance(words, str)
+        checked.append(list(words) if is_list else [])
+        if not is_list or not all(isinstance(word, str) for word in checked[-1]):
             raise ValueError(
                 f"sentence {number} of the {purpose} corpus is {words!r:.60}, not a list of words"
             )
     if not any(word.strip() for words in checked for word in words):
         raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
     return checked
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    """A setting that is a whole number of at least `least`, and not beyond 63 bits."""
+    try:
+        number = index(value)
+    except TypeError as error:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
+    if not least <= number < 1 << 63:
+        raise ValueError(f"{name} is {number}; it must be at least {least}, and below 2 ** 63")
+    return number
 
 
 def _squeezed(words: Iterable[str]) -> list[str]:

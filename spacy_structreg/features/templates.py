@@ -9,8 +9,9 @@ notation is the usual one of the literature, e.g. Zhang, Su & Zhou 2014, Table 1
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 MAX_ATOMS = 8
 MAX_OFFSET = 16
@@ -87,14 +88,25 @@ def parse_template(text: str, known: Collection[str]) -> Template:
     return Template(tuple(sorted(atoms)))
 
 
-def parse_templates(texts: Iterable[str], known: Collection[str]) -> tuple[Template, ...]:
+def parse_templates(
+    texts: Iterable[str], known: Collection[str], tables: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Template, ...]:
     """Read several templates; each item may itself hold several, parted by ``|``.
 
+    tables: templates by name; the name may stand in place of a template.
     Repeated templates are kept once, at their first place. Raises ValueError as `parse_template`
     does, and if there is no template at all.
     """
-    parts = [part for text in texts for part in text.split("|") if part.strip()]
-    templates = tuple(dict.fromkeys(parse_template(part, known) for part in parts))
+    parts = [part.strip() for text in texts for part in text.split("|")]
+    expanded = [part for named in parts for part in tables.get(named, named).split("|")]
+    try:
+        templates = tuple(
+            dict.fromkeys(parse_template(part, known) for part in expanded if part.strip())
+        )
+    except ValueError as error:
+        if not tables:
+            raise
+        raise ValueError(f"{error}; tables of templates are {', '.join(tables)}") from error
     if not templates:
         raise ValueError("the list of feature templates is empty; name at least one, e.g. 'c0'")
     return templates
