@@ -1,6 +1,33 @@
 from libc.stdint cimport int64_t
 
+from spacy_structreg.learn.changes cimport Changes
+
+cdef enum UpdateRule:
+    PERCEPTRON
+    PA
+    PA_I
+    PA_II
+
+cdef enum Clock:
+    EXAMPLES
+    MISTAKES
+    EPOCHS
+
 
 cdef class Perceptron:
     cdef readonly tuple tables
+    cdef readonly object settings
+    cdef readonly object lineage
+    cdef readonly bint is_copy
     cdef public int64_t clock
+    cdef readonly UpdateRule rule
+    cdef readonly Clock ticks
+    cdef readonly Changes changes
+    cdef double _aggressiveness
+    cdef bint _penalised
+    cdef void** _tables
+
+    cdef void begin_epoch(self) noexcept nogil
+    cdef int64_t read_time(self) noexcept nogil
+    cdef void begin_example(self) noexcept nogil
+    cdef int apply(self, double loss) except -1 nogil

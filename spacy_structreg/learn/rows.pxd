@@ -1,8 +1,21 @@
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.penalty cimport Penalty
+
 ctypedef struct Slot:
     uint64_t key
     uint64_t row  # counted from 1; 0 marks an empty slot
+
+
+cdef inline bint is_dropped(
+    uint64_t draw, int32_t row, int column, uint64_t threshold
+) noexcept nogil:
+    """Whether a draw drops a weight: the same answer wherever the weight is met."""
+    cdef uint64_t mixed = draw ^ (<uint64_t> row << 20) ^ <uint64_t> column
+    mixed = (mixed ^ (mixed >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9ULL
+    mixed = (mixed ^ (mixed >> 27)) * <uint64_t> 0x94D049BB133111EBULL
+    return (mixed ^ (mixed >> 31)) < threshold
+
 
 ctypedef struct Entries:
     # The cells of one adaptive row: pool[offset : offset + count], with capacity for more.
@@ -30,11 +43,13 @@ cdef class Rows:
 
 
 cdef class TrainingRows(Rows):
+    cdef Penalty penalty
     cdef uint64_t* _keys
     cdef int64_t* _stamps
     cdef Entries* _entries
     cdef double* _values
     cdef double* _sums
+    cdef double* _debts
     cdef uint16_t* _columns
     cdef Py_ssize_t _row_capacity
     cdef Py_ssize_t _pool_size
@@ -42,11 +57,22 @@ cdef class TrainingRows(Rows):
     cdef int64_t _free[4]  # heads of the lists of free cells, by size class
 
     cdef int32_t insert(self, uint64_t key) except -1 nogil
+    cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil
     cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil
+    cdef void settle(self, int32_t row, int64_t time) noexcept nogil
+    cdef void add_run_thinned(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
+        uint64_t draw, uint64_t threshold,
+    ) noexcept nogil
     cdef double* dense_row(self, int32_t row) noexcept nogil
     cdef bint _is_full(self, int32_t row) noexcept nogil
     cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil
     cdef int64_t _cell(self, int32_t row, int column) except -1 nogil
+    cdef void _fresh_cells(self, int64_t first, int64_t count, int64_t time) noexcept nogil
+    cdef void _copy_cell(self, int64_t target, int64_t source) noexcept nogil
+    cdef void _cells(self, int32_t row, int64_t* first, int64_t* count) noexcept nogil
+    cdef object _gather(self, const double* cells, places)
+    cdef object _totals(self, state, counts, int64_t time)
     cdef int64_t _take(self, int size_class, int32_t size) except -1 nogil
     cdef void _give_back(self, int64_t offset, int size_class) noexcept nogil
     cdef int _grow_rows(self) except -1 nogil

@@ -16,6 +16,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.penalty cimport Penalty, Span, advance, settle_cumulative, span_of
 
 import numpy as np
 
@@ -126,12 +127,23 @@ cdef class TrainingRows(Rows):
 
     n_columns: columns of a row. adaptive: lay rows out adaptively; by default, when there are
     more than 64 columns.
+    l1, l2, cumulative_l1: the strengths of the penalties that every update applies to every
+        weight (see `learn.penalty`); 0 for none.
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
     values after updates 1 to s (method.md, section 2).
+    Raises ValueError for strengths that are negative or do not go together.
     """
 
-    def __init__(self, Py_ssize_t n_columns, adaptive=None):
+    def __init__(
+        self, Py_ssize_t n_columns, adaptive=None, *, double l1=0.0, double l2=0.0,
+        double cumulative_l1=0.0,
+    ):
         self._set_columns(n_columns)
+        if not (0 <= l1 < np.inf and 0 <= l2 < 1 and 0 <= cumulative_l1 < np.inf):
+            raise ValueError(f"penalties of {l1}, {l2} and {cumulative_l1} cannot be")
+        if cumulative_l1 > 0 and (l1 > 0 or l2 > 0):
+            raise ValueError("cumulative L1 does not go together with another penalty")
+        self.penalty = Penalty(l1, l2, cumulative_l1, l1 > 0 or l2 > 0 or cumulative_l1 > 0)
         self.adaptive = n_columns > DENSE_COLUMNS if adaptive is None else bool(adaptive)
         for i in range(DENSE_CLASS + 1):
             self._free[i] = -1
@@ -142,6 +154,7 @@ cdef class TrainingRows(Rows):
         free(self._entries)
         free(self._values)
         free(self._sums)
+        free(self._debts)
         free(self._columns)
 
     cdef int32_t insert(self, uint64_t key) except -1 nogil:
@@ -182,8 +195,7 @@ cdef class TrainingRows(Rows):
         else:
             before = self._pool_size
             self._grow_pool(before + self.n_columns)
-            memset(&self._values[before], 0, self.n_columns * sizeof(double))
-            memset(&self._sums[before], 0, self.n_columns * sizeof(double))
+            self._fresh_cells(before, self.n_columns, 0)
             self._pool_size = before + self.n_columns
         return 0
 
@@ -195,11 +207,29 @@ cdef class TrainingRows(Rows):
         reserve(<void**> &self._values, &capacity, needed, sizeof(double))
         capacity = self._pool_capacity
         reserve(<void**> &self._sums, &capacity, needed, sizeof(double))
+        if self.penalty.cumulative > 0.0:
+            capacity = self._pool_capacity
+            reserve(<void**> &self._debts, &capacity, needed, sizeof(double))
         if self.adaptive:
             capacity = self._pool_capacity
             reserve(<void**> &self._columns, &capacity, needed, sizeof(uint16_t))
         self._pool_capacity = capacity
         return 0
+
+    cdef void _fresh_cells(self, int64_t first, int64_t count, int64_t time) noexcept nogil:
+        """Make cells weights that have been zero up to `time`."""
+        cdef int64_t i
+        for i in range(first, first + count):
+            self._values[i] = 0.0
+            self._sums[i] = 0.0
+            if self.penalty.cumulative > 0.0:
+                self._debts[i] = <double> time * self.penalty.cumulative
+
+    cdef void _copy_cell(self, int64_t target, int64_t source) noexcept nogil:
+        self._values[target] = self._values[source]
+        self._sums[target] = self._sums[source]
+        if self.penalty.cumulative > 0.0:
+            self._debts[target] = self._debts[source]
 
     cdef int64_t _take(self, int size_class, int32_t size) except -1 nogil:
         """Cells for an adaptive row: given back ones of the same size, or new ones."""
@@ -244,29 +274,16 @@ cdef class TrainingRows(Rows):
             offset = self._take(size_class, grown.capacity)
             grown.offset = offset
             if size_class == DENSE_CLASS:
-                memset(&self._values[offset], 0, self.n_columns * sizeof(double))
-                memset(&self._sums[offset], 0, self.n_columns * sizeof(double))
+                self._fresh_cells(offset, self.n_columns, self._stamps[row])
                 for i in range(entries.count):
-                    self._values[offset + self._columns[entries.offset + i]] = (
-                        self._values[entries.offset + i]
-                    )
-                    self._sums[offset + self._columns[entries.offset + i]] = (
-                        self._sums[entries.offset + i]
+                    self._copy_cell(
+                        offset + self._columns[entries.offset + i], entries.offset + i
                     )
                 grown.count = grown.capacity
             else:
-                memcpy(
-                    &self._values[offset], &self._values[entries.offset],
-                    entries.count * sizeof(double),
-                )
-                memcpy(
-                    &self._sums[offset], &self._sums[entries.offset],
-                    entries.count * sizeof(double),
-                )
-                memcpy(
-                    &self._columns[offset], &self._columns[entries.offset],
-                    entries.count * sizeof(uint16_t),
-                )
+                for i in range(entries.count):
+                    self._copy_cell(offset + i, entries.offset + i)
+                    self._columns[offset + i] = self._columns[entries.offset + i]
             if entries.capacity:
                 self._give_back(entries.offset, size_class_of(entries.capacity))
             entries[0] = grown
@@ -275,36 +292,77 @@ cdef class TrainingRows(Rows):
         offset = entries.offset + entries.count
         entries.count += 1
         self._columns[offset] = <uint16_t> column
-        self._values[offset] = 0.0
-        self._sums[offset] = 0.0
+        self._fresh_cells(offset, 1, self._stamps[row])
         return offset
 
     cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil:
-        """Add to the sums the updates since the last visit, which changed nothing here."""
-        cdef double missed = <double> (time - self._stamps[row])
+        """Take a row over the updates since its last visit, which added nothing to it."""
+        cdef Span span
         cdef int64_t first
         cdef int64_t count
         cdef int64_t i
-        if missed <= 0:
+        if time <= self._stamps[row]:
             return
-        if self.adaptive:
-            first = self._entries[row].offset
-            count = self._entries[row].count
+        span = span_of(&self.penalty, <double> (time - self._stamps[row]))
+        self._cells(row, &first, &count)
+        if not self.penalty.active:
+            for i in range(first, first + count):
+                self._sums[i] += span.missed * self._values[i]
         else:
-            first = <int64_t> row * self.n_columns
-            count = self.n_columns
-        for i in range(first, first + count):
-            self._sums[i] += missed * self._values[i]
+            for i in range(first, first + count):
+                advance(
+                    &self.penalty, &span, &self._values[i], &self._sums[i],
+                    &self._debts[i] if self.penalty.cumulative > 0.0 else NULL,
+                )
         self._stamps[row] = time
 
+    cdef void _cells(self, int32_t row, int64_t* first, int64_t* count) noexcept nogil:
+        """Where the cells of a row lie in the pool."""
+        if self.adaptive:
+            first[0] = self._entries[row].offset
+            count[0] = self._entries[row].count
+        else:
+            first[0] = <int64_t> row * self.n_columns
+            count[0] = self.n_columns
+
+    cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil:
+        """Bring rows to `time` before they are read; only penalties make that necessary."""
+        cdef Py_ssize_t i
+        if self.penalty.active:
+            for i in range(n):
+                if rows[i] >= 0:
+                    self._catch_up(rows[i], time)
+
     cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil:
-        """Update number `time` adds `delta` to one weight. Times never fall."""
+        """Update number `time` adds `delta` to one weight. Times never fall.
+
+        When all has been added, each row that was changed must be settled.
+        """
         cdef int64_t cell
+        if self.penalty.cumulative > 0.0:
+            # Cumulative L1 looks at the weight after all has been added: see `settle`.
+            self._catch_up(row, time - 1)
+            self._values[self._cell(row, column)] += delta
+            return 0
         self._catch_up(row, time)
         cell = self._cell(row, column)
         self._values[cell] += delta
         self._sums[cell] += delta
         return 0
+
+    cdef void settle(self, int32_t row, int64_t time) noexcept nogil:
+        """End update number `time` for one row; a second time changes nothing."""
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t i
+        if self.penalty.cumulative == 0.0 or self._stamps[row] >= time:
+            return
+        self._cells(row, &first, &count)
+        for i in range(first, first + count):
+            settle_cumulative(
+                self.penalty.cumulative, &self._values[i], &self._sums[i], &self._debts[i]
+            )
+        self._stamps[row] = time
 
     cdef double* dense_row(self, int32_t row) noexcept nogil:
         """The values of a row of a dense table; valid until a row is inserted."""
@@ -336,26 +394,57 @@ cdef class TrainingRows(Rows):
                 for k in range(entries.count):
                     target[self._columns[entries.offset + k]] += values[k]
 
+    cdef void add_run_thinned(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
+        uint64_t draw, uint64_t threshold,
+    ) noexcept nogil:
+        """As `add_run`, without the weights that are dropped (see `is_dropped`)."""
+        cdef Py_ssize_t i
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef int column
+        cdef bint listed
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            self._cells(rows[i], &first, &count)
+            listed = self.adaptive and not self._is_full(rows[i])
+            for k in range(count):
+                column = self._columns[first + k] if listed else <int> k
+                if not is_dropped(draw, rows[i], column, threshold):
+                    scores[i * step + column] += self._values[first + k]
+
     def row(self, uint64_t key):
         """The number of the row of `key`, which is made if need be."""
         return self.insert(key)
 
-    def add(self, int32_t row, int column, double delta, int64_t time):
-        """Update number `time` adds `delta` to one weight.
+    def add(self, changes, int64_t time):
+        """Update number `time` adds to weights.
 
+        changes: (row, column, delta) for each; a weight may occur more than once.
         Raises IndexError for a row or column that does not exist, ValueError if `time` is not
         positive or lies before the last visit of the row.
         """
-        if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
-            raise IndexError(f"no weight at row {row}, column {column}")
-        if time < max(1, self._stamps[row]):
-            raise ValueError(f"update {time} does not come after update {self._stamps[row]}")
-        self.update(row, column, delta, time)
+        for row, column, _ in changes:
+            if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
+                raise IndexError(f"no weight at row {row}, column {column}")
+            if time < 1 or time <= self._stamps[row]:
+                raise ValueError(f"update {time} does not come after update {self._stamps[row]}")
+        for row, column, delta in changes:
+            self.update(row, column, delta, time)
+        for row, _, _ in changes:
+            self.settle(row, time)
 
-    def weights(self, int32_t row):
-        """The current weights of a row: float64, shape (n_columns,)."""
+    def weights(self, int32_t row, time=None):
+        """The weights of a row after update `time`, by default its last visit.
+
+        Returns float64 of shape (n_columns,). Raises IndexError if there is no such row.
+        """
         if not 0 <= row < self.n_rows:
             raise IndexError(f"no row {row}")
+        if time is not None:
+            self._catch_up(row, time)
         weights = np.zeros(self.n_columns)
         cdef double[::1] view = weights
         self.add_run(&row, 1, 0, &view[0])
@@ -376,84 +465,101 @@ cdef class TrainingRows(Rows):
         """All that `from_state` needs, as arrays by name.
 
         keys: uint64, and stamps: int64, of shape (n_rows,), in the order of insertion.
-        values, sums: float64 of shape (n_rows, n_columns); for adaptive rows of shape (n_cells,),
-        where the cells of row i, columns[starts[i] : starts[i + 1]], stand in rising order of
-        their columns (starts: int64 of shape (n_rows + 1,), columns: uint16).
+        values and sums: float64 of shape (n_rows, n_columns); for adaptive rows of shape
+        (n_cells,), where the cells of row i, columns[starts[i] : starts[i + 1]], stand in rising
+        order of their columns (starts: int64 of shape (n_rows + 1,), columns: uint16).
+        debts: as values, if there is cumulative L1.
         """
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef Py_ssize_t n = 0
-        cdef int64_t cell
-        cdef bint full
-        cdef Py_ssize_t n_cells = self.n_rows * self.n_columns
-        if self.adaptive:
-            n_cells = sum([self._entries[i].count for i in range(self.n_rows)])
         keys = np.empty(self.n_rows, dtype=np.uint64)
         stamps = np.empty(self.n_rows, dtype=np.int64)
-        values = np.empty(n_cells)
-        sums = np.empty(n_cells)
         cdef uint64_t[::1] key_view = keys
         cdef int64_t[::1] stamp_view = stamps
-        cdef double[::1] value_view = values
-        cdef double[::1] sum_view = sums
         for i in range(self.n_rows):
             key_view[i] = self._keys[i]
             stamp_view[i] = self._stamps[i]
-        if not self.adaptive:
-            for i in range(n_cells):
-                value_view[i] = self._values[i]
-                sum_view[i] = self._sums[i]
-            shape = (self.n_rows, self.n_columns)
-            return {
-                "keys": keys,
-                "stamps": stamps,
-                "values": values.reshape(shape),
-                "sums": sums.reshape(shape),
-            }
-        starts = np.zeros(self.n_rows + 1, dtype=np.int64)
-        columns = np.empty(n_cells, dtype=np.uint16)
-        cdef int64_t[::1] start_view = starts
-        cdef uint16_t[::1] column_view = columns
-        for i in range(self.n_rows):
-            full = self._is_full(<int32_t> i)
-            for k in range(self._entries[i].count):
-                cell = self._entries[i].offset + k
-                column_view[n] = <uint16_t> k if full else self._columns[cell]
-                value_view[n] = self._values[cell]
-                sum_view[n] = self._sums[cell]
-                n += 1
-            start_view[i + 1] = n
-        order = np.lexsort((columns, np.repeat(np.arange(self.n_rows), np.diff(starts))))
+        state = {"keys": keys, "stamps": stamps}
+        places = np.arange(self.n_rows * self.n_columns)
+        shape = (self.n_rows, self.n_columns)
+        cdef int64_t[::1] place_view
+        cdef int64_t[::1] start_view
+        cdef uint16_t[::1] column_view
+        if self.adaptive:
+            starts = np.zeros(self.n_rows + 1, dtype=np.int64)
+            start_view = starts
+            for i in range(self.n_rows):
+                start_view[i + 1] = start_view[i] + self._entries[i].count
+            shape = (starts[self.n_rows],)
+            places = np.empty(shape, dtype=np.int64)
+            columns = np.empty(shape, dtype=np.uint16)
+            place_view = places
+            column_view = columns
+            for i in range(self.n_rows):
+                for k in range(self._entries[i].count):
+                    place_view[n] = self._entries[i].offset + k
+                    column_view[n] = (
+                        <uint16_t> k if self._is_full(<int32_t> i) else self._columns[place_view[n]]
+                    )
+                    n += 1
+            order = np.lexsort((columns, np.repeat(np.arange(self.n_rows), np.diff(starts))))
+            places = places[order]
+            state.update(starts=starts, columns=columns[order])
+        state["values"] = self._gather(self._values, places).reshape(shape)
+        state["sums"] = self._gather(self._sums, places).reshape(shape)
+        if self.penalty.cumulative > 0.0:
+            state["debts"] = self._gather(self._debts, places).reshape(shape)
+        return state
+
+    cdef object _gather(self, const double* cells, places):
+        cdef const int64_t[::1] place_view = places
+        gathered = np.empty(len(places))
+        cdef double[::1] view = gathered
+        cdef Py_ssize_t i
+        for i in range(view.shape[0]):
+            view[i] = cells[place_view[i]]
+        return gathered
+
+    @property
+    def penalties(self):
+        """The strengths of the penalties, under the names that the constructor gives them."""
         return {
-            "keys": keys,
-            "stamps": stamps,
-            "starts": starts,
-            "columns": columns[order],
-            "values": values[order],
-            "sums": sums[order],
+            "l1": self.penalty.l1,
+            "l2": self.penalty.l2,
+            "cumulative_l1": self.penalty.cumulative,
         }
 
     @classmethod
-    def from_state(cls, Py_ssize_t n_columns, state):
+    def from_state(cls, Py_ssize_t n_columns, state, penalties=None):
         """The rows that `state()` described. Raises ValueError if they cannot be."""
         cdef TrainingRows rows
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef int64_t cell
-        rows = cls(n_columns, adaptive="columns" in state)
+        cdef int64_t place
+        cdef bint cumulative
+        rows = cls(n_columns, adaptive="columns" in state, **(penalties or {}))
+        cumulative = rows.penalty.cumulative > 0.0
         # The keys may come from a file: they must not make the index slow.
         rows._bounded = True
         n_rows = _check_layout(n_columns, state, np.float64)
         _check_array(state, "stamps", np.int64, (n_rows,))
-        _check_array(state, "sums", np.float64, state["values"].shape)
-        if not np.isfinite(state["sums"]).all() or (state["stamps"] < 0).any():
-            raise ValueError("a sum of weights is not finite, or a time is negative")
+        for name in ["sums", "debts"] if cumulative else ["sums"]:
+            _check_array(state, name, np.float64, state["values"].shape)
+            if not np.isfinite(state[name]).all():
+                raise ValueError(f"one of the {name} of the weights is not a finite number")
+        if (state["stamps"] < 0).any():
+            raise ValueError("a weight row was visited before the first update")
         cdef const uint64_t[::1] keys = np.ascontiguousarray(state["keys"])
         cdef const int64_t[::1] stamps = np.ascontiguousarray(state["stamps"])
         cdef const double[::1] values = np.ascontiguousarray(state["values"]).reshape(-1)
         cdef const double[::1] sums = np.ascontiguousarray(state["sums"]).reshape(-1)
-        cdef const int64_t[::1] starts = None
+        cdef const double[::1] debts = sums
+        cdef const int64_t[::1] starts = np.arange(n_rows + 1) * n_columns
         cdef const uint16_t[::1] columns = None
+        if cumulative:
+            debts = np.ascontiguousarray(state["debts"]).reshape(-1)
         if rows.adaptive:
             starts = np.ascontiguousarray(state["starts"])
             columns = np.ascontiguousarray(state["columns"])
@@ -461,20 +567,18 @@ cdef class TrainingRows(Rows):
             if rows.insert(keys[i]) != i:
                 raise ValueError("a key of the weight rows stands there twice")
             rows._stamps[i] = stamps[i]
-            if rows.adaptive:
-                for k in range(starts[i], starts[i + 1]):
-                    cell = rows._cell(<int32_t> i, columns[k])
-                    rows._values[cell] = values[k]
-                    rows._sums[cell] = sums[k]
-            else:
-                for k in range(n_columns):
-                    rows._values[i * n_columns + k] = values[i * n_columns + k]
-                    rows._sums[i * n_columns + k] = sums[i * n_columns + k]
+            for k in range(starts[i + 1] - starts[i]):
+                place = starts[i] + k
+                cell = rows._cell(<int32_t> i, columns[place] if rows.adaptive else <int> k)
+                rows._values[cell] = values[place]
+                rows._sums[cell] = sums[place]
+                if cumulative:
+                    rows._debts[cell] = debts[place]
         rows._bounded = False
         return rows
 
     @classmethod
-    def from_trained(cls, TrainedRows trained not None):
+    def from_trained(cls, TrainedRows trained not None, penalties=None):
         """Rows that go on from trained weights: these are the weights at time 0."""
         arrays = trained.arrays
         values = arrays["values"].astype(np.float64)
@@ -482,9 +586,14 @@ cdef class TrainingRows(Rows):
             **arrays,
             "values": values,
             "sums": np.zeros_like(values),
+            "debts": np.zeros_like(values),
             "stamps": np.zeros(len(arrays["keys"]), dtype=np.int64),
         }
-        return cls.from_state(trained.n_columns, state)
+        return cls.from_state(trained.n_columns, state, penalties)
+
+    def copy(self):
+        """Rows of the same keys, numbers and weights, that go ways of their own."""
+        return TrainingRows.from_state(self.n_columns, self.state(), self.penalties)
 
     def average(self, int64_t time):
         """The mean of the weights over updates 1 to `time`, as `TrainedRows`; changes nothing.
@@ -496,12 +605,14 @@ cdef class TrainingRows(Rows):
         if time < self.last_visit():
             raise ValueError(f"there is no average at update {time}, which is long past")
         state = self.state()
-        values = state["values"]
-        owners = np.arange(self.n_rows)[:, None]
+        owners = np.arange(self.n_rows)
+        counts = np.full(self.n_rows, self.n_columns)
         if self.adaptive:
-            owners = np.repeat(np.arange(self.n_rows), np.diff(state["starts"]))
+            counts = np.diff(state["starts"])
+            owners = np.repeat(owners, counts)
+        values = state["values"]
         if time > 0:
-            values = (state["sums"] + (time - state["stamps"][owners]) * values) / time
+            values = self._totals(state, counts, time) / time
         values = values.astype(np.float32)
         keys = state["keys"]
         if not self.adaptive:
@@ -521,8 +632,28 @@ cdef class TrainingRows(Rows):
             },
         )
 
+    cdef object _totals(self, state, counts, int64_t time):
+        """The sums of a state's weights, caught up to `time`: an array of the same shape."""
+        totals = state["sums"].copy()
+        cdef double[::1] total_view = totals.reshape(-1)
+        cdef double[::1] weight_view = state["values"].copy().reshape(-1)
+        cdef const int64_t[::1] stamp_view = state["stamps"]
+        cdef const int64_t[::1] count_view = counts.astype(np.int64)
+        cdef Span span
+        cdef double debt = 0.0
+        cdef Py_ssize_t cell = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t _
+        with nogil:
+            for i in range(count_view.shape[0]):
+                span = span_of(&self.penalty, <double> (time - stamp_view[i]))
+                for _ in range(count_view[i]):
+                    advance(&self.penalty, &span, &weight_view[cell], &total_view[cell], &debt)
+                    cell += 1
+        return totals
+
     def __reduce__(self):
-        return TrainingRows.from_state, (self.n_columns, self.state())
+        return TrainingRows.from_state, (self.n_columns, self.state(), self.penalties)
 
 
 cdef class TrainedRows(Rows):

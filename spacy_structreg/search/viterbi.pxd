@@ -20,6 +20,8 @@ cdef class Viterbi:
     cdef double* _next
     cdef uint16_t* _back
     cdef Py_ssize_t _capacity
+    cdef bint open_start
+    cdef bint open_end
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil
     cdef void advance(
@@ -35,6 +37,8 @@ cdef class NBestViterbi:
     cdef uint32_t* _back
     cdef Py_ssize_t _prefix_capacity
     cdef Py_ssize_t _back_capacity
+    cdef bint open_start
+    cdef bint open_end
 
     cdef int solve(
         self, const double* emissions, const double* transitions, const uint8_t* mask,

@@ -82,7 +82,8 @@ cdef class Viterbi:
     """A decoder for the best path. It holds working memory: use one in each thread.
 
     The emissions may come in blocks, so that long sequences need memory for their back pointers
-    only.
+    only. With `open_start` or `open_end` a sequence is a part of a longer one, which may begin or
+    end with any label there.
     """
 
     def __init__(self, LabelGraph graph not None):
@@ -140,7 +141,7 @@ cdef class Viterbi:
                     continue
                 if first + i == 0:
                     extended[y] = (
-                        emissions[y] if self.graph.may_start[y] else -INFINITY
+                        emissions[y] if self.open_start or self.graph.may_start[y] else -INFINITY
                     )
                     back[y] = 0
                     continue
@@ -172,7 +173,7 @@ cdef class Viterbi:
         if n == 0:
             return 0.0
         for y in range(n_labels):
-            if self.graph.may_end[y] and self._prefix[y] > best:
+            if (self.open_end or self.graph.may_end[y]) and self._prefix[y] > best:
                 best = self._prefix[y]
                 label = <uint16_t> y
         for i in range(n - 1, -1, -1):
@@ -182,7 +183,10 @@ cdef class Viterbi:
 
 
 cdef class NBestViterbi:
-    """A decoder for the n best paths. It holds working memory: use one in each thread."""
+    """A decoder for the n best paths. It holds working memory: use one in each thread.
+
+    `open_start` and `open_end` are as in `Viterbi`.
+    """
 
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
@@ -234,7 +238,7 @@ cdef class NBestViterbi:
                 if mask != NULL and not mask[i * n_labels + y]:
                     continue
                 if i == 0:
-                    if self.graph.may_start[y]:
+                    if self.open_start or self.graph.may_start[y]:
                         scores[0] = emissions[y]
                     continue
                 first = self.graph.first_predecessor[y]
@@ -261,7 +265,7 @@ cdef class NBestViterbi:
             scores[r] = -INFINITY
             back[r] = 0
         for y in range(n_labels):
-            if not self.graph.may_end[y]:
+            if not (self.open_end or self.graph.may_end[y]):
                 continue
             for r in range(k):
                 score = prefix[y * k + r]

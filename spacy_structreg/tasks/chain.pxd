@@ -1,6 +1,5 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
 cdef enum:
@@ -35,11 +34,19 @@ cdef class ChainFeatures:
     cdef void emissions(
         self, void** tables, const int32_t* rows, Py_ssize_t n, double* scores
     ) noexcept nogil
+    cdef void slice_rows(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t begin, Py_ssize_t count,
+        int32_t* part,
+    ) noexcept nogil
+    cdef void hide_rows(
+        self, const uint8_t* hidden, Py_ssize_t count, int32_t* rows
+    ) noexcept nogil
 
 
 cdef class CompiledChain:
     cdef readonly Py_ssize_t n
-    cdef readonly Perceptron learner
+    cdef readonly object lineage
+    cdef readonly Py_ssize_t n_rows_known
     cdef uint16_t* labels
     cdef int32_t* rows
 

@@ -9,7 +9,7 @@ scores; it serves training and prediction alike.
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
@@ -20,6 +20,7 @@ from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 import numpy as np
 
 from spacy_structreg.features.templates import MAX_ATOMS
+from spacy_structreg.learn.settings import Learning
 
 cdef enum:
     # Positions scored at a time: few enough that keys, rows and scores stay in the cache.
@@ -89,19 +90,23 @@ cdef class ChainFeatures:
         """How many columns the rows of each shape have."""
         return tuple(shape.n_columns(self.n_labels) for shape in self.shapes)
 
-    def new_learner(self, adaptive=None):
+    def new_learner(self, settings=None, adaptive=None):
         """A `Perceptron` with an empty table for each shape.
 
-        adaptive: how rows are laid out (see `learn.rows`); the tag bigram is always dense.
+        settings: a `Learning`. adaptive: how rows are laid out (see `learn.rows`); the tag bigram
+        is always dense.
         """
         cdef TrainingRows table
+        settings = Learning() if settings is None else settings
         tables = []
         for shape, width in zip(self.shapes, self.widths):
-            table = TrainingRows(width, False if shape.is_tag_bigram else adaptive)
+            table = TrainingRows(
+                width, False if shape.is_tag_bigram else adaptive, **settings.penalties
+            )
             if shape.is_tag_bigram:
                 table.insert(0)
             tables.append(table)
-        return Perceptron(tables)
+        return Perceptron(tables, settings)
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil:
         """How many row numbers a sequence of `n` positions has, over all shapes.
@@ -169,6 +174,48 @@ cdef class ChainFeatures:
             )
             rows += count
 
+    cdef void slice_rows(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t begin, Py_ssize_t count,
+        int32_t* part,
+    ) noexcept nogil:
+        """Copy the row numbers of positions `begin` to `begin` + `count` out of a sequence's.
+
+        They are laid out like those of a sequence of `count` positions, whose features look
+        beyond its ends.
+        """
+        cdef Py_ssize_t n_rows
+        cdef int s
+        for s in range(self.n_shapes):
+            if not self.specs[s].n_atoms:
+                continue
+            n_rows = count + self.specs[s].n_shifts - 1
+            memcpy(part, rows + begin, n_rows * sizeof(int32_t))
+            part += n_rows
+            rows += n + self.specs[s].n_shifts - 1
+
+    cdef void hide_rows(
+        self, const uint8_t* hidden, Py_ssize_t count, int32_t* rows
+    ) noexcept nogil:
+        """Take away the rows of n-grams in which a hidden position occurs.
+
+        hidden: flags of the positions from `reach` before the first one on, count + 2 * reach of
+        them. rows: of `count` positions.
+        """
+        cdef ShapeSpec* spec
+        cdef Py_ssize_t i
+        cdef int a
+        cdef int s
+        for s in range(self.n_shapes):
+            spec = &self.specs[s]
+            if not spec.n_atoms:
+                continue
+            for i in range(count + spec.n_shifts - 1):
+                for a in range(spec.n_atoms):
+                    if hidden[self.reach + spec.lowest + i + spec.offsets[a]]:
+                        rows[i] = -1
+                        break
+            rows += count + spec.n_shifts - 1
+
     def compile(self, symbols, labels, Perceptron learner not None):
         """Look up, or make, the rows of all features of a sequence, for training.
 
@@ -191,9 +238,11 @@ cdef class ChainFeatures:
             )
         if len(learner.tables) != self.n_shapes:
             raise ValueError("the learner belongs to other features")
+        if learner.is_copy:
+            raise ValueError("a copy of a learner gets no new rows; compile for the original")
         if n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
-        chain = CompiledChain(n, self.rows_of(n), learner)
+        chain = CompiledChain(n, self.rows_of(n), learner.lineage)
         for i in range(n):
             chain.labels[i] = gold[i]
         if n == 0:
@@ -213,20 +262,23 @@ cdef class ChainFeatures:
             for i in range(count):
                 rows[i] = table.insert(key_view[i])
             rows += count
+        chain.n_rows_known = learner.n_rows()
         return chain
 
 
 cdef class CompiledChain:
     """A training sequence, reduced to gold labels and numbers of weight rows.
 
-    n: its length. learner: the learner whose rows these are.
+    n: its length. lineage: of the learner whose rows these are. n_rows_known: how many rows the
+    learner had when the sequence had been compiled.
     """
 
-    def __init__(self, Py_ssize_t n, Py_ssize_t n_rows, Perceptron learner not None):
+    def __init__(self, Py_ssize_t n, Py_ssize_t n_rows, lineage):
         free(self.labels)
         free(self.rows)
         self.n = n
-        self.learner = learner
+        self.lineage = lineage
+        self.n_rows_known = 0
         self.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
         self.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
         if self.labels == NULL or self.rows == NULL:

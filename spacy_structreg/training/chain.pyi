@@ -1,10 +1,15 @@
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
+
+def cut(
+    lengths: Sequence[int] | NDArray[np.int64], mini_sample: float | None, seed: int
+) -> NDArray[np.int64]: ...
 
 class ChainTrainer:
     def __init__(
@@ -16,4 +21,6 @@ class ChainTrainer:
     def graph(self) -> LabelGraph: ...
     @property
     def learner(self) -> Perceptron: ...
-    def epoch(self, chains: Sequence[CompiledChain], order: ArrayLike) -> tuple[int, int]: ...
+    def epoch(
+        self, chains: Sequence[CompiledChain], pieces: ArrayLike, noise: int = 0
+    ) -> tuple[int, int]: ...

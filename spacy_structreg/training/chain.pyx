@@ -1,21 +1,71 @@
-"""The structured perceptron on label chains: one pass over a corpus as one call."""
+"""Perceptrons and passive-aggressive learners on label chains: one pass over a corpus as one call.
 
-from libc.stdint cimport int32_t, int64_t, uint16_t
+A visit of an example is the same for all settings: corrupt the input, score and decode it, collect
+the difference of gold and predicted features, and let the learner apply it.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
-from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.rows cimport TrainingRows
-from spacy_structreg.search.viterbi cimport LabelGraph, Viterbi
+from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
+from spacy_structreg.learn.random cimport next_unit, next_word
+from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
+from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 from spacy_structreg.tasks.chain cimport ChainFeatures, CompiledChain
 
 import numpy as np
 
 
+def cut(lengths, mini_sample, uint64_t seed):
+    """Cut sequences at random into mini-samples: structure regularisation (Sun 2014, Alg. 1).
+
+    lengths: of the sequences. mini_sample: the mean length of the pieces, a real number ≥ 1; 5.5
+        means pieces of 5 and of 6, half of each. None leaves all sequences whole, and so does a
+        length that no sequence exceeds. seed: of the cuts.
+    A sequence begins within a piece, at a place drawn anew, so that its cuts differ from epoch to
+    epoch.
+    Returns the number of the sequence, the first position and the number of positions of each
+    piece: int64 of shape (n_pieces, 3). Sequences without positions are one piece.
+    """
+    cdef const int64_t[::1] sizes = np.ascontiguousarray(lengths, dtype=np.int64)
+    cdef double mean = np.inf if mini_sample is None else mini_sample
+    cdef uint64_t state = seed
+    cdef Py_ssize_t n_pieces = 0
+    cdef Py_ssize_t i
+    cdef int64_t begin
+    cdef int64_t end
+    cdef int64_t whole
+    if not mean >= 1:
+        raise ValueError(f"mini-samples of mean length {mini_sample} cannot be; 1 is the least")
+    most = sum([max(1, n) for n in lengths]) if mean < np.inf else len(lengths)
+    pieces = np.empty((most, 3), dtype=np.int64)
+    cdef int64_t[:, ::1] view = pieces
+    for i in range(sizes.shape[0]):
+        begin = 0
+        while begin < sizes[i] or (begin == 0 and sizes[i] == 0):
+            end = sizes[i]
+            if sizes[i] > mean:
+                whole = <int64_t> mean
+                whole += next_unit(&state) < mean - <double> whole
+                if begin == 0:
+                    whole = 1 + <int64_t> (next_unit(&state) * <double> whole)
+                end = min(end, begin + whole)
+            view[n_pieces, 0] = i
+            view[n_pieces, 1] = begin
+            view[n_pieces, 2] = end - begin
+            n_pieces += 1
+            begin = max(end, 1)
+    return pieces[:n_pieces]
+
+
 cdef class ChainTrainer:
     """Trains a learner on compiled sequences. One thread at a time may use it.
 
-    features, graph: of the model. learner: the `Perceptron` that the sequences were compiled for.
+    features, graph: of the model. learner: the `Perceptron` that the sequences were compiled for,
+    or a copy of it; its settings say how it learns.
     """
 
     def __init__(
@@ -31,6 +81,9 @@ cdef class ChainTrainer:
         self.graph = graph
         self.learner = learner
         self._viterbi = Viterbi(graph)
+        self._nbest = NBestViterbi(graph)
+        self._dropout = learner.settings.dropout
+        self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
             if table.adaptive or table.insert(0) != 0:
@@ -41,27 +94,29 @@ cdef class ChainTrainer:
         )
         if self._transitions == NULL:
             raise MemoryError("no memory for a trainer")
-        for i in range(features.n_labels * features.n_labels):
-            self._transitions[i] = 0.0
 
     def __dealloc__(self):
         free(self._transitions)
         free(self._scores)
         free(self._path)
+        free(self._rows)
+        free(self._hidden)
 
     def __reduce__(self):
         return ChainTrainer, (self.features, self.graph, self.learner)
 
-    def epoch(self, chains, order):
-        """Visit each sequence once and correct the weights where the prediction is wrong.
+    def epoch(self, chains, pieces, uint64_t noise=0):
+        """Visit pieces of sequences once and correct the weights where the prediction is wrong.
 
-        chains: a list of `CompiledChain`. order: the numbers of the chains to visit, integers.
-        Returns how many sequences, and how many labels in all, were predicted wrongly.
-        The GIL is released. Raises IndexError if `order` names a sequence that does not exist,
-        ValueError if a sequence was compiled for another learner.
+        chains: a list of `CompiledChain`. pieces: which to visit, in this order, as `cut` gives
+        them; or just the numbers of the sequences, to visit them whole.
+        noise: the seed of what is drawn to corrupt the input.
+        Returns how many pieces, and how many labels in all, were predicted wrongly.
+        The GIL is released. Raises IndexError for pieces that do not exist, ValueError if a
+        sequence was compiled for another learner.
         """
         cdef CompiledChain chain
-        cdef const int64_t[::1] visits = np.ascontiguousarray(order, dtype=np.int64)
+        cdef const int64_t[:, ::1] visits
         cdef Py_ssize_t n_chains = len(chains)
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t n_labels_wrong = 0
@@ -69,23 +124,28 @@ cdef class ChainTrainer:
         cdef Py_ssize_t i
         cdef void** tables
         cdef ChainView* views
-        for visit in visits:
-            if not 0 <= visit < n_chains:
-                raise IndexError(f"there is no sequence {visit} among {n_chains:,}")
+        lengths = np.array([len(chain) for chain in chains], dtype=np.int64)
+        pieces = _checked_pieces(pieces, lengths)
+        visits = pieces
         views = <ChainView*> malloc(max(1, n_chains) * sizeof(ChainView))
         tables = <void**> malloc(max(1, self.features.n_shapes) * sizeof(void*))
         try:
             if views == NULL or tables == NULL:
                 raise MemoryError(f"no memory for {n_chains:,} sequences")
             for i, chain in enumerate(chains):
-                if chain.learner is not self.learner:
+                if not self.learner.owns(chain.lineage, chain.n_rows_known):
                     raise ValueError(f"sequence {i} was compiled for another learner")
                 views[i] = ChainView(chain.n, chain.labels, chain.rows)
             for i, table in enumerate(self.learner.tables):
                 tables[i] = <void*> table
+            self._reserve(max(pieces[:, 2], default=0))
+            self._noise = noise
+            self.learner.begin_epoch()
             with nogil:
                 for i in range(visits.shape[0]):
-                    wrong = self._visit(tables, &views[visits[i]])
+                    wrong = self._visit(
+                        tables, &views[visits[i, 0]], visits[i, 1], visits[i, 2]
+                    )
                     n_labels_wrong += wrong
                     n_wrong += wrong > 0
         finally:
@@ -93,68 +153,188 @@ cdef class ChainTrainer:
             free(tables)
         return n_wrong, n_labels_wrong
 
-    cdef Py_ssize_t _visit(self, void** tables, const ChainView* chain) except -1 nogil:
-        """Decode one sequence and update; returns how many labels were wrong."""
-        cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef Py_ssize_t overhang = self.features.overhang
-        cdef Py_ssize_t wrong = 0
-        cdef const double* transitions = self._transitions
-        cdef double* scores
-        cdef Py_ssize_t i
-        self.learner.clock += 1
-        if chain.n == 0:
-            return 0
+    cdef int _reserve(self, Py_ssize_t count) except -1 nogil:
+        """Make room for the longest piece, so that a visit allocates nothing."""
         reserve(
             <void**> &self._scores, &self._score_capacity,
-            (chain.n + 2 * overhang) * n_labels, sizeof(double),
+            (count + 2 * self.features.overhang) * self.features.n_labels, sizeof(double),
         )
-        reserve(<void**> &self._path, &self._path_capacity, chain.n, sizeof(uint16_t))
-        self._viterbi.reserve_positions(chain.n)
-        scores = self._scores + overhang * n_labels
-        if self.features.tag_bigram >= 0:
-            transitions = (<TrainingRows> tables[self.features.tag_bigram]).dense_row(0)
-        self.features.emissions(tables, chain.rows, chain.n, scores)
-        self._viterbi.advance(scores, transitions, NULL, 0, chain.n)
-        self._viterbi.finish(chain.n, self._path)
-        for i in range(chain.n):
-            wrong += self._path[i] != chain.labels[i]
+        reserve(<void**> &self._path, &self._path_capacity, count, sizeof(uint16_t))
+        reserve(
+            <void**> &self._rows, &self._row_capacity, self.features.rows_of(count),
+            sizeof(int32_t),
+        )
+        reserve(
+            <void**> &self._hidden, &self._hidden_capacity, count + 2 * self.features.reach, 1
+        )
+        self._viterbi.reserve_positions(count)
+        return 0
+
+    cdef Py_ssize_t _visit(
+        self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil:
+        """Decode one piece and update; returns how many labels were wrong."""
+        cdef const uint16_t* gold = chain.labels + begin
+        cdef double* scores = self._scores + self.features.overhang * self.features.n_labels
+        cdef Py_ssize_t wrong = 0
+        cdef Py_ssize_t i
+        cdef double loss
+        if count == 0:
+            self.learner.begin_example()
+            return 0
+        self._present(tables, chain, begin, count)
+        self._viterbi.open_start = self._nbest.open_start = begin > 0
+        self._viterbi.open_end = self._nbest.open_end = begin + count < chain.n
+        loss = self._predict(gold, count, scores)
+        self.learner.begin_example()
+        for i in range(count):
+            wrong += self._path[i] != gold[i]
         if wrong:
-            self._update(tables, chain)
+            self._compare(gold, count)
+            self.learner.apply(loss)
         return wrong
 
-    cdef int _update(self, void** tables, const ChainView* chain) except -1 nogil:
-        """Add the features of the gold labels and take away those of the predicted ones."""
+    cdef void _present(
+        self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
+    ) noexcept nogil:
+        """Corrupt the input and score it: into `_rows`, `_scores` and `_transitions`."""
         cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef const uint16_t* gold = chain.labels
+        cdef Py_ssize_t reach = self.features.reach
+        cdef double* scores = self._scores + self.features.overhang * n_labels
+        cdef int64_t time = self.learner.read_time()
+        cdef const int32_t* rows = self._rows
+        cdef int32_t bigram = 0
+        cdef Py_ssize_t n_rows
+        cdef Py_ssize_t position
+        cdef Py_ssize_t i
+        cdef int s
+        self.features.slice_rows(chain.rows, chain.n, begin, count, self._rows)
+        if self._dropout > 0.0:
+            for i in range(count + 2 * reach):
+                position = begin - reach + i
+                self._hidden[i] = (
+                    0 <= position < chain.n and next_unit(&self._noise) < self._dropout
+                )
+            self.features.hide_rows(self._hidden, count, self._rows)
+        if self._threshold:
+            self._draw = next_word(&self._noise)
+        memset(self._transitions, 0, n_labels * n_labels * sizeof(double))
+        if self._threshold:
+            memset(
+                self._scores, 0, (count + 2 * self.features.overhang) * n_labels * sizeof(double)
+            )
+        for s in range(self.features.n_shapes):
+            if s == self.features.tag_bigram:
+                (<TrainingRows> tables[s]).touch_run(&bigram, 1, time)
+                if self._threshold:
+                    (<TrainingRows> tables[s]).add_run_thinned(
+                        &bigram, 1, 0, self._transitions, self._draw + s, self._threshold
+                    )
+                else:
+                    (<TrainingRows> tables[s]).add_run(&bigram, 1, 0, self._transitions)
+                continue
+            n_rows = count + self.features.specs[s].n_shifts - 1
+            (<TrainingRows> tables[s]).touch_run(rows, n_rows, time)
+            if self._threshold:
+                (<TrainingRows> tables[s]).add_run_thinned(
+                    rows, n_rows, n_labels,
+                    scores - (self.features.specs[s].n_shifts - 1) * n_labels,
+                    self._draw + s, self._threshold,
+                )
+            rows += n_rows
+        if not self._threshold:
+            self.features.emissions(tables, self._rows, count, scores)
+
+    cdef double _predict(
+        self, const uint16_t* gold, Py_ssize_t count, double* scores
+    ) except? -1 nogil:
+        """Write the output to learn against into `_path`; returns the loss of its rule.
+
+        The gold output itself stands for: nothing to learn.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef double gold_score = 0.0
+        cdef double score
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        if self.learner.rule != PERCEPTRON:
+            for i in range(count):
+                gold_score += scores[i * n_labels + gold[i]]
+                if i:
+                    gold_score += self._transitions[gold[i - 1] * n_labels + gold[i]]
+        if self.learner.rule == PA:
+            self._nbest.solve(scores, self._transitions, NULL, count, 2)
+            score = self._nbest.path(count, 2, 0, self._path)
+            for i in range(count):
+                if self._path[i] != gold[i]:
+                    return 1.0 - (gold_score - score)
+            score = self._nbest.path(count, 2, 1, self._path)
+            if score == -INFINITY or gold_score - score >= 1.0:
+                for i in range(count):
+                    self._path[i] = gold[i]
+            return 1.0 - (gold_score - score)
+        if self.learner.rule != PERCEPTRON:
+            for i in range(count):
+                for y in range(n_labels):
+                    if y != gold[i]:
+                        scores[i * n_labels + y] += 1.0
+        self._viterbi.advance(scores, self._transitions, NULL, 0, count)
+        return self._viterbi.finish(count, self._path) - gold_score
+
+    cdef int _compare(self, const uint16_t* gold, Py_ssize_t count) except -1 nogil:
+        """Collect Φ(gold) - Φ(path) of the piece that was presented."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
         cdef const uint16_t* path = self._path
-        cdef const int32_t* rows = chain.rows
-        cdef int64_t time = self.learner.clock
+        cdef const int32_t* rows = self._rows
+        cdef int32_t row
         cdef Py_ssize_t i
         cdef int n_shifts
         cdef int block
         cdef int s
         for s in range(self.features.n_shapes):
             if s == self.features.tag_bigram:
-                for i in range(1, chain.n):
+                for i in range(1, count):
                     if gold[i] != path[i] or gold[i - 1] != path[i - 1]:
-                        (<TrainingRows> tables[s]).update(
-                            0, gold[i - 1] * n_labels + gold[i], 1.0, time
-                        )
-                        (<TrainingRows> tables[s]).update(
-                            0, path[i - 1] * n_labels + path[i], -1.0, time
-                        )
+                        self._change(s, 0, gold[i - 1] * n_labels + gold[i], 1.0)
+                        self._change(s, 0, path[i - 1] * n_labels + path[i], -1.0)
                 continue
             n_shifts = self.features.specs[s].n_shifts
-            for i in range(chain.n):
+            for i in range(count):
                 if gold[i] == path[i]:
                     continue
                 for block in range(n_shifts):
                     # Row i + n_shifts - 1 - block holds position i in its block of that number.
-                    (<TrainingRows> tables[s]).update(
-                        rows[i + n_shifts - 1 - block], block * n_labels + gold[i], 1.0, time
-                    )
-                    (<TrainingRows> tables[s]).update(
-                        rows[i + n_shifts - 1 - block], block * n_labels + path[i], -1.0, time
-                    )
-            rows += chain.n + n_shifts - 1
+                    row = rows[i + n_shifts - 1 - block]
+                    if row >= 0:
+                        self._change(s, row, block * n_labels + gold[i], 1.0)
+                        self._change(s, row, block * n_labels + path[i], -1.0)
+            rows += count + n_shifts - 1
         return 0
+
+    cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil:
+        """Note the change of a weight, unless it is dropped."""
+        if self._threshold and is_dropped(self._draw + table, row, column, self._threshold):
+            return 0
+        self.learner.changes.add(table, row, column, value)
+        return 0
+
+
+def _checked_pieces(pieces, lengths):
+    """Pieces as int64 of shape (n, 3), all within their sequences."""
+    pieces = np.asarray(pieces)
+    if pieces.size and pieces.dtype.kind not in "iu":
+        raise ValueError(f"pieces are named by whole numbers, not by {pieces.dtype}")
+    pieces = pieces.astype(np.int64)
+    if pieces.ndim == 1:
+        if pieces.size and not (0 <= pieces.min() and pieces.max() < len(lengths)):
+            raise IndexError(f"there is no such sequence among {len(lengths):,}")
+        pieces = np.stack((pieces, np.zeros_like(pieces), lengths[pieces]), axis=1)
+    if pieces.ndim != 2 or pieces.shape[1] != 3:
+        raise ValueError(f"pieces have the shape (n, 3), not {pieces.shape}")
+    if pieces.size:
+        chain, begin, count = pieces.T
+        if not (0 <= chain.min() and chain.max() < len(lengths)):
+            raise IndexError(f"there is no such sequence among {len(lengths):,}")
+        if begin.min() < 0 or count.min() < 0 or (begin > lengths[chain] - count).any():
+            raise IndexError("a piece lies outside its sequence")
+    return np.ascontiguousarray(pieces)
