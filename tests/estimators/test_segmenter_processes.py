@@ -84,9 +84,10 @@ def test_a_spawned_process(
     answers = SPAWN.Queue()
     child = SPAWN.Process(target=work, args=(loaded, path, answers))
     child.start()
-    words, mapped = answers.get(timeout=120)
-    child.join()
+    # The answer is short: the child can end before it is taken out of the queue.
+    child.join(timeout=120)
     assert child.exitcode == 0
+    words, mapped = answers.get(timeout=120)
     assert words == fitted.predict_batch(TEXTS)
     assert mapped in (file == "unchanged", None)
 
