@@ -28,8 +28,8 @@ class Sentence(NamedTuple):
 
 
 # Two brackets with at most a label between, `( (IP` or `(IP (NP`, or a tree of one leaf. Segmented
-# text may begin with a bracket too, but as a word of its own.
-TREE = re.compile(r"\s*\((?:\s*[^\s()]*\s*\(\s*[^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
+# text may begin with brackets too, but then white space follows them.
+TREE = re.compile(r"\s*\((?:\s*[^\s()]*\s*\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
 MARKUP = re.compile(r"\s*<[^()]*>\s*")
 BEGINNING = 200
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from enum import Enum
 from pathlib import Path
@@ -17,9 +18,12 @@ __all__ = ["Task", "init_config", "init_config_command"]
 
 STDOUT = "-"
 BATCH_SIZE = 100
-# Steps between evaluations where the size of the corpus is not known: 10,000 sentences.
-EVAL_FREQUENCY = 100
+# Steps between evaluations where the size of the corpus is not known: 1,000 sentences. Less than
+# an epoch of most corpora costs time; more than all epochs of a small one would cost the model.
+EVAL_FREQUENCY = 10
 PATIENCE_EPOCHS = 5
+# Where a template takes a value.
+PLACE = re.compile("<([a-z_]+)>")
 
 
 class Task(str, Enum):
@@ -82,10 +86,10 @@ def init_config(
 
     lang: a language that spaCy knows. train, dev: the corpora, as the config will name them. The
     sentences of the first are counted, so that one epoch lies between two evaluations; without it,
-    10,000 sentences do, and training does not stop early.
+    1,000 sentences do, and training does not stop early.
 
-    Raises ValueError for an unknown language, a path with `$`, and as `read_sentences` for the training corpus;
-    OSError if that cannot be read.
+    Raises ValueError for an unknown language, for a path with `$` in it, and as `read_sentences`
+    for the training corpus; OSError if that cannot be read.
     """
     from spacy.util import get_lang_class
 
@@ -111,10 +115,7 @@ def init_config(
         # The only language whose config has arguments for every tokenizer.
         "tokenizer_arguments": ZH_ARGUMENTS if lang == "zh" else "",
     }
-    config = TEMPLATES[task]
-    for name, value in values.items():
-        config = config.replace(f"<{name}>", str(value))
-    return config
+    return PLACE.sub(lambda match: str(values[match[1]]), TEMPLATES[task])
 
 
 def config_path(path: Path | None) -> str:

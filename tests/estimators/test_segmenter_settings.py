@@ -21,19 +21,19 @@ Corpus = list[list[str]]
     [
         ({"types": "g11"}, "choose from g10, extended"),
         ({"templates": "w-1"}, "atom 'w', which this model does not have; it has c, type"),
-        ({"templates": "type0", "types": None}, "atom 'type', .* it has c$"),
-        ({"templates": "zhang2015"}, "'zhang2015' reads the atom 'zhang'"),
+        ({"templates": "type0", "types": None}, "atom 'type', .* it has c;"),
+        ({"templates": "zhang2015"}, "'zhang2015' .* tables of templates are zhang2014"),
+        ({"templates": ["c0", "zhang2015"]}, "tables of templates are zhang2014"),
         ({"templates": "c"}, "write atoms with their offsets"),
-        ({"templates": "c-1 | zhang2014"}, "zhang2014' reads the atom 'zhang'"),
         ({"templates": "c+17"}, "16 is the limit"),
         ({"templates": "c0c0"}, "reads the same atom twice"),
         ({"templates": [], "types": None}, "name at least one"),
         ({"templates": "", "types": None}, "name at least one"),
         ({"templates": " | ", "types": None}, "name at least one"),
-        ({"epochs": 0}, r"epochs \(0\) .* must be at least 1"),
-        ({"epochs": -3}, r"epochs \(-3\) .* must be at least 1"),
-        ({"patience": 0}, r"patience \(0\) must be at least 1"),
-        ({"seed": -1}, "seed is -1; it must not be negative"),
+        ({"epochs": 0}, "epochs is 0; it must be at least 1"),
+        ({"epochs": -3}, "epochs is -3; it must be at least 1"),
+        ({"patience": 0}, "patience is 0; it must be at least 1"),
+        ({"seed": -1}, "seed is -1; it must be at least 0"),
         ({"sentences": "line"}, "choose 'punctuation' or 'doc'"),
         ({"sentences": None}, "choose 'punctuation' or 'doc'"),
     ],
@@ -82,6 +82,9 @@ class TestTemplates:
         plain = CharacterSegmenter(templates="zhang2014").templates
         assert set(segmenter.templates) == {*plain, "c-2c+2", "c0type0"}
         assert len(segmenter.templates) == len(plain) + 2
+        assert CharacterSegmenter(templates="zhang2014 | c-2c+2 | c0type0 | c-1").templates == (
+            segmenter.templates
+        )
         words = segmenter.fit(train).predict("学生们在图书馆看书。")
         assert "".join(words) == "学生们在图书馆看书。"
         again = CharacterSegmenter.from_bytes(segmenter.to_bytes())

@@ -1,0 +1,394 @@
+r"""Universal Dependencies treebanks: the CoNLL-U format, version 2, and files of version 1.
+
+A sentence is a block of lines, ended by a blank line; a word is a line of ten columns separated by
+tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, with `_` for nothing. The words are the
+syntactic words (ID 1, 2, …). Lines of multi-word tokens (ID 1-2) give text its form, and are kept
+beside the words; empty nodes (ID 1.1) are dropped, as UD's tools do. Comments (`# …`) stand before
+the words and are optional.
+
+Source: universaldependencies.org/format.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.files import read_lines, replace_text
+
+__all__ = [
+    "MultiwordToken",
+    "Sentence",
+    "Word",
+    "read_conllu",
+    "segmented_sentences",
+    "write_conllu",
+]
+
+N_COLUMNS = 10
+NOTHING = "_"
+COLUMNS = ["ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"]
+
+# Nine digits number more words than a file can hold, and keep `int` quick on hostile ones.
+NUMBER = "[1-9][0-9]{0,8}"
+WORD_ID = re.compile(NUMBER)
+RANGE_ID = re.compile(f"({NUMBER})-({NUMBER})")
+EMPTY_ID = re.compile(rf"(0|{NUMBER})\.({NUMBER})")
+HEAD = re.compile(f"0|{NUMBER}")
+UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
+COMMENT_VALUE = re.compile(r"#[ \t]*([^ \t=]+)[ \t]*=[ \t]*(.*)", re.DOTALL)
+
+
+def _space_after(misc: str) -> bool:
+    return "SpaceAfter=No" not in misc.split("|")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A syntactic word: the columns of its line, as they stand in the file (`_` for nothing).
+
+    head: the ID of the head, 0 for the root, None where the file has `_`.
+    """
+
+    form: str
+    lemma: str = NOTHING
+    upos: str = NOTHING
+    xpos: str = NOTHING
+    feats: str = NOTHING
+    head: int | None = None
+    deprel: str = NOTHING
+    deps: str = NOTHING
+    misc: str = NOTHING
+
+    @property
+    def space_after(self) -> bool:
+        """Whether text has a space after the word: unless MISC says `SpaceAfter=No`."""
+        return _space_after(self.misc)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiwordToken:
+    """Text that is several syntactic words: the words with IDs `first` to `last`, both included.
+
+    The other columns of its line, which hold nothing, are not kept. Raises ValueError unless
+    1 ≤ first ≤ last.
+    """
+
+    first: int
+    last: int
+    form: str
+    misc: str = NOTHING
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.first <= self.last:
+            raise ValueError(
+                f"a multi-word token cannot cover the words {self.first} to {self.last}"
+            )
+
+    @property
+    def space_after(self) -> bool:
+        """As that of `Word`; what the words of the token say does not count."""
+        return _space_after(self.misc)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a treebank.
+
+    words: the syntactic words; the word with ID i is `words[i - 1]`.
+    multiwords: from left to right, none overlapping another.
+    comments: whole lines, each from its `#`.
+    """
+
+    words: tuple[Word, ...]
+    multiwords: tuple[MultiwordToken, ...] = ()
+    comments: tuple[str, ...] = ()
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms of the words."""
+        return [word.form for word in self.words]
+
+    @property
+    def heads(self) -> list[int | None]:
+        """The head of each word, as `Word.head`."""
+        return [word.head for word in self.words]
+
+    @property
+    def deprels(self) -> list[str]:
+        """The dependency relation of each word to its head."""
+        return [word.deprel for word in self.words]
+
+    def comment(self, key: str) -> str | None:
+        """The value of the first comment `# key = value`, or None; keys have no spaces."""
+        for line in self.comments:
+            if (found := COMMENT_VALUE.fullmatch(line)) and found[1] == key:
+                return found[2]
+        return None
+
+    @property
+    def sent_id(self) -> str | None:
+        """The comment `# sent_id = …`, or None."""
+        return self.comment("sent_id")
+
+    @property
+    def text(self) -> str | None:
+        """The comment `# text = …`, or None; `raw_text` makes the text from the words."""
+        return self.comment("text")
+
+    def raw_text(self, *, spaces: bool = True) -> str:
+        """The text of the sentence, from the forms of its tokens and `SpaceAfter`.
+
+        spaces: False leaves all spaces between tokens out. Treebanks of Chinese from before UD 2
+        do not say `SpaceAfter=No` at all: by the rule of the format their text has a space after
+        every word, which gives the word boundaries away.
+        """
+        covering = {token.first: token for token in self.multiwords}
+        parts: list[str] = []
+        index = 1
+        while index <= len(self.words):
+            token = covering.get(index)
+            part = self.words[index - 1] if token is None else token
+            parts.append(part.form)
+            if spaces and part.space_after:
+                parts.append(" ")
+            index = index + 1 if token is None else token.last + 1
+        if parts and parts[-1] == " ":
+            parts.pop()
+        return "".join(parts)
+
+
+class _SentenceReader:
+    """Takes the lines of one sentence; errors come with the line that is at fault."""
+
+    def __init__(self, file: StrPath) -> None:
+        self.file = file
+        self.comments: list[str] = []
+        self.words: list[Word] = []
+        self.lines: list[int] = []
+        self.multiwords: list[MultiwordToken] = []
+        # Line of the last multi-word token; the last empty node since the last word.
+        self.multiword_line = 0
+        self.last_empty = 0
+
+    def error(self, line: int, fault: str) -> CorpusError:
+        return CorpusError(self.file, line, fault)
+
+    @property
+    def started(self) -> bool:
+        return bool(self.comments or self.words or self.multiwords or self.last_empty)
+
+    def take(self, number: int, line: str) -> None:
+        """Take a line that is not blank."""
+        if "\r" in line:
+            raise self.error(
+                number,
+                f"carriage return at offset {line.index(chr(13))} of the line; convert the line "
+                "ends of the file to line feeds",
+            )
+        if line.startswith("#"):
+            if self.words or self.multiwords or self.last_empty:
+                raise self.error(
+                    number,
+                    "a comment inside a sentence; comments stand before the words, and a blank "
+                    "line ends each sentence",
+                )
+            self.comments.append(line)
+            return
+        columns = line.split("\t")
+        if len(columns) != N_COLUMNS:
+            raise self.error(
+                number,
+                f"{len(columns)} columns instead of {N_COLUMNS}; a word has the columns "
+                f"{' '.join(COLUMNS)}, separated by single tabs",
+            )
+        if "" in columns:
+            raise self.error(
+                number,
+                f"the column {COLUMNS[columns.index('')]} is empty; write _ for nothing",
+            )
+        identity = columns[0]
+        if WORD_ID.fullmatch(identity):
+            self._take_word(number, columns)
+        elif found := RANGE_ID.fullmatch(identity):
+            self._take_multiword(number, int(found[1]), int(found[2]), columns)
+        elif found := EMPTY_ID.fullmatch(identity):
+            self._take_empty(number, int(found[1]), int(found[2]))
+        else:
+            raise self.error(
+                number,
+                f"{identity!r} is no ID; words have 1, 2, …, multi-word tokens 1-2, empty nodes "
+                "1.1",
+            )
+
+    def _take_word(self, number: int, columns: list[str]) -> None:
+        expected = len(self.words) + 1
+        if int(columns[0]) != expected:
+            raise self.error(
+                number,
+                f"the ID {columns[0]} stands where {expected} must; words are numbered from 1, and "
+                "a blank line ends each sentence",
+            )
+        head = columns[6]
+        if head != NOTHING and not HEAD.fullmatch(head):
+            raise self.error(
+                number, f"the head {head!r} is no word; write its ID, 0 for the root, or _"
+            )
+        if head == columns[0]:
+            raise self.error(number, "the word is its own head; name another word, or 0")
+        _, form, lemma, upos, xpos, feats, _, deprel, deps, misc = columns
+        self.words.append(
+            Word(
+                form,
+                lemma,
+                upos,
+                xpos,
+                feats,
+                None if head == NOTHING else int(head),
+                deprel,
+                deps,
+                misc,
+            )
+        )
+        self.lines.append(number)
+        self.last_empty = 0
+
+    def _take_multiword(self, number: int, first: int, last: int, columns: list[str]) -> None:
+        end = self.multiwords[-1].last if self.multiwords else 0
+        if first != len(self.words) + 1 or not end < first <= last:
+            raise self.error(
+                number,
+                f"the multi-word token {columns[0]} does not stand right before the words it "
+                "covers, or covers words of another one",
+            )
+        self.multiwords.append(MultiwordToken(first, last, columns[1], columns[9]))
+        self.multiword_line = number
+
+    def _take_empty(self, number: int, word: int, node: int) -> None:
+        if word != len(self.words) or node != self.last_empty + 1:
+            raise self.error(
+                number,
+                f"the empty node {word}.{node} stands where {len(self.words)}.{self.last_empty + 1}"
+                " must; empty nodes are numbered from 1 after each word",
+            )
+        self.last_empty = node
+
+    def finish(self, number: int) -> Sentence:
+        """The sentence; `number` is the line that ends it."""
+        if not self.words:
+            raise self.error(
+                number, "a sentence without words ends here; remove it or add its words"
+            )
+        n_words = len(self.words)
+        for word, line in zip(self.words, self.lines, strict=True):
+            if word.head is not None and word.head > n_words:
+                raise self.error(
+                    line,
+                    f"the head {word.head} is out of range; the sentence has {n_words} words",
+                )
+        if self.multiwords and self.multiwords[-1].last > n_words:
+            token = self.multiwords[-1]
+            raise self.error(
+                self.multiword_line,
+                f"the multi-word token {token.first}-{token.last} is out of range; the sentence "
+                f"has {n_words} words",
+            )
+        return Sentence(tuple(self.words), tuple(self.multiwords), tuple(self.comments))
+
+
+def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]:
+    """Yield the sentences of a file one by one; see `read_lines` for files and encodings.
+
+    Comments and the blank line at the end of the file may be missing; further blank lines (of
+    spaces, too) are skipped. Forms and lemmas may hold spaces. Heads are checked to be words of the
+    sentence, but not to form a tree.
+
+    Raises CorpusError, besides the errors of `read_lines`, for a wrong number of columns, empty
+    columns, IDs that are out of order, heads out of range, comments and carriage returns in the
+    wrong place, sentences without words and files without sentences.
+    """
+    sentence = _SentenceReader(path)
+    any_sentence = False
+    number = 1
+    for number, line in read_lines(path, encoding=encoding):
+        if line.strip(" "):
+            sentence.take(number, line)
+        elif sentence.started:
+            yield sentence.finish(number)
+            any_sentence = True
+            sentence = _SentenceReader(path)
+    if sentence.started:
+        yield sentence.finish(number)
+    elif not any_sentence:
+        raise CorpusError(
+            path,
+            number,
+            f"no sentence in the file; a word is a line of {N_COLUMNS} columns separated by tabs",
+        )
+
+
+def segmented_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[str]]:
+    """Yield the forms of the words of each sentence; errors as of `read_conllu`.
+
+    A form may hold spaces, which plain segmented text cannot.
+    """
+    for sentence in read_conllu(path, encoding=encoding):
+        yield sentence.forms
+
+
+def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> int:
+    """Write sentences so that `read_conllu` reads them back equal; return their number.
+
+    The file is written in one step (`replace_text`). Raises ValueError for no sentences, and for a
+    sentence that would not be read back: columns that are empty or hold tabs or line breaks, heads
+    out of range, comments that do not start with `#`, and the like.
+    """
+    count = 0
+    with replace_text(path, encoding=encoding) as stream:
+        for sentence in sentences:
+            stream.writelines(f"{line}\n" for line in _sentence_lines(sentence, count))
+            stream.write("\n")
+            count += 1
+        if not count:
+            raise ValueError("there is no sentence to write")
+    return count
+
+
+def _sentence_lines(sentence: Sentence, index: int) -> list[str]:
+    """The lines of a sentence, checked to be read back as the sentence; `index` counts from 0."""
+    lines = list(sentence.comments)
+    covering = {token.first: token for token in sentence.multiwords}
+    blank = "\t".join([NOTHING] * 7)
+    for number, word in enumerate(sentence.words, start=1):
+        if token := covering.get(number):
+            lines.append(f"{token.first}-{token.last}\t{token.form}\t{blank}\t{token.misc}")
+        head = NOTHING if word.head is None else str(word.head)
+        columns = (word.form, word.lemma, word.upos, word.xpos, word.feats, head, word.deprel)
+        lines.append("\t".join((str(number), *columns, word.deps, word.misc)))
+    # The reader is the one place that knows what a sentence may be.
+    reader = _SentenceReader("")
+    try:
+        for number, line in enumerate(lines, start=1):
+            if UNWRITABLE.search(line):
+                raise CorpusError(
+                    "",
+                    number,
+                    "a line break, NUL or lone surrogate in a word or comment; remove it",
+                )
+            if number <= len(sentence.comments) and not line.startswith("#"):
+                raise CorpusError("", number, f"the comment {line!r} does not start with #")
+            reader.take(number, line)
+        read_back = reader.finish(len(lines))
+    except CorpusError as error:
+        raise ValueError(
+            f"sentence {index} cannot be written as CoNLL-U: {error.fault} (line {error.line} of "
+            "the sentence)"
+        ) from error
+    if read_back != sentence:
+        raise ValueError(
+            f"sentence {index} cannot be written as CoNLL-U: it would be read back as another one; "
+            "columns must not hold tabs, and multi-word tokens must be in order and cover words"
+        )
+    return lines

@@ -1,0 +1,73 @@
+"""The commands as spaCy's command line finds them, and how their errors end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from errno import ENOENT
+
+import pytest
+import typer
+
+from spacy_structreg.cli.errors import user_errors
+
+Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+# Every command of spaCy imports this module, so it may not bring in the kernels.
+LIGHT = """
+import sys
+import spacy.cli
+before = set(sys.modules)
+import spacy_structreg.cli.app
+ours = {name for name in set(sys.modules) - before if not name.startswith("typing")}
+foreign = {name for name in ours if name.split(".")[0] != "spacy_structreg"}
+floors = {name for name in ours if name.count(".") and not name.startswith("spacy_structreg.cli")}
+print(sorted(foreign | {name for name in floors if name != "spacy_structreg.about"}))
+"""
+
+
+def test_spacy_lists_the_commands(command: Command) -> None:
+    result = command("structreg", "--help")
+    assert (result.returncode, result.stderr) == (0, b"")
+    for name in (b"convert", b"init-config", b"segment", b"evaluate"):
+        assert b"\n  " + name + b" " in result.stdout
+
+
+def test_importing_the_commands_imports_nothing_else() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ValueError("corpus.txt:3: a fault; do this"), "corpus.txt:3: a fault; do this"),
+        (FileNotFoundError(ENOENT, "No such file or directory", "a b"), "a b: No such file"),
+        (OSError("[E050] Can't find model 'x'."), "[E050] Can't find model 'x'."),
+    ],
+)
+def test_faults_of_the_input_are_one_line(
+    error: Exception, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as caught, user_errors():
+        raise error
+    assert caught.value.exit_code == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"Error: {message}")
+    assert (captured.err.count("\n"), captured.out) == (1, "")
+
+
+@pytest.mark.parametrize("error", [TypeError("x"), KeyError("x"), AssertionError(), IndexError()])
+def test_faults_of_the_program_keep_their_traceback(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, user_errors():
+        raise error
+    assert caught.value is error
+
+
+def test_faults_of_the_input_for_real(command: Command) -> None:
+    result = command("structreg", "convert", "missing.txt", "corpus.spacy")
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert result.stderr.decode() == "Error: missing.txt: No such file or directory\n"

@@ -1,0 +1,203 @@
+"""`structreg evaluate`: figures worked by hand, and the report."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_structreg.about import __version__
+from spacy_structreg.cli.corpus_files import Sentence
+from spacy_structreg.cli.evaluate import score_pipeline
+from spacy_structreg.cli.pipelines import load_pipeline
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+# Every character a word: 我 去 公 园 and 好 了. Right are 我 and 去 out of 3 + 1 gold words.
+GOLD = [["我", "去", "公园"], ["好了"]]
+TRAIN = "我 在 公园\n"
+FIGURES: dict[str, float | None] = {
+    "seg_p": 2 / 6,
+    "seg_r": 2 / 4,
+    "seg_f": 2 * 2 / (6 + 4),
+    # 去 and 好了 are not in the training text; 去 is right. Of 我 and 公园, 我 is right.
+    "oov_rate": 2 / 4,
+    "oov_r": 1 / 2,
+    "iv_r": 1 / 2,
+}
+NO_VOCABULARY = {**FIGURES, "oov_rate": None, "oov_r": None, "iv_r": None}
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.txt"
+    path.write_text("".join(" ".join(words) + "\n" for words in GOLD), "utf-8")
+    return path
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    path = tmp_path / "train.txt"
+    path.write_text(TRAIN, "utf-8")
+    return path
+
+
+def table(text: str) -> dict[str, str]:
+    """The rows of a printed table: key and figure."""
+    return dict(re.findall(r"^(\w+) +(\S+) *$", text, re.MULTILINE))
+
+
+def report(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def figures(path: Path) -> dict[str, float | None]:
+    return {key: report(path)[key] for key in FIGURES}
+
+
+def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, train: Path) -> None:
+    output = tmp_path / "metrics" / "segment.json"
+    result = invoke("evaluate", characters, gold, "--train", train, "--output", output)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert report(output) == {
+        **FIGURES,
+        "counts": {
+            "sentences": 2,
+            "gold": 4,
+            "predicted": 6,
+            "correct": 2,
+            "oov": 2,
+            "oov_correct": 1,
+        },
+        "pipeline": {"lang": "zh", "name": "pipeline", "version": "0.0.0"},
+        "gold": "gold.txt",
+        "format": "segmented",
+        "train": "train.txt",
+        "spacy_structreg": __version__,
+    }
+    assert table(result.stdout) == {
+        "seg_p": "33.33",
+        "seg_r": "50.00",
+        "seg_f": "40.00",
+        "oov_rate": "50.00",
+        "oov_r": "50.00",
+        "iv_r": "50.00",
+    }
+
+
+def test_without_a_vocabulary(tmp_path: Path, characters: str, invoke: Invoke, gold: Path) -> None:
+    output = tmp_path / "x.json"
+    result = invoke("evaluate", characters, gold, "-o", output)
+    assert figures(output) == NO_VOCABULARY
+    assert report(output)["train"] is None
+    assert report(output)["counts"]["oov"] is None
+    assert table(result.stdout)["oov_rate"] == "-"
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("format", ["brackets", "spacy"])
+def test_formats(tmp_path: Path, characters: str, invoke: Invoke, format: str, named: bool) -> None:
+    gold, output = tmp_path / "gold.spacy", tmp_path / "x.json"
+    if format == "brackets":
+        gold = tmp_path / "gold.mrg"
+        gold.write_text("((IP (PN 我) (VV 去) (NN 公园) (-NONE- *)))\n((IP (VA 好了)))", "utf-8")
+    else:
+        # The spaces of the Docs give the words away, so that they may not reach the pipeline.
+        vocab = Vocab()
+        docs = [Doc(vocab, words=words, spaces=[True] * len(words)) for words in GOLD]
+        DocBin(docs=docs).to_disk(gold)
+    options = ["--format", format] if named else []
+    assert invoke("evaluate", characters, gold, "-o", output, *options).exit_code == 0
+    assert figures(output) == NO_VOCABULARY
+    assert report(output)["format"] == format
+
+
+def test_encoding_is_of_both_corpora(
+    tmp_path: Path, characters: str, invoke: Invoke, gold: Path, train: Path
+) -> None:
+    for path in (gold, train):
+        path.write_bytes(path.read_text("utf-8").encode("gb18030"))
+    output = tmp_path / "x.json"
+    options = ("--train", train, "--encoding", "gb18030", "-o", output)
+    assert invoke("evaluate", characters, gold, *options).exit_code == 0
+    assert figures(output) == FIGURES
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_figures_are_those_of_the_estimator(
+    pipeline: str, sentences: list[list[str]], threads: int
+) -> None:
+    # The first two words of every other sentence are one, which the model cannot know.
+    gold = [["".join(words[: 1 + i % 2]), *words[1 + i % 2 :]] for i, words in enumerate(sentences)]
+    vocabulary = {word for words in sentences[:3] for word in words}
+    nlp = load_pipeline(pipeline)
+    found = score_pipeline(nlp, list(map(Sentence, gold)), vocabulary, n_threads=threads)
+    model = spacy.load(pipeline).tokenizer.model
+    assert found == model.evaluate(gold, vocabulary=vocabulary)
+    assert found.correct < found.gold
+
+
+def test_white_space_in_words(pipeline: str, characters: str) -> None:
+    gold = [Sentence(["老\xa0师", "\u2028", "好"])]
+    for name in (pipeline, characters):
+        assert score_pipeline(load_pipeline(name), gold).gold == 2
+
+
+def test_for_real(
+    tmp_path: Path,
+    command: Callable[..., subprocess.CompletedProcess[bytes]],
+    characters: str,
+    gold: Path,
+) -> None:
+    result = command("structreg", "evaluate", characters, gold, "--output", "x.json")
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert figures(tmp_path / "x.json") == NO_VOCABULARY
+    assert b"seg_f      40.00" in result.stdout
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("老师和学生昨天一起去了河边的公园。\n" * 20, [], "gold.txt:1: the text is not segmented"),
+        ("", [], "gold.txt:1: no sentence"),
+        ("\xa0 \u2028\n", [], "the gold corpus has no words to score"),
+        ("好 了\n", ["--format", "brackets"], "gold.txt:1: '好' stands outside"),
+        ("好 了\n", ["--format", "spacy"], "gold.txt: not a corpus in spaCy's binary format"),
+        ("好 了\n", ["--train", "missing.txt"], "missing.txt: No such file or directory"),
+        ("好 了\n", ["--encoding", "utf-16"], "'utf-16' is not an encoding"),
+    ],
+)
+def test_faulty_input_leaves_the_old_report(
+    *,
+    tmp_path: Path,
+    characters: str,
+    fails: Fails,
+    content: str,
+    options: list[str],
+    message: str,
+) -> None:
+    gold, output = tmp_path / "gold.txt", tmp_path / "x.json"
+    gold.write_text(content, "utf-8")
+    output.write_text("old")
+    assert message in fails("evaluate", characters, gold, "-o", output, *options)
+    assert output.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"gold.txt", "x.json"}
+
+
+def test_untrained_pipeline(untrained: str, fails: Fails, gold: Path) -> None:
+    assert "has not been trained" in fails("evaluate", untrained, gold)

@@ -1,0 +1,303 @@
+"""`structreg segment`: lines in, lines out, streaming."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import select
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import count, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.cli.pipelines import load_pipeline, segmented
+from spacy_structreg.cli.segment import arriving_lines, segment_blocks
+from spacy_structreg.corpora.errors import CorpusError
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+SEGMENT = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "segment"]
+# Long enough for any machine; a test that waits for it fails.
+PATIENCE = 120
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes and terminals are POSIX ones here")
+
+
+def predicted(pipeline: str, *lines: str) -> bytes:
+    """What the model itself makes of lines, as segmented text."""
+    model = spacy.load(pipeline).tokenizer.model
+    return "".join(" ".join(model.predict(line)) + "\n" for line in lines).encode()
+
+
+# ---- lines ----
+
+
+def test_words_of_the_training_text(
+    pipeline: str, invoke: Invoke, text: str, sentences: list[list[str]]
+) -> None:
+    raw = "".join("".join(words) + "\n" for words in sentences)
+    result = invoke("segment", pipeline, stdin=raw.encode())
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == text
+
+
+@pytest.mark.parametrize(
+    ("given_text", "lines"),
+    [
+        ("老师和学生\n去公园", ["老师和学生", "去公园"]),
+        ("老师\r\n\r\n学生\r\n", ["老师", "", "学生"]),
+        ("\n\n老师\n\n", ["", "", "老师", ""]),
+        ("\n", [""]),
+        ("", []),
+        ("\ufeff老师", ["老师"]),
+        ("老师\u2028学\x85生\x0c去\r公园\n", ["老师\u2028学\x85生\x0c去\r公园"]),
+        ("老师\0学生\n\0\n", ["老师\0学生", "\0"]),
+        ("  老师 去　公园\t\n   \n", ["老师 去　公园", ""]),
+    ],
+)
+def test_one_line_for_one_line(
+    pipeline: str, invoke: Invoke, given_text: str, lines: list[str]
+) -> None:
+    result = invoke("segment", pipeline, stdin=given_text.encode())
+    assert result.stdout_bytes == predicted(pipeline, *lines)
+    assert result.stdout_bytes.count(b"\n") == len(lines)
+    assert b"\r" not in result.stdout_bytes
+
+
+def test_any_tokenizer_will_do(characters: str, invoke: Invoke) -> None:
+    result = invoke("segment", characters, stdin="老师 来了。\r\n\n 好\n".encode())
+    assert result.stdout == "老 师 来 了 。\n\n好\n"
+
+
+def test_files_standard_input_and_separator(
+    tmp_path: Path, characters: str, invoke: Invoke
+) -> None:
+    (tmp_path / "a.txt").write_bytes("老师".encode("gb18030"))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("学生\n好".encode("gb18030")))
+    files = (tmp_path / "a.txt", "-", tmp_path / "b.txt.gz")
+    options = ("--encoding", "gb18030", "--separator", " | ")
+    result = invoke("segment", characters, *files, *options, stdin="公园\n".encode("gb18030"))
+    assert result.stdout == "老 | 师\n公 | 园\n学 | 生\n好\n"
+
+
+def test_threads_change_nothing(tmp_path: Path, pipeline: str, invoke: Invoke) -> None:
+    source = tmp_path / "text.txt"
+    source.write_text("".join(f"老师{i}去公园看书。\n" * (i % 3) + "\n" for i in range(3000)))
+    one = invoke("segment", pipeline, source)
+    three = invoke("segment", pipeline, source, "--threads", 3)
+    assert one.stdout_bytes == three.stdout_bytes
+    assert one.stdout_bytes.count(b"\n") == source.read_bytes().count(b"\n")
+
+
+def test_output_file(tmp_path: Path, pipeline: str, invoke: Invoke) -> None:
+    source, output = tmp_path / "text.txt", tmp_path / "new" / "words.txt"
+    source.write_text("老师去公园\n", "utf-8")
+    result = invoke("segment", pipeline, source, "--output", output)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert output.read_bytes() == predicted(pipeline, "老师去公园")
+    # The input may be the output.
+    assert invoke("segment", pipeline, source, "-o", source).exit_code == 0
+    assert source.read_bytes() == output.read_bytes()
+
+
+# ---- portions ----
+
+
+class Chunks:
+    """A stream that has its bytes arrive in given chunks."""
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self.chunks = iter([chunk for chunk in chunks if chunk])
+
+    def read1(self, size: int, /) -> bytes:
+        return next(self.chunks, b"")
+
+
+@given(st.lists(st.text(st.sampled_from("a书\n\r\0\ufeff\u2028 "), max_size=6).map(str.encode)))
+def test_lines_do_not_depend_on_how_they_arrive(chunks: list[bytes]) -> None:
+    whole = b"".join(chunks).decode()
+    expected = whole.removeprefix("\ufeff").split("\n")
+    if not expected[-1] and whole != "\ufeff":
+        expected.pop()
+    expected = [line.removesuffix("\r") for line in expected]
+    assert [line for lines in arriving_lines(Chunks(chunks), "x") for line in lines] == expected
+
+
+@given(st.binary(max_size=30), st.sampled_from(["utf-8", "gb18030", "big5hkscs", "utf-7"]))
+def test_any_bytes_are_lines_or_an_error(data: bytes, encoding: str) -> None:
+    fault: CorpusError | None = None
+    lines: list[str] = []
+    try:
+        for portion in arriving_lines(Chunks([data]), "x", encoding):
+            lines += portion
+    except CorpusError as error:
+        fault = error
+    if fault is not None:
+        assert fault.file == "x"
+        assert 1 <= fault.line <= data.count(b"\n") + 1
+    else:
+        assert len(lines) == data.count(b"\n") + (data[-1:] not in (b"\n", b""))
+        "".join(lines).encode()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_no_more_is_read_than_is_needed(pipeline: str, n_threads: int) -> None:
+    taken = 0
+
+    def portions() -> Iterator[list[str]]:
+        nonlocal taken
+        for taken in count(1):  # noqa: B007
+            yield ["老师和学生一起去公园！"] * 1000
+
+    nlp = load_pipeline(pipeline)
+    blocks = segment_blocks(nlp, portions(), n_threads)
+    for _ in range(3):
+        assert next(blocks)[0] == ["老师", "和", "学生", "一起", "去", "公园", "！"]
+    blocks.close()
+    # Each thread has two portions of 100,000 characters waiting.
+    assert taken <= (3 if n_threads == 1 else 60)
+
+
+def test_endless_texts(characters: str) -> None:
+    assert next(segmented(load_pipeline(characters), repeat("好了"))) == ["好", "了"]
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bytes_of_another_encoding(
+    tmp_path: Path, pipeline: str, fails: Fails, threads: int
+) -> None:
+    source, output = tmp_path / "text.txt", tmp_path / "words.txt"
+    source.write_bytes("老师\n".encode() * 3 + b"ab\xff\n")
+    output.write_bytes(b"old")
+    message = fails("segment", pipeline, source, "-o", output, "-t", threads)
+    assert message.startswith(f"{source}:4: byte 0xff at byte offset 2 of the line is not utf-8")
+    assert "--encoding" in message
+    assert output.read_bytes() == b"old"
+    assert {path.name for path in tmp_path.iterdir()} == {"text.txt", "words.txt"}
+
+
+def test_standard_input_has_a_name(pipeline: str, fails: Fails) -> None:
+    assert fails("segment", pipeline, stdin=b"\xff").startswith("<stdin>:1: byte 0xff")
+
+
+def test_surrogates(pipeline: str, fails: Fails) -> None:
+    message = fails("segment", pipeline, "-", "--encoding", "utf-7", stdin=b"a\n+2AA-\n")
+    assert message.startswith("<stdin>:2: lone surrogate U+D800 at offset 0")
+
+
+def test_damaged_compression(tmp_path: Path, pipeline: str, fails: Fails) -> None:
+    source = tmp_path / "text.txt.gz"
+    source.write_bytes(gzip.compress(b"text")[:-4])
+    assert "damaged or truncated" in fails("segment", pipeline, source)
+
+
+def test_pipelines_that_cannot_segment(tmp_path: Path, untrained: str, fails: Fails) -> None:
+    assert "has not been trained" in fails("segment", untrained, stdin="好\n".encode())
+    assert "no_such_pipeline" in fails("segment", "no_such_pipeline")
+    assert "meta.json" in fails("segment", tmp_path)
+
+
+def test_damaged_model(tmp_path: Path, pipeline: str, fails: Fails) -> None:
+    nlp = spacy.load(pipeline)
+    nlp.to_disk(tmp_path / "damaged")
+    model = next((tmp_path / "damaged" / "tokenizer").glob("*.srt"))
+    data = model.read_bytes()
+    model.write_bytes(data[: len(data) // 2])
+    assert "model.srt" in fails("segment", tmp_path / "damaged")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--separator", "\n"], "the separator has a line break in it"),
+        (["--encoding", "utf-16"], "'utf-16' is not an encoding"),
+        (["missing.txt"], "missing.txt: No such file or directory"),
+        (["-o", "/"], "not a regular file"),
+    ],
+)
+def test_settings_that_are_refused(
+    pipeline: str, fails: Fails, arguments: list[str], message: str
+) -> None:
+    assert message in fails("segment", pipeline, *arguments)
+
+
+# ---- for real ----
+
+
+@posix
+def test_lines_are_answered_as_they_arrive(pipeline: str) -> None:
+    with subprocess.Popen(
+        [*SEGMENT, pipeline], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in ("老师去公园", "", "学生看书"):
+            process.stdin.write((line + "\n").encode())
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENCE)[0], "no answer"
+            assert process.stdout.readline() == predicted(pipeline, line)
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_closed_output_ends_quietly(tmp_path: Path, pipeline: str, threads: str) -> None:
+    source = tmp_path / "text.txt"
+    source.write_text("老师和学生一起去公园！\n" * 60_000, "utf-8")
+    with subprocess.Popen(
+        [*SEGMENT, pipeline, source, "-t", threads], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == predicted(pipeline, "老师和学生一起去公园！")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(PATIENCE)
+
+
+@posix
+@pytest.mark.parametrize("to_terminal", [False, True])
+def test_progress_is_shown_beside_the_output_only(
+    tmp_path: Path, pipeline: str, to_terminal: bool
+) -> None:
+    source = tmp_path / "text.txt"
+    source.write_text("老师去公园\n", "utf-8")
+    fcntl, pty, termios = map(import_module, ("fcntl", "pty", "termios"))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    stdout: Any = theirs if to_terminal else subprocess.PIPE
+    with subprocess.Popen(
+        [*SEGMENT, pipeline, source], stdin=subprocess.DEVNULL, stdout=stdout, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b"".join(iter(lambda: read_terminal(ours), b""))
+        piped = process.stdout.read() if process.stdout else b""
+        assert process.wait(PATIENCE) == 0
+    os.close(ours)
+    words = predicted(pipeline, "老师去公园")
+    if to_terminal:
+        assert shown.replace(b"\r\n", b"\n") == words
+    else:
+        assert piped == words
+        assert b"segment: 1 lines" in shown
+
+
+def read_terminal(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:  # Linux says so when the other end is closed.
+        return b""

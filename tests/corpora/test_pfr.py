@@ -1,0 +1,389 @@
+"""Tagged text: paragraphs of the PFR corpus by hand, faults with their lines, writing."""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.pfr import (
+    DAYS,
+    Compound,
+    Paragraph,
+    read_pfr,
+    read_tagged,
+    segmented_paragraphs,
+    write_pfr,
+    write_tagged,
+)
+
+# Two compounds, one of a single word; the separators that the corpus has, and a blank line.
+TEXT = (
+    "20010305-02-003-001/m  [北方/f  广播/vn   学校/n]nt 的/u  [天山/ns]nz 分校/n  \r\n"
+    "\r\n"
+    "20010331-11-012-013/m  今天/t  开学/v  。/w\r\n"
+)
+FIRST = Paragraph(
+    (("北方", "f"), ("广播", "vn"), ("学校", "n"), ("的", "u"), ("天山", "ns"), ("分校", "n")),
+    (Compound(0, 3, "nt"), Compound(4, 5, "nz")),
+    "20010305-02-003-001",
+)
+SECOND = Paragraph((("今天", "t"), ("开学", "v"), ("。", "w")), (), "20010331-11-012-013")
+
+
+def read(tmp_path: Path, text: str) -> list[Paragraph]:
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(text.encode())
+    return list(read_pfr(path))
+
+
+class TestReading:
+    def test_words_tags_compounds_and_ids(self, tmp_path: Path) -> None:
+        assert read(tmp_path, TEXT) == [FIRST, SECOND]
+
+    def test_compounds_both_ways(self) -> None:
+        assert FIRST.words() == ["北方", "广播", "学校", "的", "天山", "分校"]
+        assert FIRST.tagged_words() == list(FIRST.tokens)
+        assert FIRST.tagged_words(merge=True) == [
+            ("北方广播学校", "nt"),
+            ("的", "u"),
+            ("天山", "nz"),
+            ("分校", "n"),
+        ]
+        assert FIRST.words(merge=True) == ["北方广播学校", "的", "天山", "分校"]
+        assert SECOND.tagged_words(merge=True) == list(SECOND.tokens)
+
+    def test_segmented(self, tmp_path: Path) -> None:
+        read(tmp_path, TEXT)
+        path = tmp_path / "corpus.txt"
+        assert list(segmented_paragraphs(path)) == [FIRST.words(), SECOND.words()]
+        assert list(segmented_paragraphs(path, merge=True, days=[5])) == [FIRST.words(merge=True)]
+
+    def test_days(self, tmp_path: Path) -> None:
+        assert FIRST.date == datetime.date(2001, 3, 5)
+        assert Paragraph((("来", "v"),)).date is None
+        read(tmp_path, TEXT)
+        path = tmp_path / "corpus.txt"
+        assert list(read_pfr(path, days=DAYS["train"])) == [FIRST]
+        assert list(read_pfr(path, days=DAYS["dev"])) == []
+        assert list(read_pfr(path, days=DAYS["test"])) == [SECOND]
+        assert sorted(day for days in DAYS.values() for day in days) == list(range(1, 32))
+
+    def test_days_need_ids(self, tmp_path: Path) -> None:
+        path = tmp_path / "corpus.txt"
+        path.write_text(TEXT + "好/a\n", "utf-8")
+        with pytest.raises(CorpusError, match=r":4: the paragraph has no id") as caught:
+            list(read_pfr(path, days=[1]))
+        assert caught.value.line == 4
+        assert len(list(read_pfr(path))) == 3
+
+    @pytest.mark.parametrize(
+        ("line", "tokens"),
+        [
+            ("好/a", [("好", "a")]),
+            ("１/２/m //w http://a.b/nx", [("１/２", "m"), ("/", "w"), ("http://a.b", "nx")]),
+            ("[/w 好/a ]/w", [("[", "w"), ("好", "a"), ("]", "w")]),
+            ("他/r\u3000来/v\t了/u", [("他", "r"), ("来", "v"), ("了", "u")]),
+            ("为{wei4}/p 什么{shen2me5}/r", [("为", "p"), ("什么", "r")]),
+            (
+                "{wei4}/n {/w a{B}/n a{}/n",
+                [("{wei4}", "n"), ("{", "w"), ("a{B}", "n"), ("a{}", "n")],
+            ),
+            ("2001-01-01-01/m 20010101-1-1-1/n", [("2001-01-01-01", "m"), ("20010101-1-1-1", "n")]),
+            ("好/a 20010101-1-1-1/m", [("好", "a"), ("20010101-1-1-1", "m")]),
+        ],
+    )
+    def test_tokens_without_compounds(
+        self, tmp_path: Path, line: str, tokens: list[tuple[str, str]]
+    ) -> None:
+        assert read(tmp_path, line) == [Paragraph(tuple(tokens))]
+
+    @pytest.mark.parametrize(
+        ("line", "words", "compound"),
+        [
+            ("[北/f 大/a]/nt", ["北", "大"], Compound(0, 2, "nt")),
+            ("[//w ]/w 大/a]nt", ["/", "]", "大"], Compound(0, 3, "nt")),
+            ("[[/w ]/w]nt", ["[", "]"], Compound(0, 2, "nt")),
+            ("[]/w]nt [/w", ["]", "["], Compound(0, 1, "nt")),
+            ("好/a [上{shang4}/f 海{h}/n]ns", ["好", "上", "海"], Compound(1, 3, "ns")),
+        ],
+    )
+    def test_compounds(
+        self, tmp_path: Path, line: str, words: list[str], compound: Compound
+    ) -> None:
+        (paragraph,) = read(tmp_path, line)
+        assert paragraph.compounds == (compound,)
+        assert paragraph.words() == words
+
+    def test_encoding_of_the_original(self, tmp_path: Path) -> None:
+        path = tmp_path / "corpus.txt"
+        path.write_bytes(TEXT.encode("gb18030"))
+        assert list(read_pfr(path, encoding="gb18030")) == [FIRST, SECOND]
+        with pytest.raises(CorpusError, match=r"corpus\.txt:1: byte 0x.* is not utf-8"):
+            list(read_pfr(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("好", "'好' has no tag; each word is written 词/tag"),
+        ("好/", "'好/' has no tag"),
+        ("/", "'/' has no tag"),
+        ("/n", "'/n' has no word"),
+        ("好" * 1000, "'好{40}…' has no tag"),
+        ("[北/f 大/a", "the compound that opens at the word '北' is not closed"),
+        ("北/f 大/a]nt", "a compound closes at '大/a]nt' that has not been opened"),
+        ("[北/f 大/a]nt 人/n]nt", "a compound closes at '人/n]nt'"),
+        ("[北/f [大/a]nt 人/n]nt", r"opens at '\[大/a\]nt' inside another one"),
+        ("[[北/f 大/a]nt", r"opens at '\[\[北/f' inside another one"),
+        ("[北/f 大/a]", "the brackets of '大/a]' are out of place"),
+        ("[北/f 大/a][", "out of place"),
+        ("[北/f 大/a]n]nt", "out of place"),
+        ("[北/f 大/]nt", "'大/' has no tag"),
+        ("[北/f 大]nt", "has no tag"),
+        ("20010230-01-001-001/m 好/a", r"20010230-01-001-001 begins with no date .* yyyymmdd"),
+        ("00000101-01-001-001/m 好/a", "begins with no date"),
+        ("20010201-01-001-001/m", "a paragraph id without words"),
+        ("他/r\r来/v", "carriage return at offset 3"),
+    ],
+)
+def test_faults_come_with_their_line(tmp_path: Path, line: str, fault: str) -> None:
+    with pytest.raises(CorpusError, match=fault) as caught:
+        read(tmp_path, f"好/a\n\n{line}\n")
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("text", ["", "\n \u3000\n"])
+def test_a_file_without_words_is_an_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CorpusError, match="no words in the file; each word is written 词/tag"):
+        list(read_pfr(path))
+    with pytest.raises(CorpusError, match="no words in the file; each word is written 词_tag"):
+        list(read_tagged(path))
+
+
+# Words that cannot be taken for mark-up, and all that cells may hold.
+plain = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\u3000\n\r\0\ufeff[]{}/_"),
+    min_size=1,
+    max_size=4,
+)
+cells = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\u3000\n\r\0\ufeff"),
+    min_size=1,
+    max_size=4,
+)
+
+
+@st.composite
+def paragraphs(draw: st.DrawFn) -> Paragraph:
+    words = plain | st.sampled_from(["/", "[", "]", "１/２", "a{", "{a}"])
+    tokens = draw(st.lists(st.tuples(words, plain), min_size=1, max_size=8))
+    bounds = sorted(draw(st.sets(st.integers(0, len(tokens)), max_size=6)))
+    compounds = [
+        Compound(start, stop, draw(plain))
+        for start, stop in zip(bounds[::2], bounds[1::2], strict=False)
+    ]
+    date = draw(st.none() | st.dates())
+    identity = None if date is None else f"{date:%Y%m%d}".zfill(8) + "-02-003-1"
+    return Paragraph(tuple(tokens), tuple(compounds), identity)
+
+
+@given(st.lists(paragraphs(), min_size=1, max_size=4), st.sampled_from(["", ".gz", ".xz"]))
+@example([Paragraph((("]", "w"), ("/", "w")), (Compound(0, 1, "x"), Compound(1, 2, "y")))], "")
+def test_what_is_written_is_read_back(corpus: list[Paragraph], suffix: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "corpus.txt" + suffix)
+        assert write_pfr(path, iter(corpus)) == len(corpus)
+        assert list(read_pfr(path)) == corpus
+
+
+def test_written_form(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    write_pfr(path, [FIRST, SECOND, Paragraph((("来", "v"),))])
+    assert path.read_text("utf-8") == (
+        "20010305-02-003-001/m  [北方/f  广播/vn  学校/n]nt  的/u  [天山/ns]nz  分校/n\n"
+        "20010331-11-012-013/m  今天/t  开学/v  。/w\n"
+        "来/v\n"
+    )
+
+
+ONE = (("来", "v"),)
+TWO = (("来", "v"), ("了", "u"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        ([], "there is no paragraph"),
+        ([Paragraph(())], "paragraph 0 cannot be written"),
+        ([Paragraph(ONE), Paragraph((("", "v"),))], "paragraph 1 .* must not be empty"),
+        ([Paragraph((("来", ""),))], "must not be empty"),
+        ([Paragraph((("来 了", "v"),))], "white space"),
+        ([Paragraph((("来", "v\n"),))], "line breaks"),
+        ([Paragraph((("来\0", "v"),))], "NUL"),
+        ([Paragraph((("来", "\ud800"),))], "surrogates"),
+        ([Paragraph((("\ufeff", "v"),))], "byte order mark"),
+        ([Paragraph((("来", "v/x"),))], "read back as another"),
+        ([Paragraph((("来", "]x"),))], "'来/' has no tag"),
+        ([Paragraph((("来", "[x"),))], "out of place"),
+        ([Paragraph((("[来", "v"),))], "is not closed"),
+        ([Paragraph((("来/v]", "v"),))], "has not been opened"),
+        ([Paragraph((("来{lai2}", "v"),))], "read back as another"),
+        ([Paragraph((("20010101-1-1-1", "m"), *ONE))], "read back as another"),
+        ([Paragraph(ONE, id="x")], "read back as another"),
+        ([Paragraph(ONE, id="20011301-1-1-1")], "begins with no date"),
+        ([Paragraph(ONE, (Compound(0, 2, "nt"),))], "read back as another"),
+        ([Paragraph(ONE, (Compound(0, 0, "nt"),))], "read back as another"),
+        ([Paragraph(ONE, (Compound(-1, 1, "nt"),))], "read back as another"),
+        ([Paragraph(ONE, (Compound(0, 1, ""),))], "must not be empty"),
+        ([Paragraph(ONE, (Compound(0, 1, "a/b"),))], "out of place|is not closed"),
+        ([Paragraph(TWO, (Compound(0, 2, "a"), Compound(1, 2, "b")))], "cannot be written"),
+        ([Paragraph(TWO, (Compound(1, 2, "a"), Compound(0, 1, "b")))], "read back as another"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_written(
+    tmp_path: Path, bad: list[Paragraph], fault: str
+) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(b"old")
+    with pytest.raises(ValueError, match=fault):
+        write_pfr(path, bad)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@given(st.lists(st.lists(st.tuples(cells, cells), min_size=1, max_size=4), min_size=1, max_size=4))
+def test_any_paragraph_is_read_back_or_refused(corpus: list[list[tuple[str, str]]]) -> None:
+    paragraphs = [Paragraph(tuple(tokens)) for tokens in corpus]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "corpus.txt")
+        try:
+            write_pfr(path, paragraphs)
+        except ValueError:
+            assert not path.exists()
+        else:
+            assert list(read_pfr(path)) == paragraphs
+
+
+@given(st.text("a/[]{} \n1-m", max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "corpus.txt")
+        path.write_text(text, "utf-8")
+        try:
+            corpus = list(read_pfr(path))
+        except CorpusError as error:
+            line = error.line
+        else:
+            for paragraph in corpus:
+                assert all(word and tag for word, tag in paragraph.tokens)
+                merged = "".join(paragraph.words(merge=True))
+                assert merged == "".join(paragraph.words())
+            return
+        assert 1 <= line <= text.count("\n") + 1
+
+
+class TestTagged:
+    def test_reading(self, tmp_path: Path) -> None:
+        path = tmp_path / "corpus.wordpos"
+        path.write_text("他_PN 来_VV\n\n a_b_NN  __PU [x_X ]/y_Z\n", "utf-8")
+        assert list(read_tagged(path)) == [
+            [("他", "PN"), ("来", "VV")],
+            [("a_b", "NN"), ("_", "PU"), ("[x", "X"), ("]/y", "Z")],
+        ]
+        with pytest.raises(CorpusError, match=r":1: '他_PN' has no tag; each word is written 词/t"):
+            list(read_tagged(path, separator="/"))
+
+    @pytest.mark.parametrize("separator", ["", " ", "\u3000", "\n", "//", "\ufeff", "\ud800"])
+    def test_separators_that_are_none(self, tmp_path: Path, separator: str) -> None:
+        with pytest.raises(ValueError, match="cannot separate words from tags; use / or _"):
+            list(read_tagged(tmp_path, separator=separator))
+        with pytest.raises(ValueError, match="cannot separate words from tags; use / or _"):
+            write_tagged(tmp_path / "x", [], separator=separator)
+
+    @given(
+        st.lists(st.lists(st.tuples(cells, plain), min_size=1, max_size=4), min_size=1, max_size=4),
+        st.sampled_from("/_"),
+        st.sampled_from(["", ".xz"]),
+    )
+    def test_what_is_written_is_read_back(
+        self, corpus: list[list[tuple[str, str]]], separator: str, suffix: str
+    ) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "corpus" + suffix)
+            assert write_tagged(path, iter(corpus), separator=separator) == len(corpus)
+            assert list(read_tagged(path, separator=separator)) == corpus
+
+    def test_written_form(self, tmp_path: Path) -> None:
+        path = tmp_path / "corpus"
+        write_tagged(path, [[("他", "PN"), ("来", "VV")], [("好", "VA")]])
+        assert path.read_text("utf-8") == "他_PN 来_VV\n好_VA\n"
+
+    @pytest.mark.parametrize(
+        ("bad", "fault"),
+        [
+            ([], "there is no sentence"),
+            ([[("来", "v")], []], "sentence 1 .* has no words"),
+            ([[("", "v")]], "sentence 0 .* must not be empty"),
+            ([[("来", "v w")]], "white space"),
+            ([[("来", "v_w")]], "the tag 'v_w' holds the separator '_'"),
+            ([[("\ufeff来", "v")]], "byte order mark"),
+        ],
+    )
+    def test_what_could_not_be_read_back_is_not_written(
+        self, tmp_path: Path, bad: list[list[tuple[str, str]]], fault: str
+    ) -> None:
+        with pytest.raises(ValueError, match=fault):
+            write_tagged(tmp_path / "corpus", bad)
+        assert not list(tmp_path.iterdir())
+
+
+class TestRealCorpora:
+    def test_peoples_daily(self, data_folder: Path) -> None:
+        corpus = list(read_pfr(data_folder / "pfr-199801/199801.txt.xz"))
+        assert len(corpus) == 19_484
+        assert sum(len(paragraph.tokens) for paragraph in corpus) == 1_121_447
+        assert sum(len(word) for p in corpus for word in p.words()) == 1_841_657
+        assert sum(len(paragraph.compounds) for paragraph in corpus) == 9_238
+        tags = Counter(tag for paragraph in corpus for _, tag in paragraph.tokens)
+        assert len(tags) == 44
+        assert [tags[tag] for tag in ("vvn", "na", "Yg")] == [1, 1, 1]
+        sizes = {}
+        for name, days in DAYS.items():
+            part = [p for p in corpus if p.date is not None and p.date.day in days]
+            sizes[name] = (len(part), sum(len(p.tokens) for p in part))
+        assert sizes == {"train": (15_767, 922_906), "dev": (2640, 142_504), "test": (1077, 56_037)}
+
+    def test_writing(self, data_folder: Path, tmp_path: Path) -> None:
+        source = data_folder / "pfr-199801/199801.txt.xz"
+        corpus = list(read_pfr(source, days=[2]))
+        assert len(corpus) == 220
+        write_pfr(tmp_path / "day", corpus)
+        assert list(read_pfr(tmp_path / "day")) == corpus
+
+    @pytest.mark.parametrize(
+        ("part", "n_sentences", "n_words", "n_characters"),
+        [
+            ("train", 2373, 67_648, 96_934),
+            ("dev", 788, 20_393, 28_309),
+            ("test", 1394, 34_355, 48_075),
+        ],
+    )
+    def test_zhuxian(
+        self, data_folder: Path, part: str, n_sentences: int, n_words: int, n_characters: int
+    ) -> None:
+        corpus = list(read_tagged(data_folder / f"zhuxian/{part}.wordpos"))
+        words = [word for sentence in corpus for word, _ in sentence]
+        assert (len(corpus), len(words), len("".join(words))) == (
+            n_sentences,
+            n_words,
+            n_characters,
+        )

@@ -1,0 +1,146 @@
+"""Corpora, a config and a trained pipeline for the tests that run spaCy's own commands."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pipeline.made_up import DEV, TRAIN, gold_doc
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+
+CONFIG = """
+[paths]
+train = null
+dev = null
+
+[nlp]
+lang = "zh"
+pipeline = ["tokenizer_trainer"]
+
+[nlp.tokenizer]
+@tokenizers = "spacy_structreg.Segmenter.v1"
+
+[nlp.tokenizer.model]
+@architectures = "spacy_structreg.CharacterSegmenter.v1"
+
+[components]
+
+[components.tokenizer_trainer]
+factory = "structreg_tokenizer_trainer"
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy_structreg.Corpus.v1"
+path = ${paths.train}
+
+[corpora.dev]
+@readers = "spacy_structreg.Corpus.v1"
+path = ${paths.dev}
+
+[training]
+seed = 0
+gpu_allocator = null
+dev_corpus = "corpora.dev"
+train_corpus = "corpora.train"
+max_epochs = 6
+patience = 0
+max_steps = 0
+eval_frequency = 20
+
+[training.batcher]
+@batchers = "spacy.batch_by_sequence.v1"
+size = 10
+
+[training.score_weights]
+seg_f = 1.0
+
+[initialize]
+
+[initialize.tokenizer]
+pkuseg_model = null
+pkuseg_user_dict = "default"
+"""
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def python() -> Command:
+    """Runs Python with arguments; the test fails if that does, unless `fails` is given."""
+
+    def run(
+        *arguments: object, fails: bool = False, path: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "ANSI_COLORS_DISABLED": "1"}
+        if path is not None:
+            environment["PYTHONPATH"] = str(path)
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            capture_output=True,
+            encoding="utf-8",
+            env=environment,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, f"{done.stdout}\n{done.stderr}"
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train and dev, as spaCy's binary format and as text, and config.cfg."""
+    folder = tmp_path_factory.mktemp("corpora")
+    for name, sentences in (("train", TRAIN), ("dev", DEV)):
+        text = "".join(" ".join(words) + "\n" for words in sentences)
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+        (folder / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode()))
+        vocab = Vocab()
+        docs = [gold_doc(vocab, words, tags=[f"T{len(w)}" for w in words]) for words in sentences]
+        DocBin(docs=docs).to_disk(folder / f"{name}.spacy")
+    (folder / "config.cfg").write_text(CONFIG, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def train(python: Command, corpora: Path) -> Command:
+    """Runs ``spacy train`` into a folder, with overrides such as ``training_seed=1``."""
+
+    def run(
+        output: Path,
+        *,
+        config: Path | None = None,
+        suffix: str = ".spacy",
+        fails: bool = False,
+        **overrides: object,
+    ) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "paths.train": corpora / f"train{suffix}",
+            "paths.dev": corpora / f"dev{suffix}",
+            **{name.replace("__", "."): value for name, value in overrides.items()},
+        }
+        arguments = [part for name, value in settings.items() for part in (f"--{name}", value)]
+        config = config or corpora / "config.cfg"
+        return python("-m", "spacy", "train", config, "--output", output, *arguments, fails=fails)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def training(train: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The output folder of one ``spacy train``, and what it printed."""
+    output = tmp_path_factory.mktemp("training")
+    return output, train(output).stdout
+
+
+@pytest.fixture(scope="session")
+def model_best(training: tuple[Path, str]) -> Path:
+    """A trained pipeline."""
+    return training[0] / "model-best"

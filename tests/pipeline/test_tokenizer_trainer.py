@@ -1,0 +1,253 @@
+"""The pipe that trains the tokenizer: what it teaches, what it refuses, what it leaves alone."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens, untrained
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.pipeline.tokenizer_trainer import FACTORY
+
+
+def pipeline(name: str = "trainer") -> Language:
+    nlp = untrained()
+    nlp.add_pipe(FACTORY, name=name)
+    return nlp
+
+
+def examples(nlp: Language, sentences: Sequence[list[str]] = TRAIN) -> list[Example]:
+    return [Example(nlp.make_doc("".join(w)), gold_doc(nlp.vocab, w)) for w in sentences]
+
+
+@pytest.fixture
+def nlp() -> Language:
+    """An untrained pipeline, ready for `nlp.update`."""
+    nlp = pipeline()
+    nlp.initialize(lambda: examples(nlp))
+    return nlp
+
+
+# Training ----------------------------------------------------------------------------------------
+
+
+def test_updates_by_hand_improve_the_tokenizer(nlp: Language) -> None:
+    corpus = examples(nlp)
+    losses = [nlp.update(corpus)["trainer"] for _ in range(5)]
+    assert losses[0] > 50 > losses[-1]
+    assert [tokens(nlp(text)) for text in TEXTS] == DEV
+    assert nlp.evaluate(examples(nlp, DEV))["seg_f"] == 1.0
+
+
+def test_an_update_is_a_pass_of_the_estimator(nlp: Language) -> None:
+    """Whole corpora and batches, with the Docs of the first pass and with others."""
+    segmenter = CharacterSegmenter(seed=7)
+    corpus = examples(nlp)
+    for batch, sentences in [
+        (corpus, TRAIN),
+        (corpus, TRAIN),
+        (corpus[:9], TRAIN[:9]),
+        (examples(nlp, DEV), DEV),
+        (corpus[5:], TRAIN[5:]),
+    ]:
+        nlp.update(batch)
+        segmenter.partial_fit(sentences)
+        assert nlp.tokenizer.to_bytes() == segmenter.to_bytes()
+
+
+def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
+    # Without weights all paths are equal, and 好人 is labelled B E, the lowest that is legal.
+    losses = {"other": 1.5}
+    example = examples(nlp, [["好", "人"]])
+    nlp.update(example, losses=losses)
+    assert losses == {"other": 1.5, "trainer": 2.0}
+    # What has been learnt is right the second time; losses add up.
+    nlp.update(example, losses=losses)
+    assert losses == {"other": 1.5, "trainer": 2.0}
+    # Now S S is predicted, and the gold labels are B E.
+    nlp.update(examples(nlp, [["好人"]]), losses=losses)
+    assert losses == {"other": 1.5, "trainer": 4.0}
+
+
+def test_docs_without_words(nlp: Language) -> None:
+    empty, blank = Doc(nlp.vocab), Doc(nlp.vocab, words=[" \n"], spaces=[True])
+    assert nlp.tokenizer.update([empty, blank]) == 0
+    assert nlp.tokenizer.update([]) == 0
+
+
+def test_white_space_of_gold_docs_is_not_learnt(nlp: Language) -> None:
+    spaced = Doc(nlp.vocab, words=["好", " ", "人", "\n"], spaces=[True, False, False, False])
+    segmenter = CharacterSegmenter(seed=7).partial_fit([["好", "人"]])
+    nlp.update([Example(nlp.make_doc(spaced.text), spaced)])
+    assert nlp.tokenizer.to_bytes() == segmenter.to_bytes()
+
+
+def test_docs_stay_untouched(nlp: Language) -> None:
+    doc = Doc(nlp.vocab, words=["好", "人"], spaces=[True, False], tags=["VA", "NN"])
+    before = doc.to_bytes()
+    assert nlp.get_pipe("trainer")(doc) is doc
+    assert doc.to_bytes() == before
+    example = Example(nlp.make_doc("好 人"), doc)
+    predicted = example.predicted.to_bytes()
+    nlp.update([example])
+    assert (example.predicted.to_bytes(), example.reference.to_bytes()) == (predicted, before)
+
+
+# Compiled sentences ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiled(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What has been compiled so far."""
+    calls: list[Any] = []
+    original = CharacterSegmenter.compile
+
+    def compile_(self: CharacterSegmenter, sentences: Any) -> Any:
+        sentences = list(sentences)
+        calls.extend(sentences)
+        return original(self, sentences)
+
+    monkeypatch.setattr(CharacterSegmenter, "compile", compile_)
+    return calls
+
+
+def test_docs_are_compiled_once(nlp: Language, compiled: list[Any]) -> None:
+    corpus = examples(nlp)
+    nlp.update(corpus)
+    assert compiled == TRAIN
+    nlp.update(corpus)
+    nlp.update(corpus[:3])
+    assert compiled == TRAIN
+    nlp.update(examples(nlp, DEV))
+    assert compiled == TRAIN + DEV
+
+
+def test_docs_are_compiled_anew_for_another_model(nlp: Language, compiled: list[Any]) -> None:
+    corpus = examples(nlp)
+    nlp.update(corpus)
+    nlp.tokenizer.from_bytes(nlp.tokenizer.to_bytes())
+    nlp.update(corpus)
+    assert compiled == TRAIN + TRAIN
+    nlp.tokenizer.model.fit(TRAIN)
+    nlp.update(corpus)
+    assert compiled == TRAIN + TRAIN + TRAIN
+
+
+def test_what_was_compiled_goes_with_the_docs(nlp: Language) -> None:
+    cache = nlp.tokenizer._compiled
+    kept, dropped = examples(nlp, DEV), examples(nlp)
+    nlp.update(kept)
+    nlp.update(dropped)
+    assert len(cache) == len(DEV) + len(TRAIN)
+    del dropped
+    gc.collect()
+    assert len(cache) == len(DEV)
+    assert set(cache) == {example.reference for example in kept}
+
+
+# Refusals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_a_tokenizer_that_cannot_be_trained(lang: str) -> None:
+    nlp = spacy.blank(lang)
+    nlp.add_pipe(FACTORY, name="trainer")
+    message = rf"'trainer'.*has a {type(nlp.tokenizer).__name__}; set \[nlp.tokenizer\].*Segmenter"
+    with pytest.raises(ValueError, match=message):
+        nlp.initialize()
+    assert nlp("a b").text == "a b"
+
+
+def test_a_tokenizer_that_was_replaced_later(nlp: Language) -> None:
+    nlp.tokenizer = spacy.blank("zh").tokenizer
+    with pytest.raises(ValueError, match="'trainer' belongs to no tokenizer"):
+        nlp.update(examples(nlp))
+
+
+def test_another_pipe_that_is_trained() -> None:
+    nlp = pipeline()
+    nlp.add_pipe("sentencizer")
+    nlp.initialize()
+    nlp.add_pipe("tagger", name="my_tagger").add_label("NN")
+    with pytest.raises(ValueError, match=r"other pipes \(my_tagger\): train the tokenizer alone"):
+        nlp.initialize()
+    nlp.config["training"]["frozen_components"] = ["my_tagger"]
+    nlp.initialize()
+    with nlp.select_pipes(disable="my_tagger"):
+        nlp.update(examples(nlp))
+    assert nlp.tokenizer.model.is_trained
+
+
+def test_a_pipe_that_was_not_initialized() -> None:
+    nlp = pipeline("late")
+    with pytest.raises(ValueError, match=r"'late' belongs to no tokenizer: call nlp\.initialize"):
+        nlp.update(examples(nlp))
+    assert not nlp.tokenizer.model.is_trained
+
+
+def test_a_pipe_sourced_from_a_folder(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    target = untrained()
+    target.add_pipe("trainer", source=spacy.load(tmp_path))
+    with pytest.raises(ValueError, match="do not source the pipe"):
+        target.update(examples(target))
+    assert not target.tokenizer.model.is_trained
+
+
+@pytest.mark.xfail(reason="the tokenizer of the source is trained instead", raises=AssertionError)
+def test_a_pipe_sourced_from_a_pipeline_in_training(nlp: Language) -> None:
+    nlp.update(examples(nlp))
+    before = nlp.tokenizer.to_bytes()
+    target = untrained()
+    target.add_pipe("trainer", source=nlp)
+    try:
+        target.update(examples(target, DEV))
+    except ValueError as error:
+        assert "source" in str(error)  # noqa: PT017
+    assert nlp.tokenizer.to_bytes() == before
+
+
+# Life with other parts of spaCy ------------------------------------------------------------------
+
+
+def test_a_loaded_pipeline_can_be_trained_further(nlp: Language, tmp_path: Path) -> None:
+    corpus = examples(nlp)
+    nlp.update(corpus)
+    nlp.to_disk(tmp_path)
+    # The pipe itself has nothing to save.
+    assert not (tmp_path / "trainer").exists()
+    loaded = spacy.load(tmp_path)
+    assert [tokens(loaded(text)) for text in TEXTS] == [tokens(nlp(text)) for text in TEXTS]
+    loaded.initialize()
+    first = loaded.update(examples(loaded))["trainer"]
+    # The weights were there: an untrained model makes many more mistakes.
+    fresh = pipeline()
+    fresh.initialize()
+    assert first < fresh.update(examples(fresh))["trainer"] / 2
+    for _ in range(4):
+        loaded.update(examples(loaded))
+    assert [tokens(loaded(text)) for text in TEXTS] == DEV
+
+
+def test_the_pipe_goes_through_bytes_and_can_be_removed(nlp: Language) -> None:
+    nlp.update(examples(nlp))
+    expected = [tokens(nlp(text)) for text in TEXTS]
+    copy = pipeline().from_bytes(nlp.to_bytes())
+    assert [tokens(doc) for doc in copy.pipe(TEXTS)] == expected
+    copy.remove_pipe("trainer")
+    assert [tokens(doc) for doc in copy.pipe(TEXTS)] == expected
+
+
+def test_the_loss_has_the_name_of_the_pipe(nlp: Language) -> None:
+    other = pipeline("my_name")
+    other.initialize()
+    assert list(other.update(examples(other, DEV))) == ["my_name"]
+    assert nlp.config["training"]["score_weights"]["seg_f"] == 1.0
