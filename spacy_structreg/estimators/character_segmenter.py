@@ -29,6 +29,7 @@ from spacy_structreg.corpora.sentences import sentence_ends, split_words
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.tables import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.templates import parse_templates
+from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
 from spacy_structreg.learn.model_file import (
     Arrays,
     State,
@@ -41,15 +42,18 @@ from spacy_structreg.learn.model_file import (
 )
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.settings import Learning
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.bmes import SCHEMES
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
-from spacy_structreg.training.chain import ChainTrainer
+from spacy_structreg.training.chain import ChainTrainer, cut
 
 TASK: Final = "character_segmenter"
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
+
+DEFAULT_LEARNING: Final = Learning()
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
 _PORTION: Final = 100_000
@@ -60,13 +64,15 @@ _AHEAD: Final = 2
 class EpochReport:
     """What one epoch of training did.
 
-    epoch: its number, from 1. wrong_sentences, wrong_labels: how many were predicted wrongly when
-    they were visited. seconds: wall time, evaluation included. dev: the scores of the averaged
-    weights on the development corpus, if there is one.
+    model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
+    wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
+    predicted wrongly when they were visited. seconds: wall time, evaluation included. dev: the
+    scores of the averaged weights on the development corpus, if there is one.
     """
 
+    model: int
     epoch: int
-    wrong_sentences: int
+    wrong_examples: int
     wrong_labels: int
     seconds: float
     dev: SegmentationScores | None
@@ -82,11 +88,15 @@ class CharacterSegmenter:
         None for no types.
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
     skip_bigram: add the template of the two neighbours of a character.
+    labels: the label scheme, ``"bmes"`` or ``"six"`` (`tasks.bmes`).
+    learning: how weights are learnt and regularised; None for `DEFAULT_LEARNING`.
     sentences: ``"punctuation"`` cuts texts into sentences before they are labelled, in training
         as in prediction; ``"doc"`` takes every text as one sentence.
     epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
         better F on the development corpus; None for never.
-    seed: of the order in which sentences are visited; None draws one from Python's generator.
+    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them. mean:
+        how, ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
+    seed: of all that training draws; None draws one from Python's generator.
 
     Raises ValueError for settings that do not exist or contradict each other.
     """
@@ -99,20 +109,32 @@ class CharacterSegmenter:
         half_width: bool = True,
         skip_bigram: bool = False,
         sentences: Sentences = "punctuation",
+        labels: str = "bmes",
+        learning: Learning | None = None,
         epochs: int = 10,
         patience: int | None = None,
+        n_models: int = 1,
+        mean: Mean = "nonzero",
         seed: int | None = 0,
     ) -> None:
         if sentences not in ("punctuation", "doc"):
             raise ValueError(f"sentences is {sentences!r}; choose 'punctuation' or 'doc'")
+        if labels not in SCHEMES:
+            raise ValueError(f"labels is {labels!r}; choose from {', '.join(SCHEMES)}")
+        if mean not in MEANS:
+            raise ValueError(f"mean is {mean!r}; choose from {', '.join(MEANS)}")
         self.sentences: Sentences = sentences
+        self.scheme = labels
+        self.learning = DEFAULT_LEARNING if learning is None else learning
+        self.n_models = _whole("n_models", n_models, 1)
+        self.mean: Mean = mean
         self.epochs = _whole("epochs", epochs, 1)
         self.patience = None if patience is None else _whole("patience", patience, 1)
         self.seed = random.getrandbits(32) if seed is None else _whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
         self.history: list[EpochReport] = []
         self._atoms = CharacterAtoms(types, half_width)
-        self._scheme = bmes()
+        self._scheme = SCHEMES[labels]()
         tables = [templates] if isinstance(templates, str) else list(templates)
         if types is not None:
             tables.append(CHARACTER_TYPES)
@@ -125,7 +147,7 @@ class CharacterSegmenter:
         )
         self._trained: _Decoders | None = None
         self._trainer: ChainTrainer | None = None
-        self._random = np.random.default_rng(self.seed)
+        self._draws = _Draws(self.seed)
         self._source: tuple[Path, int] | None = None
         # Held while weights change or are averaged; decoding works on weights that never change.
         self._lock = threading.RLock()
@@ -176,42 +198,91 @@ class CharacterSegmenter:
         """
         gold = _checked(sentences, "training")
         held_out = None if dev is None else _checked(dev, "development")
-        generator = np.random.default_rng(self.seed)
-        trainer = self._new_trainer(self._features.new_learner())
-        chains = self._compile(chain.from_iterable(map(self._split, gold)), trainer.learner)
+        original = self._features.new_learner(self.learning)
+        chains = self._compile(chain.from_iterable(map(self._split, gold)), original)
+        learners = [original, *(original.copy() for _ in range(1, self.n_models))]
         history: list[EpochReport] = []
-        best: _Decoders | None = None
-        best_f = -1.0
-        waited = 0
-        with tqdm(
-            total=self.epochs, desc="train", unit="epoch", disable=not progress or None
-        ) as bar:
-            while len(history) < self.epochs and (self.patience is None or waited < self.patience):
-                began = time.perf_counter()
-                wrong = trainer.epoch(chains, generator.permutation(len(chains)))
-                scores = None
-                if held_out is not None:
-                    decoders = self._decoders_of(trainer.learner.average())
-                    scores = self._score(held_out, decoders, None, n_threads)
-                    dev_f = scores.seg_f or 0.0
-                    bar.set_postfix(dev_f=f"{dev_f:.4f}")
-                    waited += 1
-                    if dev_f > best_f:
-                        best, best_f, waited = decoders, dev_f, 0
-                seconds = time.perf_counter() - began
-                history.append(EpochReport(len(history) + 1, *wrong, seconds, scores))
-                bar.update()
-                if on_epoch is not None:
-                    on_epoch(history[-1])
+        reporting = threading.Lock()
+        hidden = None if progress else True
+
+        with (
+            tqdm(
+                total=self.epochs * self.n_models, desc="train", unit="epoch", disable=hidden
+            ) as bar,
+            ThreadPoolExecutor(max(1, n_threads)) as pool,
+        ):
+
+            def report(done: EpochReport) -> None:
+                with reporting:
+                    history.append(done)
+                    if done.dev is not None:
+                        bar.set_postfix(dev_f=f"{done.dev.seg_f or 0.0:.4f}")
+                    bar.update()
+                    if on_epoch is not None:
+                        on_epoch(done)
+
+            # Threads that have a model each leave none over for the development corpus.
+            each = n_threads if self.n_models == 1 else 1
+            runs = [
+                pool.submit(
+                    self._train,
+                    learner,
+                    chains,
+                    held_out,
+                    number=number,
+                    n_threads=each,
+                    report=report,
+                )
+                for number, learner in enumerate(learners)
+            ]
+            try:
+                trained = [run.result() for run in runs]
+            except BaseException:
+                for run in runs:
+                    run.cancel()
+                raise
+        tables = [average_rows(shape, self.mean) for shape in zip(*trained, strict=True)]
         with self._lock:
-            self._trained = best or self._decoders_of(trainer.learner.average())
+            self._trained = self._decoders_of(tables if self.n_models > 1 else trained[0])
             self._trainer = None
             self._outdated = False
             self._source = None
-            self._random = np.random.default_rng(self.seed)
-            self.history = history
+            self._draws = _Draws(self.seed)
+            self.history = sorted(history, key=lambda done: (done.model, done.epoch))
             self.corpus_checksum = corpus_checksum(gold)
         return self
+
+    def _train(
+        self,
+        learner: Perceptron,
+        chains: list[CompiledChain],
+        held_out: list[Sequence[str]] | None,
+        *,
+        number: int,
+        n_threads: int,
+        report: Callable[[EpochReport], None],
+    ) -> list[TrainedRows]:
+        """Train model `number`, counted from 0; returns the weights of its best epoch."""
+        trainer = self._new_trainer(learner)
+        draws = _Draws(self.seed + number)
+        best: list[TrainedRows] | None = None
+        best_f = -1.0
+        waited = 0
+        for epoch in range(1, self.epochs + 1):
+            began = time.perf_counter()
+            wrong = draws.epoch(trainer, chains)
+            scores = None
+            if held_out is not None:
+                tables = learner.average()
+                scores = self._score(held_out, self._decoders_of(tables), None, n_threads)
+                waited += 1
+                if (scores.seg_f or 0.0) > best_f:
+                    best, best_f, waited = tables, scores.seg_f or 0.0, 0
+            seconds = time.perf_counter() - began
+            report(EpochReport(number + 1, epoch, *wrong, seconds, scores))
+            if self.patience is not None and waited >= self.patience:
+                break
+        return best or learner.average()
 
     def compile(self, sentences: Iterable[Sequence[str]]) -> list[CompiledChain]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -226,8 +297,9 @@ class CharacterSegmenter:
     def learn(self, sentences: Sequence[CompiledChain]) -> tuple[int, int]:
         """Visit each compiled sentence once, in an order of the model's own generator.
 
-        Returns how many sentences, and how many labels, were predicted wrongly before they were
-        corrected. Raises ValueError if a sentence was compiled for another training.
+        Returns how many sentences or mini-samples, and how many labels, were predicted wrongly
+        before they were corrected. Raises ValueError if a sentence was compiled for another
+        training.
         """
         with self._lock:
             trainer = self._running()
@@ -235,7 +307,7 @@ class CharacterSegmenter:
                 raise ValueError(
                     "a sentence was compiled for another training; compile it again after fit"
                 )
-            wrong = trainer.epoch(sentences, self._random.permutation(len(sentences)))
+            wrong = self._draws.epoch(trainer, sentences)
             self._outdated = True
             self.corpus_checksum = None
             return wrong
@@ -244,7 +316,7 @@ class CharacterSegmenter:
         """Whether compiled sentences belong to the running training, so that `learn` takes them."""
         trainer = self._trainer
         return trainer is not None and all(
-            sentence.learner is trainer.learner for sentence in sentences
+            trainer.learner.owns(sentence.lineage, sentence.n_rows_known) for sentence in sentences
         )
 
     def partial_fit(self, sentences: Iterable[Sequence[str]]) -> CharacterSegmenter:
@@ -262,9 +334,9 @@ class CharacterSegmenter:
         """The running training; one that goes on from the trained weights, or from nothing."""
         if self._trainer is None:
             self._trainer = self._new_trainer(
-                self._features.new_learner()
+                self._features.new_learner(self.learning)
                 if self._trained is None
-                else Perceptron.from_trained(self._trained.tables)
+                else Perceptron.from_trained(self._trained.tables, self.learning)
             )
         return self._trainer
 
@@ -414,6 +486,32 @@ class CharacterSegmenter:
 
         return _Decoders(tables, make)
 
+    # Averages ----------------------------------------------------------------------------------
+
+    @classmethod
+    def average(
+        cls, models: Sequence[CharacterSegmenter], mean: Mean = "nonzero"
+    ) -> CharacterSegmenter:
+        """The average of trained models (`learn.averaging`), with the settings of the first.
+
+        Raises ValueError if there is none, one is untrained, or they differ in what they see of a
+        text; the message names the difference.
+        """
+        if not models:
+            raise ValueError("there is no model to average")
+        for name in ("templates", "labels", "types", "half_width", "sentences"):
+            seen = {getattr(model, name) for model in models}
+            if len(seen) > 1:
+                raise ValueError(
+                    f"the models to average differ in {name}: {' and '.join(map(repr, seen))}"
+                )
+        averaged = cls(**models[0]._arguments())
+        tables = zip(*(model._decoders().tables for model in models), strict=True)
+        averaged._trained = averaged._decoders_of([average_rows(shape, mean) for shape in tables])
+        checksums = {model.corpus_checksum for model in models}
+        averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
+        return averaged
+
     # Files -------------------------------------------------------------------------------------
 
     def to_bytes(self, *, state: State = "trained") -> bytes:
@@ -471,17 +569,22 @@ class CharacterSegmenter:
             except (OSError, ValueError):
                 pass  # The file is gone or another one; the weights travel instead.
         if not self.is_trained:
-            return _untrained, (self._settings(),)
+            return _untrained, (self._arguments(),)
         return CharacterSegmenter.from_bytes, (self.to_bytes(),)
 
-    def _settings(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
+        """The keywords that make a segmenter of these settings."""
         return {
             "templates": list(self.templates),
             "types": self.types,
             "half_width": self.half_width,
             "sentences": self.sentences,
+            "labels": self.scheme,
+            "learning": self.learning,
             "epochs": self.epochs,
             "patience": self.patience,
+            "n_models": self.n_models,
+            "mean": self.mean,
             "seed": self.seed,
         }
 
@@ -493,7 +596,7 @@ class CharacterSegmenter:
                 "state": state,
                 "task": TASK,
                 "labels": list(self.labels),
-                "settings": self._settings(),
+                "settings": {**self._arguments(), "learning": self.learning.as_dict()},
                 "corpus": self.corpus_checksum,
                 "columns": list(self._features.widths),
             }
@@ -502,7 +605,7 @@ class CharacterSegmenter:
             elif self._trainer is not None:
                 tables = [table.state() for table in self._trainer.learner.tables]
                 header["clock"] = self._trainer.learner.clock
-                header["generator"] = _generator_state(self._random)
+                header["generators"] = self._draws.state()
             else:
                 raise ValueError("no training is running whose state could be saved")
         arrays = {
@@ -519,7 +622,7 @@ class CharacterSegmenter:
                 raise ValueError(f"it is a model of the task {header['task']!r}, not {TASK!r}")
             segmenter = cls(**_checked_settings(field(header, "settings", dict)))
             if tuple(field(header, "labels", list)) != segmenter.labels:
-                raise ValueError(f"it has the labels {header['labels']}, not BMES")
+                raise ValueError(f"it has the labels {header['labels']}")
             if tuple(field(header, "columns", list)) != segmenter._features.widths:
                 raise ValueError("its weight rows do not fit its templates")
             corpus = field(header, "corpus", (str, type(None)))
@@ -539,11 +642,17 @@ class CharacterSegmenter:
                     pass  # A decoder checks that rows and features fit, before the first text.
             elif header["state"] == "training":
                 learner = Perceptron(
-                    (TrainingRows.from_state(width, table) for width, table in rows),
+                    [
+                        TrainingRows.from_state(width, table, segmenter.learning.penalties)
+                        for width, table in rows
+                    ],
+                    segmenter.learning,
                     field(header, "clock", int),
                 )
                 segmenter._trainer = segmenter._new_trainer(learner)
-                segmenter._random = _generator(field(header, "generator", dict))
+                segmenter._draws = _Draws.from_state(
+                    segmenter.seed, field(header, "generators", list)
+                )
                 segmenter._outdated = True
             else:
                 raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
@@ -621,8 +730,12 @@ _SETTINGS: Final[dict[str, tuple[type, ...]]] = {
     "types": (str, type(None)),
     "half_width": (bool,),
     "sentences": (str,),
+    "labels": (str,),
+    "learning": (dict,),
     "epochs": (int,),
     "patience": (int, type(None)),
+    "n_models": (int,),
+    "mean": (str,),
     "seed": (int,),
 }
 
@@ -635,7 +748,38 @@ def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
     if not all(isinstance(template, str) for template in settings["templates"]):
         raise ValueError("its templates are not strings")
     # The templates in a file are complete; those that settings add are there already.
-    return settings
+    return {**settings, "learning": Learning.from_dict(settings["learning"])}
+
+
+class _Draws:
+    """The random numbers of one training: the order of examples; cuts and corrupted inputs.
+
+    The two come from generators of their own, so that a setting that draws nothing changes nothing.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._order = np.random.default_rng(seed)
+        self._noise = np.random.default_rng([seed, 1])
+
+    def epoch(self, trainer: ChainTrainer, chains: Sequence[CompiledChain]) -> tuple[int, int]:
+        """Let a trainer visit all sequences once; returns what `ChainTrainer.epoch` does."""
+        mini_sample = trainer.learner.settings.mini_sample
+        cuts, noise = map(int, self._noise.integers(1 << 63, size=2))
+        pieces = cut(list(map(len, chains)), mini_sample, cuts)
+        return trainer.epoch(chains, pieces[self._order.permutation(len(pieces))], noise)
+
+    def state(self) -> list[dict[str, Any]]:
+        """The states of the generators, in what msgpack can hold."""
+        return [_generator_state(self._order), _generator_state(self._noise)]
+
+    @classmethod
+    def from_state(cls, seed: int, states: list[Any]) -> _Draws:
+        """The generators that `state` described. Raises ValueError if they cannot be."""
+        if len(states) != 2 or not all(isinstance(state, dict) for state in states):
+            raise ValueError("the states of its random generators are unusable")
+        draws = cls(seed)
+        draws._order, draws._noise = map(_generator, states)
+        return draws
 
 
 def _generator_state(generator: np.random.Generator) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Zhang, Su & Zhou 2014, section 4, restated so that a weight is caught up when it
 
 - L2: (1 - l2) w;
 - L1: sign(w) max(0, |w| - l1), after the decay if both are set;
-- cumulative L1: with m = min(|w|, c + cumulative), sign(w) (|w| - m), and the debt c + cumulative - m.
+- cumulative L1: with m = min(|w|, c + cumulative), sign(w) (|w| - m), and the debt to
+  c + cumulative - m.
 """
 
 from libc.math cimport exp, expm1, fabs, floor, log, log1p
