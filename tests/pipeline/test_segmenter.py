@@ -19,7 +19,7 @@ from pipeline.made_up import untrained as make_untrained
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import get_words_and_spaces
+from spacy.util import fix_random_seed, get_words_and_spaces
 
 from spacy_structreg.pipeline.segmenter import MODEL_FILE, Segmenter
 
@@ -360,6 +360,25 @@ def test_what_chinese_configs_say_of_pkuseg_by_default_is_accepted(user_dict: st
     nlp.config["initialize"]["tokenizer"] = {"pkuseg_model": None, "pkuseg_user_dict": user_dict}
     nlp.initialize()
     assert tokens(nlp(TEXTS[0])) == DEV[0]
+
+
+def test_the_settings_of_a_config_reach_the_model() -> None:
+    config = copy.deepcopy(CONFIG)
+    block = {"skip_bigram": True, "types": "g10", "half_width": False, "sentences": "doc"}
+    config["nlp"]["tokenizer"]["model"].update(block, seed=5)
+    model = spacy.blank("zh", config=config).tokenizer.model
+    assert (model.types, model.half_width, model.sentences, model.seed) == ("g10", False, "doc", 5)
+    assert set(model.templates) - set(UNTRAINED.tokenizer.model.templates) == {"c-1c+1"}
+
+
+def test_without_a_seed_that_of_the_process_decides() -> None:
+    config = copy.deepcopy(CONFIG)
+    config["nlp"]["tokenizer"]["model"]["seed"] = None
+    seeds = []
+    for seed in (1, 1, 2):
+        fix_random_seed(seed)
+        seeds.append(spacy.blank("zh", config=config).tokenizer.model.seed)
+    assert seeds[0] == seeds[1] != seeds[2]
 
 
 def test_one_seed_gives_one_model() -> None:

@@ -1,0 +1,209 @@
+"""Formats told from the beginnings of files, and texts that give word boundaries away."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sighan_release import write_archive, write_release
+
+from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.formats import check_raw_file, check_raw_lines, guess_format
+from spacy_structreg.corpora.sighan import find_sighan
+
+CONLLU_ROW = "{}\t我们\t_\tPRON\tPN\t_\t{}\tnsubj\t_\t_\n"
+SEGMENTED = "我们 昨天 去 了 学校 。\n"
+RAW = "我们昨天去了学校，没有见到老师。\n"
+
+
+def guess(tmp_path: Path, text: str) -> str:
+    # The name says nothing.
+    path = tmp_path / "corpus.pdf"
+    path.write_bytes(text.encode())
+    return guess_format(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SEGMENTED, "segmented"),
+        (SEGMENTED.replace(" ", "\u3000"), "segmented"),
+        ("好 。\n对\n\n" + SEGMENTED, "segmented"),
+        (SEGMENTED + RAW, "segmented"),
+        ("We went to school .\nYes\n", "segmented"),
+        ("( 新华社 北京 电 ) 我们 去 。\n", "segmented"),
+        ("（ 一 ） 我们 去 1/2 次 和/或 不 去 。\n", "segmented"),
+        ("# 我们 去 。\n", "segmented"),
+        ("( (IP (NP (PN 我们)) (VP (VV 去))) )\n", "brackets"),
+        ("<DOC>\n<S ID=1>\n(IP\n  (NP (PN 我们))\n  (VP (VV 去)))\n</S>\n", "brackets"),
+        ("(NN 书)\n", "brackets"),
+        (CONLLU_ROW.format(1, 0), "conllu"),
+        ("# sent_id = 1\n" * 300 + CONLLU_ROW.format(1, 0), None),
+        ("# text = x\n# x y\n" + CONLLU_ROW.format("1-2", "_") + "\n\n", "conllu"),
+        (CONLLU_ROW.format("1.1", "_") + CONLLU_ROW.format(1, 0) + "1\tfaulty\n", "conllu"),
+        ("20010305-02-003-001/m  他/r  在/p  [北方/f  大学/n]nt  。/w  \n\n", "pfr"),
+        ("他/PN 来/VV-SHORT ]/PU\n", "pfr"),
+        ("他/r 来/v " * 9 + "错\n", "pfr"),
+        ("他_PN 来_VV 了_AS\n", "tagged"),
+        ("a_b/n c_d/n\n", "pfr"),
+        ("他_PN 来_VV 1/2_CD\n", "tagged"),
+        ("我 用 a/b 和 c_d\n", "segmented"),
+    ],
+)
+def test_formats(tmp_path: Path, text: str, expected: str | None) -> None:
+    if expected is None:
+        with pytest.raises(CorpusError):
+            guess(tmp_path, text)
+    else:
+        assert guess(tmp_path, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        ("", 1, "no text in the file"),
+        ("\n \n\u3000\n", 3, "no text in the file"),
+        ("\n\n" + RAW, 3, "the text does not seem to be segmented"),
+        (RAW * 500, 1, "cannot be told .*; if it is a corpus, name its format"),
+        ("学校\n图书馆\n", 1, "does not seem to be segmented"),
+        (RAW * 2 + SEGMENTED, 1, "does not seem to be segmented"),
+        ("one\ntwo\nthree\nfour five\n", 1, "most lines have no white space"),
+        ("我 B-PER\n们 I-PER\n去 O\n了 O\n\n我 S\n", 1, "one word with its label"),
+        ("EU\tNNP\tO\n" * 5, 1, "one word with its label"),
+        ("我\tPN\t2\n去\tVV\t0\n" * 3, 1, "one word with its label"),
+        ("好 \0\n", 1, "NUL character"),
+    ],
+)
+def test_what_cannot_be_told(tmp_path: Path, text: str, line: int, fault: str) -> None:
+    with pytest.raises(CorpusError, match=fault) as caught:
+        guess(tmp_path, text)
+    assert caught.value.line == line
+
+
+def test_only_the_beginning_counts(tmp_path: Path) -> None:
+    assert guess(tmp_path, SEGMENTED * 200 + RAW * 1000 + "\0") == "segmented"
+
+
+def test_compressed_and_encoded_files(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.gz"
+    path.write_bytes(gzip.compress(SEGMENTED.encode("gb18030"), mtime=0))
+    assert guess_format(path, encoding="gb18030") == "segmented"
+    with pytest.raises(CorpusError, match="not utf-8"):
+        guess_format(path)
+    with pytest.raises(FileNotFoundError):
+        guess_format(tmp_path / "missing")
+
+
+def test_the_release_of_sighan(tmp_path: Path) -> None:
+    assert guess_format(write_release(tmp_path)) == "sighan"
+    assert guess_format(str(tmp_path)) == "sighan"
+    assert guess_format(write_archive(tmp_path / "x.zip")) == "sighan"
+    for source in (Path(__file__).parent, write_archive(tmp_path / "y.zip", {"README": b""})):
+        with pytest.raises(ValueError, match="no file of the SIGHAN 2005 release"):
+            guess_format(source)
+
+
+@given(st.text("a我们/_()# \t\n1", max_size=60))
+def test_any_text_has_a_format_or_an_error(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "corpus")
+        path.write_text(text, "utf-8")
+        try:
+            guessed = guess_format(path)
+        except CorpusError as error:
+            guessed = ""
+            line = error.line
+        else:
+            line = 1
+        assert guessed in ("", "segmented", "brackets", "conllu", "pfr", "tagged")
+        assert 1 <= line <= text.count("\n") + 1
+
+
+HEADING = "第一章 回到 学校\n"
+
+
+class TestRawText:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            RAW * 10,
+            SEGMENTED,  # a single line may be natural
+            HEADING + RAW * 9,
+            (HEADING + RAW * 9) * 10,
+            HEADING * 2 + RAW * 9,
+            "我用 Python 写 1 2 3 。\n" * 9,
+            "no Han here\n" * 9,
+            "好 。 ！ 是\n" * 9,
+        ],
+    )
+    def test_passes(self, tmp_path: Path, text: str) -> None:
+        path = tmp_path / "raw.txt"
+        path.write_text(text, "utf-8")
+        check_raw_file(path)
+        check_raw_lines(text.splitlines(), "raw.txt")
+
+    @pytest.mark.parametrize(
+        ("text", "line", "share"),
+        [
+            (SEGMENTED * 2, 1, "2 of 2"),
+            (RAW + SEGMENTED.replace(" ", "\u3000") * 3, 2, "3 of 4"),
+            ("\n" + "我 A\n" * 50 + SEGMENTED * 9 + RAW, 52, "9 of 10"),
+            (RAW * 8 + HEADING * 2, 9, "2 of 10"),
+        ],
+    )
+    def test_is_refused(self, tmp_path: Path, text: str, line: int, share: str) -> None:
+        path = tmp_path / "raw.txt"
+        path.write_text(text, "utf-8")
+        fault = f"here and in {share} lines gives word boundaries away; remove it, or name"
+        with pytest.raises(CorpusError, match=fault) as caught:
+            check_raw_file(path)
+        assert (caught.value.file, caught.value.line) == (str(path), line)
+        with pytest.raises(CorpusError, match=rf"^x:{line}: white space"):
+            check_raw_lines(iter(text.split("\n")), "x")
+
+    def test_long_runs_of_white_space_are_no_burden(self) -> None:
+        check_raw_lines(["我" + " " * 100_000 + "a"] * 5 + ["我 " * 100_000], "x")
+
+
+class TestRealFiles:
+    @pytest.mark.parametrize(
+        ("file", "expected"),
+        [
+            ("ud-chinese-gsd-simplified/dev.conll", "conllu"),
+            ("ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz", "conllu"),
+            ("ud-english-ewt/en_ewt-ud-dev.conllu.xz", "conllu"),
+            ("pfr-199801/199801.txt.xz", "pfr"),
+            ("zhuxian/dev.wordpos", "tagged"),
+            ("sxu/test.txt", "segmented"),
+            ("sighan2005/as_test_gold.utf8", "segmented"),
+            ("sighan2005/cityu_test_gold.utf8", "segmented"),
+            ("sighan2005/msr_test_gold.utf8", "segmented"),
+            ("ptb-sample/combined.mrg.xz", "brackets"),
+            ("sighan2005", "sighan"),
+        ],
+    )
+    def test_formats(self, data_folder: Path, file: str, expected: str) -> None:
+        assert guess_format(data_folder / file) == expected
+
+    @pytest.mark.parametrize("corpus", ["as", "cityu", "msr"])
+    def test_raw_and_gold(self, data_folder: Path, corpus: str) -> None:
+        source = data_folder / "sighan2005"
+        check_raw_file(find_sighan(source, corpus, "test_raw").path)
+        with pytest.raises(CorpusError, match="gives word boundaries away"):
+            check_raw_file(find_sighan(source, corpus, "test").path)
+        with pytest.raises(CorpusError, match="does not seem to be segmented"):
+            guess_format(find_sighan(source, corpus, "test_raw").path)
+
+    def test_text_of_treebanks(self, data_folder: Path) -> None:
+        new = read_conllu(data_folder / "ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz")
+        check_raw_lines((sentence.raw_text() for sentence in new), "new")
+        old = list(read_conllu(data_folder / "ud-chinese-gsd-1.4/zh-ud-dev.conllu"))
+        check_raw_lines((sentence.raw_text(spaces=False) for sentence in old), "old")
+        with pytest.raises(CorpusError, match="gives word boundaries away"):
+            check_raw_lines((sentence.raw_text() for sentence in old), "old")
