@@ -9,6 +9,7 @@ from __future__ import annotations
 import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
+from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.init_config import init_config_command
@@ -24,5 +25,6 @@ structreg_app.command("convert")(convert_command)
 structreg_app.command("init-config")(init_config_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
+structreg_app.command("average")(average_command)
 
 spacy_app.add_typer(structreg_app)

@@ -1,0 +1,71 @@
+"""`structreg average`: one pipeline out of several that were trained apart."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_structreg.cli.errors import user_errors
+
+__all__ = ["average", "average_command"]
+
+
+class MeanName(str, Enum):
+    """How weights are averaged."""
+
+    nonzero = "nonzero"
+    plain = "plain"
+
+
+def average_command(
+    pipelines: Annotated[
+        list[str], typer.Argument(metavar="PIPELINE...", help="Folders or packages of pipelines")
+    ],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder to write")],
+    *,
+    mean: Annotated[
+        MeanName,
+        typer.Option(
+            "--mean",
+            "-m",
+            help="nonzero: divide each weight by the number of models that have it (Zhang et al. "
+            "2014, equation 8); plain: by the number of models (equation 7)",
+        ),
+    ] = MeanName.nonzero,
+    force: Annotated[
+        bool, typer.Option("--force", "-F", help="Replace the output folder if there is one")
+    ] = False,
+) -> None:
+    """Average the models of pipelines that were trained alike, with different seeds.
+
+    Models of spacy_structreg are averaged; everything else is copied from the first pipeline.
+    """
+    with user_errors():
+        average(pipelines, output, mean=mean, force=force)
+        typer.echo(f"Saved the average of {len(pipelines)} pipelines to {output}")
+
+
+def average(
+    pipelines: list[str], output: Path, *, mean: MeanName = MeanName.nonzero, force: bool = False
+) -> None:
+    """Write the average of pipelines to a folder, which appears whole or not at all.
+
+    Raises ValueError if the output exists (unless `force`), or the pipelines cannot be averaged.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.pipeline.averaging import average_pipelines
+
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    averaged = average_pipelines([load_pipeline(name) for name in pipelines], mean.value)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
+        averaged.to_disk(Path(folder) / "whole")
+        if output.exists():
+            output.rename(Path(folder) / "replaced")
+        shutil.move(Path(folder) / "whole", output)
