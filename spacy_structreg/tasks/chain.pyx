@@ -60,7 +60,9 @@ cdef class ChainFeatures:
             if len(shape.atoms) > MAX_ATOMS or any(
                 [atom.name not in streams for atom in shape.atoms]
             ):
-                raise ValueError(f"the shape {str(shape)[:80]} does not fit the atoms {sorted(streams)}")
+                raise ValueError(
+                    f"the shape {str(shape)[:80]} does not fit the atoms {sorted(streams)}"
+                )
             spec = &self.specs[i]
             spec.n_atoms = len(shape.atoms)
             spec.lowest = shape.lowest
