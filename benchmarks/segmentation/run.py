@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,20 +155,15 @@ class _Run:
 
     def train(self, result: Result, ours: Result | None) -> None:
         """Train a system with each of its settings, and ours after each."""
-        settings = SYSTEMS[result.name]().settings(self.quick)
-        try:
-            for setting in settings:
+        with self._failing(result):
+            for setting in SYSTEMS[result.name]().settings(self.quick):
                 candidate = self.train_once(result, setting)
                 result.candidates.append(candidate)
                 if ours is not None and ours is not result and not ours.error:
                     again = self.train_once(ours, {})
                     ours.candidates.append(again)
                     candidate.ours_seconds = again.seconds
-        except WorkerError as error:
-            result.error = str(error)
-            self.log(f"{result.name}: failed: {error}")
-            return
-        if result.candidates:
+        if result.candidates and not result.error:
             result.chosen = choose(result.candidates)
 
     def train_once(self, result: Result, setting: Setting) -> Candidate:
@@ -238,8 +233,8 @@ class _Run:
                         )
 
     @contextlib.contextmanager
-    def _failing(self, result: Result) -> Any:
-        """The failure of one system does not end the run; ValueError is one of its words."""
+    def _failing(self, result: Result) -> Iterator[None]:
+        """The failure of one system does not end the run; ValueError is one of scoring."""
         try:
             yield
         except (WorkerError, ValueError) as error:

@@ -114,6 +114,8 @@ def test_nothing_in_a_report_names_the_machine_or_its_folders(
 def test_one_system_that_fails_does_not_end_the_run(
     parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if importlib.util.find_spec("jieba") is None:
+        pytest.skip("jieba is not installed")
     segment = Worker.segment
 
     def fail(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
@@ -122,8 +124,6 @@ def test_one_system_that_fails_does_not_end_the_run(
             raise WorkerError("jieba: out of words")
         return words
 
-    if importlib.util.find_spec("jieba") is None:
-        pytest.skip("jieba is not installed")
     monkeypatch.setattr(Worker, "segment", fail)
     status, data = run(parts, tmp_path / "output", "jieba,ours")
     assert status == 1
@@ -131,6 +131,26 @@ def test_one_system_that_fails_does_not_end_the_run(
     assert jieba["error"] == "jieba: out of words"
     assert ours["error"] is None
     assert ours["scores"]["seg_f"] > 0.9
+
+
+@pytest.mark.skipif(not HAS_CRFSUITE, reason="python-crfsuite is not installed")
+def test_words_that_are_not_those_of_the_text_fail_the_system_alone(
+    parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segment = Worker.segment
+
+    def alter(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
+        words = segment(worker, texts, batch=batch)
+        return words if worker.system == "ours" else [[*sentence, "?"] for sentence in words]
+
+    monkeypatch.setattr(Worker, "segment", alter)
+    status, data = run(parts, tmp_path / "output", "crfsuite-ap,ours")
+    assert status == 1
+    crfsuite, ours = data["results"]
+    assert "gold and prediction differ" in crfsuite["error"]
+    assert crfsuite["chosen"] is None
+    assert ours["error"] is None
+    assert len(ours["one"]) == 2
 
 
 @pytest.mark.parametrize(
