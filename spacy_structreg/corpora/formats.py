@@ -24,7 +24,7 @@ LONGEST_LINE = 100_000
 MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")
 # `( (IP`, `(IP (NP`, or a tree of one leaf. Segmented text may begin with brackets, too, but then
 # white space follows them.
-TREE = re.compile(r"\s*\((?:\s*[^\s()]*\s*\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
+TREE = re.compile(r"\s*\((?:\s*(?:[^\s()]+\s*)?\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
 CONLLU_ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
 TAG = "[A-Za-z][A-Za-z0-9-]*"
 PFR_TOKEN = re.compile(rf".+/{TAG}(?:\]/?{TAG})?", re.DOTALL)

@@ -18,7 +18,6 @@ of the release.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 import zipfile
 import zlib
@@ -26,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
@@ -57,6 +56,7 @@ ORIGINAL_SUFFIXES = (".txt", ".b5")
 
 # Five times the largest file of the release: what is larger is not the release, or is an attack.
 LARGEST_MEMBER = 1 << 28
+BLOCK = 1 << 16
 SEPARATORS = " \t\u3000"
 
 
@@ -99,7 +99,7 @@ class SighanFile:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "member")
             with _open_archive(self.path) as archive, copy.open("xb") as target:
-                _copy_member(archive, self.member, target, name)
+                target.writelines(_member_blocks(archive, self.member, name))
             try:
                 yield from read(copy)
             except CorpusError as error:
@@ -108,21 +108,22 @@ class SighanFile:
 
 @contextlib.contextmanager
 def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    # NotImplementedError is for versions of the format, the rest for damage that zipfile does not
-    # tell by an error of its own.
-    try:
-        archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path}: not a readable zip archive ({error}); get it again, or unpack the release "
-            "and name its folder"
-        ) from error
-    with archive:
-        yield archive
+    with path.open("rb") as stream:
+        # Besides its own errors, zipfile has NotImplementedError for later versions of the format,
+        # and for some damage ValueError, EOFError, or OSError from seeking before the start.
+        try:
+            archive = zipfile.ZipFile(stream)
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OSError) as error:
+            raise ValueError(
+                f"{path}: not a readable zip archive ({error}); get it again, or unpack the "
+                "release and name its folder"
+            ) from error
+        with archive:
+            yield archive
 
 
-def _copy_member(archive: zipfile.ZipFile, member: str, target: IO[bytes], name: str) -> None:
-    """Unpack a member to an open file; ValueError says why it cannot be."""
+def _member_blocks(archive: zipfile.ZipFile, member: str, name: str) -> Iterator[bytes]:
+    """Yield the bytes of a member; ValueError says why it cannot be unpacked."""
     try:
         info = archive.getinfo(member)
     except KeyError as error:
@@ -140,20 +141,23 @@ def _copy_member(archive: zipfile.ZipFile, member: str, target: IO[bytes], name:
             "name its folder"
         )
     # zipfile gives no more bytes than file_size says, and checks their CRC. It has a RuntimeError
-    # for encrypted members.
+    # for encrypted members; for the others, see `_open_archive`.
     try:
         with archive.open(info) as stream:
-            shutil.copyfileobj(stream, target)
+            while block := stream.read(BLOCK):
+                yield block
     except (
         zipfile.BadZipFile,
         NotImplementedError,
         RuntimeError,
         ValueError,
         EOFError,
+        OSError,
         zlib.error,
     ) as error:
         raise ValueError(
-            f"{name}: the member is damaged or encrypted ({error}); get the archive again"
+            f"{name}: the member cannot be unpacked, as it is damaged or encrypted ({error}); get "
+            "the archive again"
         ) from error
 
 

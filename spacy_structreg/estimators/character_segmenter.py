@@ -602,6 +602,8 @@ class CharacterSegmenter:
             }
             if state == "trained":
                 tables = [table.arrays for table in self._decoders().tables]
+            elif state != "training":
+                raise ValueError(f"there is no state {state!r}; choose 'trained' or 'training'")
             elif self._trainer is not None:
                 tables = [table.state() for table in self._trainer.learner.tables]
                 header["clock"] = self._trainer.learner.clock

@@ -89,6 +89,30 @@ def test_only_the_beginning_counts(tmp_path: Path) -> None:
     assert guess(tmp_path, SEGMENTED * 200 + RAW * 1000 + "\0") == "segmented"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" + " " * 90_000 + "x",
+        "(" + "x " * 45_000,
+        "<" + "> " * 45_000 + "x",
+        "[" * 90_000,
+        "/" * 90_000 + " " + "/a" * 45_000 + "]",
+        "a_" * 45_000 + "!",
+        "我 " * 45_000,
+        "1\t" * 45_000,
+    ],
+)
+def test_long_lines_are_no_burden(tmp_path: Path, text: str) -> None:
+    # A pattern that takes quadratic time would not end here.
+    path = tmp_path / "corpus"
+    path.write_text((text + "\n") * 3, "utf-8")
+    try:
+        guessed = guess_format(path)
+    except CorpusError:
+        guessed = "none"
+    assert guessed in ("none", "segmented", "pfr")
+
+
 def test_compressed_and_encoded_files(tmp_path: Path) -> None:
     path = tmp_path / "corpus.gz"
     path.write_bytes(gzip.compress(SEGMENTED.encode("gb18030"), mtime=0))

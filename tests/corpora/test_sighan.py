@@ -202,7 +202,7 @@ class TestHostileArchives:
         data = path.read_bytes()
         assert data.count((8000).to_bytes(4, "little")) == 2
         path.write_bytes(data.replace((8000).to_bytes(4, "little"), (80).to_bytes(4, "little")))
-        with pytest.raises(ValueError, match="the member is damaged or encrypted"):
+        with pytest.raises(ValueError, match="the member cannot be unpacked"):
             list(find_sighan(path, "pku", "test").sentences())
 
     def test_unusual_compression_is_refused(self, tmp_path: Path) -> None:
@@ -221,7 +221,19 @@ class TestHostileArchives:
         for signature, offset in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)]:
             data[data.index(signature) + offset] |= 1
         path.write_bytes(data)
-        with pytest.raises(ValueError, match="the member is damaged or encrypted"):
+        with pytest.raises(ValueError, match="the member cannot be unpacked"):
+            list(find_sighan(path, "pku", "test").sentences())
+
+    def test_members_before_the_start_of_the_archive(self, tmp_path: Path) -> None:
+        path = tmp_path / "release.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(GOLD, "他 来\n")
+        data = bytearray(path.read_bytes())
+        # The directory claims to begin one byte later than it does.
+        end = data.rindex(b"PK\x05\x06")
+        data[end + 16] += 1
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="the member cannot be unpacked"):
             list(find_sighan(path, "pku", "test").sentences())
 
     def test_an_archive_that_has_changed(self, tmp_path: Path) -> None:

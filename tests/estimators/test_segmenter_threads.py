@@ -57,6 +57,7 @@ def test_an_endless_stream(n_threads: int, fitted: CharacterSegmenter) -> None:
         nonlocal taken
         for number in itertools.count():
             taken += 1
+            assert taken < 20_000, "the stream is read without bounds"
             yield f"今天天气很好{number}。" * 20
 
     stream = fitted.predict_stream(endless(), n_threads=n_threads)
@@ -72,7 +73,11 @@ def test_an_endless_stream(n_threads: int, fitted: CharacterSegmenter) -> None:
 
 
 def test_endless_texts_without_characters(fitted: CharacterSegmenter) -> None:
-    stream = fitted.predict_stream(itertools.repeat(""), n_threads=2)
+    def endless() -> Iterator[str]:
+        yield from itertools.repeat("", 3_000_000)
+        raise AssertionError("the stream is read without bounds")
+
+    stream = fitted.predict_stream(endless(), n_threads=2)
     assert list(itertools.islice(stream, 10)) == [[]] * 10
     stream.close()
 

@@ -84,7 +84,8 @@ def file_of(arrays: object, model: object = None, rest: bytes = b"") -> bytes:
 
 
 def entry(**changes: object) -> dict[str, object]:
-    return {"name": "a", "type": "<f4", "shape": [1], "crc32": 0, **changes}
+    """The description of one array, of four zero bytes unless changed."""
+    return {"name": "a", "type": "<f4", "shape": [1], "crc32": zlib.crc32(bytes(4)), **changes}
 
 
 def assert_same(left: dict[str, np.ndarray], right: dict[str, np.ndarray]) -> None:
@@ -285,7 +286,8 @@ BAD_ARRAYS = {
     "name is a number": [entry(name=3)],
     "name is bytes": [entry(name=b"a")],
     "name is a list": [entry(name=["a"])],
-    "names twice": [entry(shape=[0]), entry(shape=[0])],
+    "names twice": [entry(), entry()],
+    "empty names twice": [entry(shape=[0], crc32=0), entry(shape=[0], crc32=0)],
     "shape is a number": [entry(shape=1)],
     "shape is a string": [entry(shape="1")],
     "shape is empty": [entry(shape=[])],
@@ -341,15 +343,16 @@ class TestCraftedHeaders:
         plain = file_of([entry(crc32=zlib.crc32(value))])
         data = file_of([entry(crc32=zlib.crc32(value))], rest=bytes(-len(plain) % 64) + value)
         assert parse_model(data)[1]["a"].tolist() == [1.5]
-        no_rows = file_of([entry(shape=[0, 2**47])])
-        data = file_of([entry(shape=[0, 2**47])], rest=bytes(-len(no_rows) % 64))
+        no_rows = [entry(shape=[0, 2**47], crc32=0)]
+        data = file_of(no_rows, rest=bytes(-len(file_of(no_rows)) % 64))
         assert parse_model(data)[1]["a"].shape == (0, 2**47)
 
     @pytest.mark.parametrize("arrays", BAD_ARRAYS.values(), ids=BAD_ARRAYS)
     def test_arrays(self, arrays: object) -> None:
         plain = file_of(arrays)
-        refused(file_of(arrays, rest=bytes(-len(plain) % 64) + bytes(4)))
-        refused(plain)
+        padding = -len(plain) % 64
+        for n in (0, padding, padding + 4, padding + 64 + 4):
+            refused(file_of(arrays, rest=bytes(n)))
 
     @pytest.mark.parametrize(
         "header",

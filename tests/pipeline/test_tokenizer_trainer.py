@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,17 @@ def test_the_pipe_goes_through_bytes_and_can_be_removed(nlp: Language) -> None:
     assert [tokens(doc) for doc in copy.pipe(TEXTS)] == expected
     copy.remove_pipe("trainer")
     assert [tokens(doc) for doc in copy.pipe(TEXTS)] == expected
+
+
+def test_the_pipe_does_not_keep_its_pipeline_alive() -> None:
+    nlp = pipeline()
+    nlp.initialize()
+    pipe, alive = nlp.get_pipe("trainer"), weakref.ref(nlp)
+    del nlp
+    gc.collect()
+    assert alive() is None
+    with pytest.raises(ValueError, match="belongs to no tokenizer"):
+        pipe.update([])
 
 
 def test_the_loss_has_the_name_of_the_pipe(nlp: Language) -> None:

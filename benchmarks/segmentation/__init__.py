@@ -1,0 +1,1 @@
+"""Word segmenters trained, scored and timed on the same data in one run."""

@@ -1,0 +1,301 @@
+"""From measurements to figures, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.segmentation.systems import OURS, Setting
+from spacy_structreg.corpora.files import replace_text
+
+__all__ = ["Candidate", "Report", "Result", "choose", "paired_ratios", "write_report"]
+
+INSTALL = "pip install spacy_structreg[bench]"
+NOTHING = "–"
+MEGA = 1e6
+
+
+@dataclass
+class Candidate:
+    """One setting that a system was trained with.
+
+    dev_f: F on the development corpus. seconds, wasted, kept: as of `Training`. peak_memory: bytes
+    of the process that did nothing else, or None. ours_seconds: a training of ours right after it.
+    """
+
+    setting: Setting
+    dev_f: float
+    seconds: float
+    wasted: float = 0.0
+    kept: str = ""
+    peak_memory: int | None = None
+    model_bytes: int = 0
+    ours_seconds: float | None = None
+
+
+@dataclass
+class Result:
+    """All that is known of a system.
+
+    version: None if it is not installed. error: why it failed, if it did.
+    candidates, chosen: the trainings, and the index of the one whose model was used.
+    scores: figures on the test corpus, fractions of 1. batch, one: characters a CPU second in each
+    round, by one call for all sentences (None: it has no such call), and by a call a sentence.
+    differing: sentences of which the two made different words.
+    """
+
+    name: str
+    title: str
+    version: str | None
+    trains: bool = True
+    error: str | None = None
+    candidates: list[Candidate] = field(default_factory=list)
+    chosen: int | None = None
+    scores: Mapping[str, float | None] | None = None
+    model_bytes: int | None = None
+    peak_memory: int | None = None
+    batch: list[float] | None = None
+    one: list[float] = field(default_factory=list)
+    differing: int | None = None
+
+    @property
+    def training(self) -> Candidate | None:
+        """The chosen training."""
+        return None if self.chosen is None else self.candidates[self.chosen]
+
+
+@dataclass
+class Report:
+    """A run: where and on what, and the results in their order."""
+
+    machine: Mapping[str, Any]
+    corpus: Mapping[str, Any]
+    method: Mapping[str, Any]
+    results: list[Result]
+
+    def result(self, name: str) -> Result | None:
+        """The result of a system, if it took part."""
+        return next((result for result in self.results if result.name == name), None)
+
+    def ratios(self, result: Result) -> dict[str, float | None]:
+        """How much faster we are: training, all sentences in a call, a sentence a call.
+
+        A system without a call for all sentences is compared by its calls a sentence in both.
+        None where there is nothing to compare.
+        """
+        ours = self.result(OURS)
+        ratios: dict[str, float | None] = dict.fromkeys(("training", "batch", "one"))
+        if ours is None or result is ours:
+            return ratios
+        training = result.training
+        if training is not None and training.ours_seconds:
+            ratios["training"] = training.seconds / training.ours_seconds
+        if ours.one and result.one:
+            ratios["one"] = median(paired_ratios(ours.one, result.one))
+            ratios["batch"] = median(
+                paired_ratios(ours.batch or ours.one, result.batch or result.one)
+            )
+        return ratios
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for JSON; seconds, bytes, fractions of 1 and characters a CPU second."""
+        results = []
+        for result in self.results:
+            entry = asdict(result)
+            entry["ours_times_faster"] = self.ratios(result)
+            results.append(entry)
+        return {
+            "benchmark": "segmentation",
+            "machine": dict(self.machine),
+            "corpus": dict(self.corpus),
+            "method": dict(self.method),
+            "results": results,
+        }
+
+    def as_markdown(self) -> str:
+        """Three tables: figures, speed, and what was tried; and what they rest on."""
+        parts = [
+            f"# Segmentation: {self.corpus['name']}",
+            _sentences("Corpus", self.corpus),
+            _sentences("Machine", self.machine),
+            _sentences("Method", self.method),
+            "## Accuracy and cost\n\nTest figures in per cent. Training: CPU seconds of the chosen "
+            "setting, from text files to the model file; × is how many times ours, trained right "
+            "after it, was faster; ours is the median of all its trainings. MB are 10⁶ bytes.",
+            _table(
+                (
+                    *("system", "P", "R", "F", "R_oov", "training CPU s", "×"),
+                    *("model MB", "peak MB, training", "peak MB, predicting"),
+                ),
+                [self._cost_row(result) for result in self.results],
+            ),
+            "## Speed\n\nThousand characters a CPU second from text to lists of words: median over "
+            "the rounds (lowest to highest). × is how many times faster ours was in the same "
+            "round, the median of these. A system without a call for many sentences is compared "
+            "by its calls a sentence in both columns.",
+            _table(
+                ("system", "all in a call", "×", "a sentence a call", "×"),
+                [self._speed_row(result) for result in self.results],
+            ),
+        ]
+        tried = [row for result in self.results for row in _candidate_rows(result)]
+        if tried:
+            parts += [
+                "## Settings tried\n\nThe bold one has the best F on the development corpus and is "
+                "the one above. Beyond it: CPU seconds spent after the model that was kept.",
+                _table(("system", "setting", "dev F", "CPU s", "beyond it", "kept"), tried),
+            ]
+            parts.append(
+                "CPU seconds of all trainings: "
+                + ", ".join(
+                    f"{result.name} {sum(c.seconds + c.wasted for c in result.candidates):.1f}"
+                    for result in self.results
+                    if result.candidates
+                )
+                + "."
+            )
+        notes = [note for result in self.results if (note := _note(result))]
+        if notes:
+            parts.append("## Notes\n\n" + "\n".join(f"- {note}" for note in notes))
+        return "\n\n".join(parts) + "\n"
+
+    def _cost_row(self, result: Result) -> list[str]:
+        if missing := _missing(result):
+            return [result.title, missing, *[""] * 8]
+        scores = result.scores or {}
+        training = result.training
+        seconds = training.seconds if training else None
+        if result.name == OURS and result.candidates:
+            seconds = median(candidate.seconds for candidate in result.candidates)
+        return [
+            _titled(result),
+            *(_percent(scores.get(key)) for key in ("seg_p", "seg_r", "seg_f", "oov_r")),
+            _shown(seconds, 2),
+            _shown(self.ratios(result)["training"], 1),
+            _shown(result.model_bytes, 1, MEGA),
+            _shown(training.peak_memory if training else None, 0, MEGA),
+            _shown(result.peak_memory, 0, MEGA),
+        ]
+
+    def _speed_row(self, result: Result) -> list[str]:
+        if missing := _missing(result):
+            return [result.title, missing, "", "", ""]
+        ratios = self.ratios(result)
+        return [
+            _titled(result),
+            _spread(result.batch),
+            _shown(ratios["batch"], 1),
+            _spread(result.one),
+            _shown(ratios["one"], 1),
+        ]
+
+
+def choose(candidates: Sequence[Candidate]) -> int:
+    """The index of the highest F on the development corpus; the first of equal ones."""
+    return max(range(len(candidates)), key=lambda index: candidates[index].dev_f)
+
+
+def paired_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    """Our speed by theirs, round by round: both of a round were measured one after the other.
+
+    Raises ValueError when the numbers of rounds differ.
+    """
+    if len(ours) != len(theirs):
+        raise ValueError(f"{len(ours)} rounds of ours, {len(theirs)} of theirs: not the same run")
+    return [our / their for our, their in zip(ours, theirs, strict=True)]
+
+
+def write_report(report: Report, folder: Path) -> tuple[Path, Path]:
+    """Write `segmentation-<corpus>.md` and `.json` to a folder, made if need be; their paths.
+
+    Raises OSError if it cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "".join(
+        letter if letter.isalnum() or letter in "-_." else "_" for letter in report.corpus["name"]
+    )
+    markdown, data = (folder / f"segmentation-{name}.{suffix}" for suffix in ("md", "json"))
+    with replace_text(markdown) as stream:
+        stream.write(report.as_markdown())
+    with replace_text(data) as stream:
+        stream.write(json.dumps(report.as_dict(), ensure_ascii=False, indent=1) + "\n")
+    return markdown, data
+
+
+def _missing(result: Result) -> str:
+    """Why there are no figures of a system; empty if there are."""
+    if result.version is None:
+        return f"not installed: {INSTALL}"
+    return f"failed: {_cell(result.error.splitlines()[-1])}" if result.error else ""
+
+
+def _titled(result: Result) -> str:
+    return f"{result.title} {result.version}"
+
+
+def _note(result: Result) -> str:
+    if result.differing:
+        return (
+            f"{result.title}: {result.differing} sentences have other words when all are given in "
+            "a call; figures are those of a sentence a call."
+        )
+    return ""
+
+
+def _candidate_rows(result: Result) -> list[list[str]]:
+    # Ours is trained by its defaults alone, many times over.
+    shown = result.candidates if result.name != OURS else result.candidates[:1]
+    rows = []
+    for index, candidate in enumerate(shown):
+        mark = "**" if index == result.chosen and len(shown) > 1 else ""
+        setting = ", ".join(f"{name} {value}" for name, value in candidate.setting.items())
+        kept = candidate.kept
+        if result.name == OURS and len(result.candidates) > 1:
+            seconds = [again.seconds for again in result.candidates]
+            kept += f"; trained {len(seconds)} times, {min(seconds):.2f} to {max(seconds):.2f} s"
+        rows.append(
+            [
+                result.title,
+                f"{mark}{setting or 'defaults'}{mark}",
+                _percent(candidate.dev_f),
+                _shown(candidate.seconds, 2),
+                _shown(candidate.wasted or None, 2),
+                kept,
+            ]
+        )
+    return rows
+
+
+def _sentences(title: str, facts: Mapping[str, Any]) -> str:
+    return f"**{title}.** " + "; ".join(
+        f"{key}: {value}" for key, value in facts.items() if value not in ("", None)
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "/").strip()
+
+
+def _percent(value: float | None) -> str:
+    return _shown(value, 2, 0.01)
+
+
+def _shown(value: float | None, digits: int, unit: float = 1.0) -> str:
+    return NOTHING if value is None else f"{value / unit:,.{digits}f}"
+
+
+def _spread(speeds: Sequence[float] | None) -> str:
+    if not speeds:
+        return NOTHING
+    low, middle, high = (speed / 1000 for speed in (min(speeds), median(speeds), max(speeds)))
+    digits = 1 if middle < 100 else 0
+    return f"{middle:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"

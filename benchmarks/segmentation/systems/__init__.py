@@ -1,0 +1,18 @@
+"""The systems that are compared, by name."""
+
+from __future__ import annotations
+
+from benchmarks.segmentation.systems.base import Segmenter, Setting, System, Training
+from benchmarks.segmentation.systems.crfsuite import CrfsuiteLbfgs, CrfsuitePerceptron
+from benchmarks.segmentation.systems.jieba import Jieba
+from benchmarks.segmentation.systems.ltp import Ltp
+from benchmarks.segmentation.systems.ours import Ours
+from benchmarks.segmentation.systems.pkuseg import Pkuseg
+
+__all__ = ["OURS", "SYSTEMS", "Segmenter", "Setting", "System", "Training"]
+
+OURS = Ours.name
+
+SYSTEMS: dict[str, type[System]] = {
+    system.name: system for system in (Ours, Pkuseg, Ltp, CrfsuitePerceptron, CrfsuiteLbfgs, Jieba)
+}

@@ -1,0 +1,45 @@
+"""`CharacterSegmenter` by its default settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.segmentation.systems.base import (
+    Segmenter,
+    Setting,
+    System,
+    Training,
+    cpu_seconds,
+)
+
+
+class Ours(System):
+    name = "ours"
+    title = "spacy_structreg"
+    module = "spacy_structreg"
+    distribution = "spacy_structreg"
+
+    def settings(self, quick: bool) -> list[Setting]:
+        return [{}]
+
+    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
+        from spacy_structreg.corpora.segmented import read_segmented
+        from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+
+        began = cpu_seconds()
+        segmenter = CharacterSegmenter()
+        segmenter.fit(read_segmented(train), read_segmented(dev))
+        segmenter.save(model)
+        seconds = cpu_seconds() - began
+        # `fit` keeps the first of the best epochs.
+        dev_f = [report.dev.seg_f or 0.0 for report in segmenter.history if report.dev]
+        best = dev_f.index(max(dev_f)) + 1
+        return Training(
+            seconds, kept=f"epoch {best} of {len(dev_f)}, by dev F; time of all {len(dev_f)}"
+        )
+
+    def load(self, model: Path, scratch: Path) -> Segmenter:
+        from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+
+        segmenter = CharacterSegmenter.load(model)
+        return Segmenter(segmenter.predict, segmenter.predict_batch)

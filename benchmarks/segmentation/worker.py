@@ -1,0 +1,233 @@
+"""One system in one process: spawned, on one CPU, with one thread."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from benchmarks.segmentation.systems import SYSTEMS, Segmenter, Setting, Training
+from benchmarks.segmentation.systems.base import cpu_seconds
+
+__all__ = ["Timing", "Trained", "Worker", "WorkerError", "one_thread"]
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "BLIS_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+
+class WorkerError(RuntimeError):
+    """What went wrong in the process of a system, with its traceback or exit code."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A training, with its peak memory in bytes (None where the system does not tell it)."""
+
+    training: Training
+    peak_memory: int | None
+    model_bytes: int
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Passes over a text, and their CPU seconds."""
+
+    passes: int
+    seconds: float
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Processes started within the block run libraries in one thread, and hash strings alike."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+class Worker:
+    """The process of a system, as a context. Every method waits for the process.
+
+    cpu: the processor to stay on, where the operating system can do that; None for any.
+    scratch: a folder for what the system writes.
+    Methods raise WorkerError when the system fails, or its process ends.
+    """
+
+    def __init__(self, system: str, cpu: int | None, scratch: Path) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.system = system
+        self._connection, theirs = context.Pipe()
+        # A daemon ends with this process, whatever happens to it.
+        self._process = context.Process(
+            target=_serve, args=(theirs, system, cpu, scratch), daemon=True
+        )
+        with one_thread():
+            self._process.start()
+        theirs.close()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # The process ends when nothing is left to read; it may be in the middle of something if
+        # this one was interrupted.
+        self._connection.close()
+        self._process.join(None if kind is None else 1)
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join()
+
+    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Trained:
+        """Train once; the process is to be used for nothing else, or memory is not its own."""
+        trained = self._ask("train", setting, train, dev, model)
+        assert isinstance(trained, Trained)
+        return trained
+
+    def load(self, model: Path) -> bool:
+        """Load a model; whether the system has a call for many sentences at once."""
+        return bool(self._ask("load", model))
+
+    def time(self, texts: list[str], *, batch: bool, least: float) -> Timing:
+        """Segment the texts as often as it takes for `least` CPU seconds, at least once."""
+        timing = self._ask("time", texts, batch, least)
+        assert isinstance(timing, Timing)
+        return timing
+
+    def segment(self, texts: list[str], *, batch: bool) -> list[list[str]]:
+        """The words of each text."""
+        words: list[list[str]] = self._ask("segment", texts, batch)
+        return words
+
+    def peak_memory(self) -> int | None:
+        """The most bytes that the process has had in memory so far, if that is known."""
+        peak: int | None = self._ask("peak_memory")
+        return peak
+
+    def model_bytes(self, model: Path) -> int:
+        """The size of the model on disk."""
+        return int(self._ask("model_bytes", model))
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        try:
+            self._connection.send((method, arguments))
+            fine, answer = self._connection.recv()
+        except (EOFError, OSError) as error:
+            self._process.join(5)
+            raise WorkerError(
+                f"{self.system}: the process ended during {method!r}, "
+                f"exit code {self._process.exitcode}"
+            ) from error
+        if not fine:
+            raise WorkerError(f"{self.system}: {method!r} failed\n{answer}")
+        return answer
+
+
+class _Host:
+    """The other end of a Worker."""
+
+    def __init__(self, system: str, scratch: Path) -> None:
+        self._system = SYSTEMS[system]()
+        self._scratch = scratch
+        self._segmenter: Segmenter | None = None
+
+    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Trained:
+        training = self._system.train(setting, train, dev, model)
+        return Trained(training, peak_memory(), self._system.size(model))
+
+    def load(self, model: Path) -> bool:
+        self._segmenter = self._system.load(model, self._scratch)
+        return self._segmenter.batch is not None
+
+    def time(self, texts: list[str], batch: bool, least: float) -> Timing:
+        passes = 0
+        began = cpu_seconds()
+        while True:
+            self.segment(texts, batch)
+            passes += 1
+            seconds = cpu_seconds() - began
+            if seconds >= least:
+                return Timing(passes, seconds)
+
+    def segment(self, texts: list[str], batch: bool) -> list[list[str]]:
+        segmenter = self._segmenter
+        assert segmenter is not None, "no model is loaded"
+        if batch:
+            assert segmenter.batch is not None, "the system has no call for many sentences"
+            return segmenter.batch(texts)
+        one = segmenter.one
+        return [one(text) for text in texts]
+
+    def peak_memory(self) -> int | None:
+        return peak_memory()
+
+    def model_bytes(self, model: Path) -> int:
+        return self._system.size(model)
+
+
+def _serve(connection: Connection, system: str, cpu: int | None, scratch: Path) -> None:
+    if cpu is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cpu})
+    # Some systems report on standard output, which is the report's, and leave files behind.
+    with Path(os.devnull).open("w") as nowhere:
+        sys.stdout.flush()
+        os.dup2(nowhere.fileno(), 1)
+    tempfile.tempdir = str(scratch)
+    host = _Host(system, scratch)
+    while True:
+        try:
+            method, arguments = connection.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            answer = True, getattr(host, method)(*arguments)
+        except KeyboardInterrupt:
+            return
+        except Exception:
+            answer = False, traceback.format_exc()
+        connection.send(answer)
+
+
+def peak_memory() -> int | None:
+    """The most bytes this process has had in memory.
+
+    On Linux as the kernel counts it for the program that runs: `resource` counts the process, which
+    before it became this program was a copy of its parent, with all of its parent's memory.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,11 @@
+"""The benchmarks are no part of the package: they are found beside it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+if str(ROOT) not in sys.path:
+    sys.path.append(str(ROOT))
