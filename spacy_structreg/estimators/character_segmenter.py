@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from collections import deque
@@ -56,8 +57,10 @@ Sentences: TypeAlias = Literal["punctuation", "doc"]
 DEFAULT_LEARNING: Final = Learning()
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
-_PORTION: Final = 100_000
+_PORTION: Final = 20_000
 _AHEAD: Final = 2
+# Working memory for more characters than this is given back after use.
+_KEPT: Final = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class CharacterSegmenter:
     sentences: ``"punctuation"`` cuts texts into sentences before they are labelled, in training
         as in prediction; ``"doc"`` takes every text as one sentence.
     epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
-        better F on the development corpus; None for never.
+        better F on the development corpus, if `fit` gets one; None for never.
     n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them. mean:
         how, ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
     seed: of all that training draws; None draws one from Python's generator.
@@ -173,7 +176,8 @@ class CharacterSegmenter:
     @property
     def is_trained(self) -> bool:
         """Whether there are weights to predict with."""
-        return self._trained is not None or self._trainer is not None
+        trainer = self._trainer
+        return self._trained is not None or (trainer is not None and trainer.learner.clock > 0)
 
     # Training ----------------------------------------------------------------------------------
 
@@ -288,10 +292,10 @@ class CharacterSegmenter:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
 
         They belong to the running training, which is begun if need be, from the weights that there
-        are. `fit` ends it.
+        are. `fit` ends it. Raises ValueError if a sentence is not a list of words.
         """
         with self._lock:
-            split = chain.from_iterable(map(self._split, sentences))
+            split = chain.from_iterable(map(self._split, map(_checked_words, sentences)))
             return self._compile(split, self._running().learner)
 
     def learn(self, sentences: Sequence[CompiledChain]) -> tuple[int, int]:
@@ -469,7 +473,7 @@ class CharacterSegmenter:
         """Decoders of the weights as they are now, averaged anew if training has gone on."""
         if self._outdated or self._trained is None:
             with self._lock:
-                if self._trainer is None and self._trained is None:
+                if not self.is_trained:
                     raise ValueError(
                         "the segmenter has not been trained; call fit, or load a trained model"
                     )
@@ -485,6 +489,10 @@ class CharacterSegmenter:
             return CharacterDecoder(self._atoms, decoder, self._scheme.begins)
 
         return _Decoders(tables, make)
+
+    def untrained(self) -> CharacterSegmenter:
+        """A segmenter of the same settings that has learnt nothing."""
+        return CharacterSegmenter(**self._arguments())
 
     # Averages ----------------------------------------------------------------------------------
 
@@ -560,6 +568,7 @@ class CharacterSegmenter:
         return cls._from_contents(name, *parse_model(data, name=name))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Weights and settings travel, a running training does not.
         # A child process on this machine can map the file that this process has mapped.
         if get_spawning_popen() is not None and self._source is not None and not self._outdated:
             path, checksum = self._source
@@ -629,20 +638,17 @@ class CharacterSegmenter:
                 raise ValueError("its weight rows do not fit its templates")
             corpus = field(header, "corpus", (str, type(None)))
             segmenter.corpus_checksum = corpus
-            tables: list[Arrays] = [{} for _ in segmenter._features.widths]
-            for key, array in arrays.items():
-                number, _, part = key.partition(".")
-                if not number.isdecimal() or int(number) >= len(tables):
-                    raise ValueError(f"it has an array {key!r} that belongs to nothing")
-                tables[int(number)][part] = array
+            state = field(header, "state", str)
+            n_tables = len(segmenter._features.widths)
+            tables = _tables(arrays, n_tables, state, segmenter.learning.cumulative_l1 > 0)
             rows = zip(segmenter._features.widths, tables, strict=True)
-            if field(header, "state", str) == "trained":
+            if state == "trained":
                 segmenter._trained = segmenter._decoders_of(
                     [TrainedRows(width, table) for width, table in rows]
                 )
                 with segmenter._trained.borrow():
                     pass  # A decoder checks that rows and features fit, before the first text.
-            elif header["state"] == "training":
+            elif state == "training":
                 learner = Perceptron(
                     [
                         TrainingRows.from_state(width, table, segmenter.learning.penalties)
@@ -657,7 +663,7 @@ class CharacterSegmenter:
                 )
                 segmenter._outdated = True
             else:
-                raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
+                raise ValueError(f"it is in the state {state!r}, which is unknown")
         except (ValueError, OverflowError) as error:
             raise ValueError(f"{name}: the model cannot be used: {error}") from error
         return segmenter
@@ -679,7 +685,30 @@ class _Decoders:
         except IndexError:
             decoder = self._make()
         yield decoder
-        self._idle.append(decoder)
+        if decoder.capacity <= _KEPT:
+            self._idle.append(decoder)
+
+
+def _tables(arrays: Arrays, n_tables: int, state: str, cumulative: bool) -> list[Arrays]:
+    """Sort the arrays of a file by the table that they belong to; ValueError for any other."""
+    tables: list[Arrays] = [{} for _ in range(n_tables)]
+    for key, array in arrays.items():
+        named = _ARRAY_NAME.fullmatch(key)
+        if named is None or int(named[1]) >= n_tables:
+            raise ValueError(f"it has an array {key!r} that belongs to nothing")
+        tables[int(named[1])][named[2]] = array
+    for number, table in enumerate(tables):
+        expected = {"keys", "values"}
+        if "columns" in table:
+            expected |= {"starts", "columns"}
+        if state == "training":
+            expected |= {"stamps", "sums", *(["debts"] if cumulative else [])}
+        if set(table) != expected:
+            raise ValueError(f"table {number} of its weights has the arrays {sorted(table)}")
+    return tables
+
+
+_ARRAY_NAME: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.([a-z]+)")
 
 
 def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -700,12 +729,10 @@ def _checked(sentences: Iterable[Sequence[str]], purpose: str) -> list[Sequence[
     """The sentences as a list, if they are any and are lists of words."""
     checked: list[Sequence[str]] = []
     for number, words in enumerate(sentences, 1):
-        is_list = isinstance(words, Iterable) and not isinstance(words, str)
-        checked.append(list(words) if is_list else [])
-        if not is_list or not all(isinstance(word, str) for word in checked[-1]):
-            raise ValueError(
-                f"sentence {number} of the {purpose} corpus is {words!r:.60}, not a list of words"
-            )
+        try:
+            checked.append(_checked_words(words))
+        except ValueError as error:
+            raise ValueError(f"sentence {number} of the {purpose} corpus: {error}") from error
     if not any(word.strip() for words in checked for word in words):
         raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
     return checked
@@ -714,7 +741,9 @@ def _checked(sentences: Iterable[Sequence[str]], purpose: str) -> list[Sequence[
 def _whole(name: str, value: Any, least: int) -> int:
     """A setting that is a whole number of at least `least`, and not beyond 63 bits."""
     try:
-        number = index(value)
+        if isinstance(value, bool):
+            raise TypeError("a truth value")
+        number = int(index(value))
     except TypeError as error:
         raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
     if not least <= number < 1 << 63:
@@ -725,6 +754,15 @@ def _whole(name: str, value: Any, least: int) -> int:
 def _squeezed(words: Iterable[str]) -> list[str]:
     """Words without the white space in them, and without those that are nothing else."""
     return [word for word in ("".join(word.split()) for word in words) if word]
+
+
+def _checked_words(words: Sequence[str]) -> list[str]:
+    """A sentence as a list, if it is a list of words."""
+    is_list = isinstance(words, Iterable) and not isinstance(words, str)
+    listed = list(words) if is_list else []
+    if not is_list or not all(isinstance(word, str) for word in listed):
+        raise ValueError(f"{words!r:.60} is not a list of words")
+    return listed
 
 
 _SETTINGS: Final[dict[str, tuple[type, ...]]] = {
@@ -800,6 +838,8 @@ def _generator(state: dict[str, Any]) -> np.random.Generator:
     bits = np.random.PCG64()
     if field(state, "kind", str) != "PCG64":
         raise ValueError(f"it was trained with the generator {state['kind']!r}, not PCG64")
+    if field(state, "has_uint32", int) not in (0, 1):
+        raise ValueError("the state of its random generator is unusable")
     try:
         bits.state = {
             "bit_generator": "PCG64",

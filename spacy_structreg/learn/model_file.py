@@ -39,7 +39,7 @@ Buffer: TypeAlias = bytes | memoryview | mmap.mmap
 _MAGIC: Final = b"\x89SRM\r\n\x1a\n"
 _PREAMBLE: Final = struct.Struct("<8sIIIQ")
 _ALIGNMENT: Final = 64
-_MAX_HEADER: Final = 1 << 26
+_MAX_HEADER: Final = 1 << 24
 _MAX_DIMENSIONS: Final = 2
 _TYPES: Final = {"<f4", "<f8", "<i8", "<u2", "<u8"}
 
@@ -120,7 +120,10 @@ def model_checksum(path: StrPath) -> int:
 def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
     """A field of a header. Raises ValueError if it is missing or of another type."""
     value = header.get(name)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    # A bool is an int to Python, but not to us.
+    fits = bool in kinds if isinstance(value, bool) else isinstance(value, kinds)
+    if name not in header or not fits:
         raise ValueError(f"the header has no usable field {name!r}")
     return value
 
@@ -128,14 +131,13 @@ def field(header: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -
 def _chunks(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Iterator[bytes | memoryview]:
-    stored = {
-        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        for name, array in arrays.items()
-    }
+    stored = {}
     entries = []
-    for name, array in stored.items():
-        if array.dtype.str not in _TYPES or not 1 <= array.ndim <= _MAX_DIMENSIONS:
-            raise TypeError(f"a model file cannot hold {name!r}, {array.dtype} {array.shape}")
+    for name, given in arrays.items():
+        dtype = given.dtype.newbyteorder("<")
+        if dtype.str not in _TYPES or not 1 <= given.ndim <= _MAX_DIMENSIONS:
+            raise TypeError(f"a model file cannot hold {name!r}, {given.dtype} {given.shape}")
+        array = stored[name] = np.ascontiguousarray(given, dtype=dtype)
         entries.append(
             {
                 "name": name,

@@ -8,6 +8,9 @@ from spacy_structreg.learn.rows cimport TrainingRows
 
 from spacy_structreg.learn.settings import Learning
 
+# Times are exact as doubles, and a training may go on from here.
+MAX_CLOCK = 1 << 52
+
 RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa_i": PA_I, "pa_ii": PA_II}
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
 
@@ -20,7 +23,7 @@ cdef class Perceptron:
     clock: the number of updates so far, which averaging and penalties count (method.md, section
         2). A row read for update number t must be at t - 1.
     A kernel fills `changes` with ΔΦ = Φ(gold) - Φ(predicted) and calls `apply`.
-    Raises ValueError if the clock is negative, a row was visited later than it says, or a table
+    Raises ValueError if the clock is out of range, a row was visited later than it says, or a table
     has other penalties.
     """
 
@@ -35,7 +38,7 @@ cdef class Perceptron:
         self.changes = Changes()
         self._aggressiveness = self.settings.aggressiveness
         self._penalised = any(self.settings.penalties.values())
-        if self.clock < 0:
+        if not 0 <= self.clock <= MAX_CLOCK:
             raise ValueError(f"the clock stands at {self.clock}")
         free(self._tables)
         self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))

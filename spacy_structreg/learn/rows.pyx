@@ -20,6 +20,9 @@ from spacy_structreg.learn.penalty cimport Penalty, Span, advance, settle_cumula
 
 import numpy as np
 
+# Averages must fit single precision, and sums of them double.
+MAX_WEIGHT = 1e30
+
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
@@ -35,7 +38,7 @@ cdef enum:
     # Rows of more columns than this are adaptive unless told otherwise.
     DENSE_COLUMNS = 64
     # How many slots past its own a key may lie in a table that was not built by insertion.
-    MAX_DISPLACEMENT = 4096
+    MAX_DISPLACEMENT = 1024
     # Adaptive rows grow through capacities of 2, 4 and 8 cells, then become dense.
     SPARSE_CLASSES = 3
     DENSE_CLASS = 3
@@ -551,6 +554,12 @@ cdef class TrainingRows(Rows):
                 raise ValueError(f"one of the {name} of the weights is not a finite number")
         if (state["stamps"] < 0).any():
             raise ValueError("a weight row was visited before the first update")
+        counts = np.diff(state["starts"]) if rows.adaptive else n_columns
+        visits = np.repeat(np.maximum(state["stamps"], 1), counts).reshape(state["values"].shape)
+        if (np.abs(state["values"]) > MAX_WEIGHT).any() or (
+            np.abs(state["sums"]) / visits > MAX_WEIGHT
+        ).any():
+            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
         cdef const uint64_t[::1] keys = np.ascontiguousarray(state["keys"])
         cdef const int64_t[::1] stamps = np.ascontiguousarray(state["stamps"])
         cdef const double[::1] values = np.ascontiguousarray(state["values"]).reshape(-1)

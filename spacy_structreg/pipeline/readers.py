@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -30,13 +29,16 @@ def create_corpus(
     gold: which annotation of the reference goes to the predicted side: ``words``, and with them
         ``tags`` and ``sents``. Without it the pipeline's tokenizer makes the words.
     limit: how many Docs to take; 0 for all.
-    Raises ValueError if there is no path, or if tags or sentences are asked for without words.
+    Raises ValueError if there is no path, `limit` is negative, or if tags or sentences are asked
+    for without words. Reading raises it, naming the file, if there is nothing to read.
     """
     if path is None:
         raise ValueError(
             "a corpus has no path; set it in [paths] of the config, or give --paths.train and "
             "--paths.dev to the command"
         )
+    if limit < 0:
+        raise ValueError(f"limit = {limit} of the corpus {path} is negative; 0 takes all Docs")
     given = set(gold or ())
     if given - {"words"} and "words" not in given:
         raise ValueError(
@@ -61,6 +63,7 @@ def _references(nlp: Language, path: Path) -> Iterator[Doc]:
     files = sorted(path.rglob(f"*{_SUFFIX}")) if path.is_dir() else [path]
     if not files:
         raise ValueError(f"the corpus {path} is a folder without {_SUFFIX} files")
+    empty = True
     for file in files:
         if file.suffix == _SUFFIX:
             docs = _read_docbin(nlp, file)
@@ -72,19 +75,25 @@ def _references(nlp: Language, path: Path) -> Iterator[Doc]:
         for doc in docs:
             # A Doc without words would end spaCy's alignment in an error of its own.
             if len(doc):
+                empty = False
                 yield doc
+    if empty:
+        raise ValueError(f"the corpus {path} is empty: no Doc in it has a word")
 
 
 def _read_docbin(nlp: Language, file: Path) -> Iterator[Doc]:
     try:
         docs = list(DocBin().from_disk(file).get_docs(nlp.vocab))
-    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+    except OSError:
+        raise
+    except Exception as error:
+        # What a damaged file makes of spaCy's reader is anything at all.
         raise ValueError(
             f"{file}: not a corpus in spaCy's binary format ({error}); make one with "
             "'python -m spacy structreg convert'"
         ) from error
     for number, doc in enumerate(docs, 1):
-        if doc.has_unknown_spaces and len(doc) > 1:
+        if doc.has_unknown_spaces and len(doc):
             raise ValueError(
                 f"{file}: Doc {number} does not know its spaces, so that its text would give the "
                 "words away; make it with Doc(vocab, words=words, spaces=[False, …])"

@@ -111,8 +111,7 @@ class Segmenter:
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Segmenter:
         """Take the model that `to_bytes` gave, its settings included."""
-        if data:
-            self.model = CharacterSegmenter.from_bytes(data)
+        self.model = CharacterSegmenter.from_bytes(data) if data else self.model.untrained()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -134,7 +133,9 @@ class Segmenter:
         folder = Path(path)
         if (folder / MODEL_FILE).exists():
             self.model = CharacterSegmenter.load(folder / MODEL_FILE)
-        elif not (folder / UNTRAINED_MARK).exists():
+        elif (folder / UNTRAINED_MARK).exists():
+            self.model = self.model.untrained()
+        else:
             raise ValueError(f"{folder}: the model file {MODEL_FILE} is missing; copy it again")
         return self
 

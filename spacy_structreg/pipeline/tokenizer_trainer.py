@@ -105,9 +105,15 @@ class TokenizerTrainer:
                 f"the pipe {self.name!r} belongs to no tokenizer: call nlp.initialize first, and "
                 "do not source the pipe from another pipeline"
             )
+        docs = [example.reference for example in examples]
+        if any(doc.vocab is not nlp.vocab for doc in docs):
+            raise ValueError(
+                f"the pipe {self.name!r} trains the tokenizer of another pipeline than that of "
+                "these Docs: add the pipe with nlp.add_pipe, and do not source it"
+            )
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
-        losses[self.name] += nlp.tokenizer.update([example.reference for example in examples])
+        losses[self.name] += nlp.tokenizer.update(docs)
         return losses
 
     def __reduce__(self) -> tuple[Any, ...]:

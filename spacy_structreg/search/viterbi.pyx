@@ -312,7 +312,7 @@ def _check_scores(LabelGraph graph, emissions, transitions, mask):
     for scores in (emissions, transitions):
         # Not a number fails the comparison too; larger ones might overflow when added up.
         if not (np.abs(scores) <= 1e100).all():
-            raise ValueError("a score is not a number between -1e100 and 1e100")
+            raise ValueError("a score is not a finite number between -1e100 and 1e100")
     if mask is not None:
         mask = np.ascontiguousarray(mask, dtype=bool).view(np.uint8)
         if mask.shape != emissions.shape:

@@ -179,6 +179,11 @@ cdef class CharacterDecoder:
         free(self._marks)
         free(self._labels)
 
+    @property
+    def capacity(self):
+        """For how many characters at a time there is room already."""
+        return self._text_capacity
+
     def __reduce__(self):
         return CharacterDecoder, (self.atoms, self.chain, self.begins)
 
