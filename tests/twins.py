@@ -146,13 +146,13 @@ def random_tables(
     model: CharacterModel, text: str, seed: int, adaptive: bool | None = None
 ) -> list[TrainedRows]:
     """Trained rows with a random real weight for every feature that occurs in a text."""
-    learner = model.features.new_learner(adaptive)
+    learner = model.features.new_learner(adaptive=adaptive)
     model.atoms.compile(list(text), bmes(), model.features, learner)
     generator = np.random.default_rng(seed)
     for table in learner.tables:
         for row in range(len(table)):
             for column in range(table.n_columns):
-                table.add(row, column, float(generator.normal()), 1)
+                table.add([(row, column, float(generator.normal()))], 1)
     return Perceptron(learner.tables, clock=1).average()
 
 

@@ -425,14 +425,15 @@ cdef class TrainingRows(Rows):
     def add(self, changes, int64_t time):
         """Update number `time` adds to weights.
 
-        changes: (row, column, delta) for each; a weight may occur more than once.
+        changes: (row, column, delta) for each; a weight may occur more than once. With cumulative
+            L1 they must be all that this update does to their rows.
         Raises IndexError for a row or column that does not exist, ValueError if `time` is not
         positive or lies before the last visit of the row.
         """
         for row, column, _ in changes:
             if not (0 <= row < self.n_rows and 0 <= column < self.n_columns):
                 raise IndexError(f"no weight at row {row}, column {column}")
-            if time < 1 or time <= self._stamps[row]:
+            if time < max(1, self._stamps[row] + (self.penalty.cumulative > 0.0)):
                 raise ValueError(f"update {time} does not come after update {self._stamps[row]}")
         for row, column, delta in changes:
             self.update(row, column, delta, time)

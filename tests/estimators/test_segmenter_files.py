@@ -195,7 +195,7 @@ def entry(name: str, value: object) -> Change:
 
 
 def generator(name: str, value: object) -> Change:
-    return lambda header, _: header["generator"].update({name: value})
+    return lambda header, _: header["generators"][0].update({name: value})
 
 
 def array(name: str, make: Callable[[np.ndarray], np.ndarray]) -> Change:
@@ -290,12 +290,13 @@ BAD_TRAINED: dict[str, Change] = {
 BAD_TRAINING: dict[str, Change] = {
     "trained, it says": entry("state", "trained"),
     "no clock": lambda header, _: header.pop("clock"),
-    "no generator": lambda header, _: header.pop("generator"),
+    "no generators": lambda header, _: header.pop("generators"),
     **{
         f"clock {v!r}": entry("clock", v) for v in (*NOT_WHOLE, None, 0, -(2**63), 2**63, 2**64 - 1)
     },
-    **{f"generator {v!r}": entry("generator", v) for v in NOT_LISTS if not isinstance(v, dict)},
-    "empty generator": lambda header, _: header["generator"].clear(),
+    **{f"generators {v!r}": entry("generators", v) for v in NOT_LISTS},
+    "one generator": lambda header, _: header["generators"].pop(),
+    "no generators in it": lambda header, _: header["generators"].clear(),
     **{f"kind {v!r}": generator("kind", v) for v in (*NOT_STRINGS, "", "MT19937")},
     **{
         f"{part} of the generator {v!r}": generator(part, v)

@@ -159,7 +159,7 @@ STATE_FAULTS = {
 def test_malformed_states_of_a_training(fault: dict[str, Any]) -> None:
     rows = TrainingRows(4, adaptive=True)
     for key, column in ((3, 0), (3, 3), (5, 1), (9, 2), (9, 3)):
-        rows.add(rows.row(key), column, 1.0, 1)
+        rows.add([(rows.row(key), column, 1.0)], 1)
     with pytest.raises(ValueError, match=r"weight|key"):
         TrainingRows.from_state(4, {**rows.state(), **fault})
 

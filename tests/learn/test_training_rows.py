@@ -36,7 +36,7 @@ def recordings(draw: st.DrawFn) -> tuple[int, list[list[Update]]]:
 def replay(rows: TrainingRows, steps: list[list[Update]], first: int = 1) -> None:
     for time, updates in enumerate(steps, first):
         for key, column, delta in updates:
-            rows.add(rows.row(key), column, delta, time)
+            rows.add([(rows.row(key), column, delta)], time)
 
 
 def dense(n_columns: int, steps: list[list[Update]]) -> DenseAverages:
@@ -135,7 +135,7 @@ def test_growth_through_all_capacities(n_columns: int) -> None:
     for turn in range(n_columns):
         for i in range(n_rows):  # all rows grow in step: what one frees, the next one takes
             column = (turn * 7 + i) % n_columns if n_columns % 7 else turn
-            rows.add(rows.row(i), column, i + turn + 1, turn + 1)
+            rows.add([(rows.row(i), column, i + turn + 1)], turn + 1)
             expected[i, column] += i + turn + 1
             assert (rows.weights(i) == expected[i]).all()
     assert [(rows.weights(i) == expected[i]).all() for i in range(n_rows)] == [True] * n_rows
@@ -145,11 +145,11 @@ def test_cells_that_were_freed_come_back_clean() -> None:
     rows = TrainingRows(100, adaptive=True)
     big = rows.row(1)
     for column in range(9):  # frees cells of 2, 4 and 8 places
-        rows.add(big, column, 1e300, column + 1)
+        rows.add([(big, column, 1e300)], column + 1)
     for key in range(2, 6):
         row = rows.row(key)
         for column in (50, 51, 52, 53, 54):
-            rows.add(row, column, 1.0, 20)
+            rows.add([(row, column, 1.0)], 20)
             assert rows.weights(row).sum() == column - 49
     assert (rows.weights(big)[:9] == 1e300).all()
     assert not rows.weights(big)[9:].any()
@@ -194,7 +194,7 @@ def test_going_on_from_trained_weights(adaptive: bool) -> None:
     # The trained weights are those of update 0: they count in the mean from update 1 on.
     key = int(trained.arrays["keys"][3])
     start = trained.weights(key)
-    again.add(again.row(key), 5, 1.0, 3)
+    again.add([(again.row(key), 5, 1.0)], 3)
     expected = start.copy()
     expected[5] += 2 / 4
     np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
@@ -203,9 +203,9 @@ def test_going_on_from_trained_weights(adaptive: bool) -> None:
 def test_the_mean_by_hand() -> None:
     rows = TrainingRows(2)
     row = rows.row(10)
-    rows.add(row, 0, 1.0, 1)
-    rows.add(row, 1, 2.0, 3)
-    rows.add(row, 0, -4.0, 3)
+    rows.add([(row, 0, 1.0)], 1)
+    rows.add([(row, 1, 2.0)], 3)
+    rows.add([(row, 0, -4.0)], 3)
     # Column 0 after updates 1 to 5: 1 1 -3 -3 -3; column 1: 0 0 2 2 2.
     assert rows.average(5).weights(10).tolist() == pytest.approx([-7 / 5, 6 / 5])
     assert rows.weights(row).tolist() == [-3, 2]
@@ -235,7 +235,7 @@ def test_widths_out_of_range(n_columns: int) -> None:
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_the_widest_row(adaptive: bool) -> None:
     rows = TrainingRows(65_536, adaptive=adaptive)
-    rows.add(rows.row(5), 65_535, 2.0, 1)
+    rows.add([(rows.row(5), 65_535, 2.0)], 1)
     assert rows.average(1).weights(5)[65_535] == 2.0
     assert rows.average(1).weights(5).sum() == 2.0
 
@@ -245,7 +245,7 @@ def test_weights_that_do_not_exist() -> None:
     rows.row(1)
     for row, column in ((1, 0), (-1, 0), (0, 3), (0, -1)):
         with pytest.raises(IndexError, match="no weight"):
-            rows.add(row, column, 1.0, 1)
+            rows.add([(row, column, 1.0)], 1)
     for row in (-1, 1):
         with pytest.raises(IndexError, match="no row"):
             rows.weights(row)
@@ -253,15 +253,15 @@ def test_weights_that_do_not_exist() -> None:
 
 def test_time_does_not_run_backwards() -> None:
     rows = TrainingRows(3)
-    rows.add(rows.row(1), 0, 1.0, 5)
-    with pytest.raises(ValueError, match="update 4 lies before update 5"):
-        rows.add(0, 0, 1.0, 4)
+    rows.add([(rows.row(1), 0, 1.0)], 5)
+    with pytest.raises(ValueError, match="update 4 does not come after update 5"):
+        rows.add([(0, 0, 1.0)], 4)
 
 
 def perceptron() -> Perceptron:
     tables = [TrainingRows(4), TrainingRows(100)]
     for time, table in enumerate(tables, 1):
-        table.add(table.row(9), time, 0.5, time)
+        table.add([(table.row(9), time, 0.5)], time)
     return Perceptron(tables, clock=3)
 
 

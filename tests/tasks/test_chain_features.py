@@ -63,7 +63,7 @@ def check_scores(model: CharacterModel, tables, texts: list[str]) -> None:
 
 
 def train(model: CharacterModel, sentences: list[list[str]], adaptive: bool):
-    learner = model.features.new_learner(adaptive)
+    learner = model.features.new_learner(adaptive=adaptive)
     scheme = bmes()
     chains = [model.atoms.compile(s, scheme, model.features, learner) for s in sentences]
     trainer = ChainTrainer(model.features, model.graph, learner)
