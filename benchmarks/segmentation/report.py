@@ -41,7 +41,7 @@ class Candidate:
 class Result:
     """All that is known of a system.
 
-    version: None if it is not installed. error: why it failed, if it did.
+    version: None if it is not installed. error: why it failed, if it did, in a line.
     candidates, chosen: the trainings, and the index of the one whose model was used.
     scores: figures on the test corpus, fractions of 1. batch, one: characters a CPU second in each
     round, by one call for all sentences (None: it has no such call), and by a call a sentence.
@@ -230,7 +230,7 @@ def _missing(result: Result) -> str:
     """Why there are no figures of a system; empty if there are."""
     if result.version is None:
         return f"not installed: {INSTALL}"
-    return f"failed: {_cell(result.error.splitlines()[-1])}" if result.error else ""
+    return f"failed: {_cell(result.error)}" if result.error else ""
 
 
 def _titled(result: Result) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import os
 import platform
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,9 @@ __all__ = ["main", "measure"]
 
 QUICK_SENTENCES = 400, 100
 QUICK_ROUNDS, QUICK_SECONDS = 2, 0.05
+
+# The folders of a path, as they stand in the messages of errors.
+FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"()]+[/\\])+")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -160,9 +164,11 @@ class _Run:
                 candidate = self.train_once(result, setting)
                 result.candidates.append(candidate)
                 if ours is not None and ours is not result and not ours.error:
-                    again = self.train_once(ours, {})
-                    ours.candidates.append(again)
-                    candidate.ours_seconds = again.seconds
+                    # If it fails, ours has failed, not this system.
+                    with self._failing(ours):
+                        again = self.train_once(ours, {})
+                        ours.candidates.append(again)
+                        candidate.ours_seconds = again.seconds
         if result.candidates and not result.error:
             result.chosen = choose(result.candidates)
 
@@ -238,7 +244,9 @@ class _Run:
         try:
             yield
         except (WorkerError, ValueError) as error:
-            result.error = str(error)
+            # The report names no folders; the whole error is for the screen.
+            lines = str(error).strip().splitlines() or ["no reason given"]
+            result.error = FOLDERS.sub("", lines[-1])
             result.one, result.batch = [], None
             self.log(f"{result.name}: failed: {error}")
 

@@ -121,14 +121,16 @@ def test_one_system_that_fails_does_not_end_the_run(
     def fail(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
         words = segment(worker, texts, batch=batch)
         if worker.system == "jieba":
-            raise WorkerError("jieba: out of words")
+            raise WorkerError(
+                "jieba: failed\nTraceback\nOSError: '/srv/a/words.txt' and C:\\x\\y.z"
+            )
         return words
 
     monkeypatch.setattr(Worker, "segment", fail)
     status, data = run(parts, tmp_path / "output", "jieba,ours")
     assert status == 1
     jieba, ours = data["results"]
-    assert jieba["error"] == "jieba: out of words"
+    assert jieba["error"] == "OSError: 'words.txt' and y.z"
     assert ours["error"] is None
     assert ours["scores"]["seg_f"] > 0.9
 
@@ -151,6 +153,31 @@ def test_words_that_are_not_those_of_the_text_fail_the_system_alone(
     assert crfsuite["chosen"] is None
     assert ours["error"] is None
     assert len(ours["one"]) == 2
+
+
+@pytest.mark.skipif(not HAS_CRFSUITE, reason="python-crfsuite is not installed")
+def test_ours_failing_after_a_training_of_another_fails_ours_alone(
+    parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = Worker.train
+    trained: list[str] = []
+
+    def fail_again(worker: Worker, *arguments: Any) -> Trained:
+        trained.append(worker.system)
+        if trained == ["ours", "crfsuite-ap", "ours"]:
+            raise WorkerError("ours: out of luck")
+        return train(worker, *arguments)
+
+    monkeypatch.setattr(Worker, "train", fail_again)
+    status, data = run(parts, tmp_path / "output", "ours,crfsuite-ap")
+    assert status == 1
+    ours, crfsuite = data["results"]
+    assert ours["error"] == "ours: out of luck"
+    assert crfsuite["error"] is None
+    assert [candidate["ours_seconds"] for candidate in crfsuite["candidates"]] == [None, None]
+    assert set(crfsuite["ours_times_faster"].values()) == {None}
+    assert crfsuite["scores"]["seg_f"] > 0.9
+    assert trained == ["ours", "crfsuite-ap", "ours", "crfsuite-ap"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +247,7 @@ def test_training_tells_its_cost(parts: dict[str, Path], tmp_path: Path) -> None
     assert isinstance(trained, Trained)
     assert trained.training.seconds > 0
     assert trained.model_bytes == model.stat().st_size
-    assert "of 10, by dev F" in trained.training.kept
+    assert f"of {CharacterSegmenter().epochs}, by dev F" in trained.training.kept
 
 
 def test_the_environment_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

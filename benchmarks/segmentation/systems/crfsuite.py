@@ -97,6 +97,6 @@ class CrfsuiteLbfgs(_Crfsuite):
     algorithm = "lbfgs"
 
     def settings(self, quick: bool) -> list[Setting]:
-        strengths = [0.1] if quick else [0.03, 0.1, 0.3, 1.0]
-        most = 5 if quick else 200
+        strengths = [0.1] if quick else [0.003, 0.01, 0.03, 0.1, 0.3]
+        most = 5 if quick else 300
         return [{"c1": 0.0, "c2": c2, "max_iterations": most} for c2 in strengths]
