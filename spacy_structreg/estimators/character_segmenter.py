@@ -54,8 +54,12 @@ TASK: Final = "character_segmenter"
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 
-# Chosen on the development sets of three corpora; README.md says how.
-DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
+DEFAULT_LEARNING: Final = Learning(update="pa_i", aggressiveness=0.1, mini_sample=5.0)
+"""How one model is trained, chosen on the development sets of three corpora (README.md)."""
+
+DEFAULT_LEARNING_OF_MANY: Final = Learning(mini_sample=5.0)
+"""How several models are trained that are to be averaged. Passive-aggressive models are better
+alone, but hardly differ, so that there is little to average."""
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
 _PORTION: Final = 20_000
@@ -93,7 +97,8 @@ class CharacterSegmenter:
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
     skip_bigram: add the template of the two neighbours of a character.
     labels: the label scheme, ``"bmes"`` or ``"six"`` (`tasks.bmes`).
-    learning: how weights are learnt and regularised; None for `DEFAULT_LEARNING`.
+    learning: how weights are learnt and regularised; None for `DEFAULT_LEARNING`, or, if several
+        models are averaged, for `DEFAULT_LEARNING_OF_MANY`.
     sentences: ``"punctuation"`` cuts texts into sentences before they are labelled, in training
         as in prediction; ``"doc"`` takes every text as one sentence.
     epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
@@ -129,8 +134,9 @@ class CharacterSegmenter:
             raise ValueError(f"mean is {mean!r}; choose from {', '.join(MEANS)}")
         self.sentences: Sentences = sentences
         self.scheme = labels
-        self.learning = DEFAULT_LEARNING if learning is None else learning
         self.n_models = _whole("n_models", n_models, 1)
+        default = DEFAULT_LEARNING if self.n_models == 1 else DEFAULT_LEARNING_OF_MANY
+        self.learning = default if learning is None else learning
         self.mean: Mean = mean
         self.epochs = _whole("epochs", epochs, 1)
         self.patience = None if patience is None else _whole("patience", patience, 1)

@@ -1,21 +1,10 @@
 """The difference of two feature vectors, ΔΦ: which weights an update would change, and how much."""
 
-from libc.stdint cimport int32_t
-from libc.stdlib cimport free, qsort
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
-
-
-cdef int compare(const void* first, const void* second) noexcept nogil:
-    cdef const Change* a = <const Change*> first
-    cdef const Change* b = <const Change*> second
-    if a.table != b.table:
-        return -1 if a.table < b.table else 1
-    if a.row != b.row:
-        return -1 if a.row < b.row else 1
-    if a.column != b.column:
-        return -1 if a.column < b.column else 1
-    return 0
 
 
 cdef class Changes:
@@ -26,6 +15,7 @@ cdef class Changes:
 
     def __dealloc__(self):
         free(self.items)
+        free(self._slots)
 
     def __len__(self):
         return self.n
@@ -41,26 +31,48 @@ cdef class Changes:
         self.n += 1
         return 0
 
-    cdef double merge(self) noexcept nogil:
+    cdef double merge(self) except? -1 nogil:
         """Add up the changes of each weight, drop those that come to nothing.
 
-        Returns the square of the norm, ‖ΔΦ‖².
+        Returns the square of the norm, ‖ΔΦ‖². The order in which weights came first is kept.
         """
+        cdef Py_ssize_t size = 16
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t i
+        cdef Change* item
+        cdef Change* other
+        cdef uint64_t slot
         cdef double squared = 0.0
-        qsort(self.items, self.n, sizeof(Change), compare)
+        while size < 2 * self.n:
+            size *= 2
+        # Slots hold numbers of items, counted from 1.
+        reserve(<void**> &self._slots, &self._slot_capacity, size, sizeof(int32_t))
+        memset(self._slots, 0, size * sizeof(int32_t))
         for i in range(self.n):
-            if kept > 0 and compare(&self.items[kept - 1], &self.items[i]) == 0:
-                self.items[kept - 1].value += self.items[i].value
-                continue
-            if kept > 0 and self.items[kept - 1].value == 0.0:
-                kept -= 1
-            self.items[kept] = self.items[i]
-            kept += 1
-        if kept > 0 and self.items[kept - 1].value == 0.0:
-            kept -= 1
-        self.n = kept
+            item = &self.items[i]
+            slot = (
+                (<uint64_t> item.row << 24) ^ (<uint64_t> item.table << 16) ^ <uint64_t> item.column
+            ) * <uint64_t> 0x9E3779B97F4A7C15ULL >> 32
+            while True:
+                slot &= <uint64_t> size - 1
+                if self._slots[slot] == 0:
+                    self._slots[slot] = <int32_t> (kept + 1)
+                    self.items[kept] = item[0]
+                    kept += 1
+                    break
+                other = &self.items[self._slots[slot] - 1]
+                if (
+                    other.row == item.row
+                    and other.column == item.column
+                    and other.table == item.table
+                ):
+                    other.value += item.value
+                    break
+                slot += 1
+        self.n = 0
         for i in range(kept):
-            squared += self.items[i].value * self.items[i].value
+            if self.items[i].value != 0.0:
+                self.items[self.n] = self.items[i]
+                self.n += 1
+                squared += self.items[i].value * self.items[i].value
         return squared

@@ -11,6 +11,7 @@ import pytest
 from made_up import f_score
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 SEEDS = (1, 2, 3)
@@ -45,7 +46,12 @@ def test_ud_chinese(types: str | None, floor: float, treebank: tuple[Corpus, Cor
     figures = []
     for seed in SEEDS:
         segmenter = CharacterSegmenter(
-            templates="zhang2014", types=types, half_width=types is not None, epochs=10, seed=seed
+            templates="zhang2014",
+            types=types,
+            half_width=types is not None,
+            learning=Learning(),
+            epochs=10,
+            seed=seed,
         ).fit(train)
         scores = segmenter.evaluate(test, n_threads=2)
         assert scores.seg_f == pytest.approx(f_score(segmenter, test))

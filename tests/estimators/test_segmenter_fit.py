@@ -15,6 +15,7 @@ from made_up import arrays_of, f_score, sentences
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport
 from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 EPOCHS = 8
@@ -62,10 +63,14 @@ class TestRepeatability:
         assert again.partial_fit(train).corpus_checksum is None
 
 
+# Without mini-samples and margins errors can be counted, and epochs differ, as expected here.
+PLAIN = Learning()
+
+
 @pytest.fixture(scope="module")
 def by_hand(train: Corpus) -> list[CharacterSegmenter]:
     """All epochs by hand: a training of k has the weights of a longer one after epoch k."""
-    return [CharacterSegmenter(epochs=k).fit(train) for k in range(1, EPOCHS + 1)]
+    return [CharacterSegmenter(learning=PLAIN, epochs=k).fit(train) for k in range(1, EPOCHS + 1)]
 
 
 class TestDevSelection:
@@ -73,7 +78,7 @@ class TestDevSelection:
         self, by_hand: list[CharacterSegmenter], train: Corpus, dev: Corpus
     ) -> None:
         reports: list[EpochReport] = []
-        segmenter = CharacterSegmenter(epochs=EPOCHS)
+        segmenter = CharacterSegmenter(learning=PLAIN, epochs=EPOCHS)
         segmenter.fit(train, dev, on_epoch=reports.append)
         figures = [f_score(one, dev) for one in by_hand]
         assert [report.dev.seg_f for report in reports if report.dev] == pytest.approx(figures)
@@ -90,7 +95,7 @@ class TestDevSelection:
         best = figures.index(max(figures))
         assert figures.count(max(figures)) > 1
         assert arrays_of(by_hand[best]) != arrays_of(by_hand[-1])
-        segmenter = CharacterSegmenter(epochs=EPOCHS).fit(train, easy)
+        segmenter = CharacterSegmenter(learning=PLAIN, epochs=EPOCHS).fit(train, easy)
         assert arrays_of(segmenter) == arrays_of(by_hand[best])
 
     @pytest.mark.parametrize("patience", [1, 2, 3])
@@ -104,7 +109,9 @@ class TestDevSelection:
             waited = 0 if figures[expected] > best else waited + 1
             best = max(best, figures[expected])
             expected += 1
-        segmenter = CharacterSegmenter(epochs=EPOCHS, patience=patience).fit(train, dev)
+        segmenter = CharacterSegmenter(learning=PLAIN, epochs=EPOCHS, patience=patience).fit(
+            train, dev
+        )
         assert len(segmenter.history) == expected < EPOCHS
         kept = figures.index(max(figures[:expected]))
         assert arrays_of(segmenter) == arrays_of(by_hand[kept])
@@ -112,9 +119,11 @@ class TestDevSelection:
     def test_a_hopeless_development_corpus(self, train: Corpus) -> None:
         """When F is 0 in every epoch, the first is as good as any."""
         hopeless = [["我好"], ["他好我"]]
-        segmenter = CharacterSegmenter(epochs=3).fit(train, hopeless)
+        segmenter = CharacterSegmenter(learning=PLAIN, epochs=3).fit(train, hopeless)
         assert [r.dev.seg_f for r in segmenter.history if r.dev] == [0, 0, 0]
-        assert arrays_of(segmenter) == arrays_of(CharacterSegmenter(epochs=1).fit(train))
+        assert arrays_of(segmenter) == arrays_of(
+            CharacterSegmenter(learning=PLAIN, epochs=1).fit(train)
+        )
 
     def test_without_a_development_corpus(self, train: Corpus) -> None:
         segmenter = CharacterSegmenter(epochs=3).fit(train)
@@ -125,7 +134,7 @@ class TestDevSelection:
     def test_reports(self, train: Corpus) -> None:
         """Errors are counted when a sentence is visited: all at first, none once all is known."""
         corpus = [["老师", "好"], ["学生", "好"]]
-        history = CharacterSegmenter(epochs=10, sentences="doc").fit(corpus).history
+        history = CharacterSegmenter(learning=PLAIN, epochs=10, sentences="doc").fit(corpus).history
         assert history[0].wrong_examples > 0
         assert history[0].wrong_examples <= history[0].wrong_labels <= 6
         assert (history[-1].wrong_examples, history[-1].wrong_labels) == (0, 0)
@@ -256,7 +265,7 @@ class TestGoingOn:
         assert figures[-1] > 0.9
 
     def test_compile_and_learn_are_partial_fit(self, train: Corpus, dev: Corpus) -> None:
-        one, other = CharacterSegmenter(), CharacterSegmenter()
+        one, other = CharacterSegmenter(learning=PLAIN), CharacterSegmenter(learning=PLAIN)
         chains = one.compile([*train, [" "], []])
         wrong = one.learn(chains)
         other.partial_fit(train)
