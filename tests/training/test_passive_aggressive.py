@@ -1,0 +1,252 @@
+"""Passive-aggressive updates: worked steps, the constraint they meet, the outputs they oppose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from learning_twins import LearningTwin, SplitMix64, label_sequences, labelled_model
+from twins import rows_by_key
+
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.training.chain import ChainTrainer
+
+TEMPLATES = "c-1 | c0 | c+1 | c-1c0 | c0c+1 | t-1t0"
+SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学生", "在"], ["京", "生", "北"]]
+RULES = ("pa", "pa_i", "pa_ii")
+
+
+def whole(twin: LearningTwin, number: int) -> np.ndarray:
+    return np.array([[number, 0, len(twin.texts[number])]])
+
+
+class Kernel:
+    """The kernel alone, on words whose characters are the only features."""
+
+    def __init__(
+        self, sentences: list[list[str]], learning: Learning, templates: str = "c0"
+    ) -> None:
+        model = labelled_model(templates)
+        self.learner = model.features.new_learner(learning)
+        self.trainer = ChainTrainer(model.features, model.graph, self.learner)
+        self.chains = [
+            model.atoms.compile(words, bmes(), model.features, self.learner) for words in sentences
+        ]
+
+    def epoch(self, order: list[int]) -> tuple[int, int]:
+        return self.trainer.epoch(self.chains, order)
+
+    def row(self, character: str) -> list[float]:
+        """The weights of a character with B, E, M and S."""
+        return rows_by_key(self.learner.tables[0])[ord(character)].tolist()
+
+
+# Steps by hand ------------------------------------------------------------------------------------
+
+
+def test_a_step_of_gao_2010_by_hand() -> None:
+    """All scores are 0: the other output of 我们, which is one word, is S S, at a margin of 0.
+
+    The loss is 1; four weights change by 1 each, so that the step is 1/4.
+    """
+    kernel = Kernel([["我们"]], Learning(update="pa"))
+    assert kernel.epoch([0]) == (1, 2)
+    assert kernel.row("我") == [0.25, 0, 0, -0.25]
+    assert kernel.row("们") == [0, 0.25, 0, -0.25]
+    # The margin is now 1: nothing more to do.
+    assert kernel.epoch([0]) == (0, 0)
+    assert kernel.row("我") == [0.25, 0, 0, -0.25]
+
+
+def test_a_weight_that_counts_twice() -> None:
+    """人人 as two words against one: S of the character differs by 2, B and E by 1: ‖ΔΦ‖² = 6.
+
+    If the two changes of S were not added up before, it would be 4.
+    """
+    kernel = Kernel([["人", "人"]], Learning(update="pa"))
+    assert kernel.epoch([0]) == (1, 2)
+    assert kernel.row("人") == pytest.approx([-1 / 6, -1 / 6, 0, 1 / 3], rel=1e-15)
+    assert kernel.epoch([0])[0] in (0, 1)  # the margin of 1 is met up to rounding
+    assert kernel.row("人") == pytest.approx([-1 / 6, -1 / 6, 0, 1 / 3], rel=1e-12)
+
+
+def test_changes_that_cancel() -> None:
+    """人 人人 (S B E) against 人人 人 (B E S): the labels are the same, and only their pairs differ."""
+    kernel = Kernel([["人", "人人"]], Learning(update="pa", clock="mistakes"), "c0 | t-1t0")
+    characters, bigrams = (kernel.learner.tables[i] for i in (1, 0))
+    bigrams.add([(0, 0 * 4 + 1, 5.0), (0, 1 * 4 + 3, 7.0), (0, 3 * 4 + 0, 7.0)], 1)
+    kernel.learner.clock = 1
+    # B E, E S and S B are dear: B E S and S B E score the same, all other outputs less.
+    assert kernel.epoch([0]) == (1, 3)
+    assert kernel.learner.clock == 2
+    # Only E S and S B changed: ‖ΔΦ‖² = 2, loss 1.
+    assert bigrams.weights(0)[[1, 7, 12]].tolist() == [5, 6.5, 7.5]
+    assert not characters.weights(0).any()
+
+
+def test_a_step_of_nothing_is_no_mistake() -> None:
+    kernel = Kernel([["人", "人人"]], Learning(update="pa", clock="mistakes"))
+    row = kernel.learner.tables[0].row(ord("人"))
+    kernel.learner.tables[0].add([(row, y, w) for y, w in ((0, 2.0), (1, 2.0), (3, 2.5))], 1)
+    kernel.learner.clock = 1
+    # S S S scores 7.5 and is the other output; then B E S and S B E at 6.5.
+    assert kernel.epoch([0]) == (1, 2)
+    assert kernel.learner.clock == 2
+    # loss 1 + 7.5 - 6.5 = 2; ΔΦ: B +1, E +1, S -2, so 6: the step is 1/3.
+    step = 1 / 3
+    assert kernel.row("人") == pytest.approx([2 + step, 2 + step, 0, 2.5 - 2 * step])
+    # Now S S S at 5.5 lies behind B E S at 6.5, which differs from the gold S B E by no weight.
+    assert kernel.epoch([0]) == (1, 3)
+    assert kernel.learner.clock == 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "aggressiveness", "step"),
+    [
+        ("pa", 0.1, 0.1),
+        ("pa", 10.0, 0.25),
+        # S S costs 2: the loss is 2, so that the step is 2/4 at most.
+        ("pa_i", 0.1, 0.1),
+        ("pa_i", 10.0, 0.5),
+        ("pa_ii", 0.1, 2 / (4 + 1 / 0.2)),
+        ("pa_ii", 10.0, 2 / (4 + 1 / 20)),
+    ],
+)
+def test_steps_of_every_rule_by_hand(rule: str, aggressiveness: float, step: float) -> None:
+    kernel = Kernel([["我们"]], Learning(update=rule, aggressiveness=aggressiveness))
+    assert kernel.epoch([0]) == (1, 2)
+    assert kernel.row("我") == pytest.approx([step, 0, 0, -step], rel=1e-15)
+    assert kernel.row("们") == pytest.approx([0, step, 0, -step], rel=1e-15)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_only_one_output_is_possible(rule: str) -> None:
+    """A sentence of one character is one word whatever the weights are."""
+    kernel = Kernel([["人"]], Learning(update=rule))
+    assert kernel.epoch([0, 0]) == (0, 0)
+    assert not any(kernel.row("人"))
+    assert kernel.learner.clock == 2
+
+
+# Against the twin ---------------------------------------------------------------------------------
+
+
+def margin(twin: LearningTwin, visit: dict) -> float:
+    """The kernel's score of gold above that of the output of a visit."""
+    weights = np.array(
+        [
+            twin.learner.tables[number].weights(twin.learner.tables[number].row(key))[column]
+            for number, key, column in twin.places
+        ]
+    )
+    return float(
+        sum(weights[i] for i in twin._active(visit["fired"], visit["gold"]))
+        - sum(weights[i] for i in twin._active(visit["fired"], visit["path"]))
+    )
+
+
+@pytest.mark.parametrize("noise", [{}, {"dropout": 0.1, "hidden_dropout": 0.1}], ids=str)
+@pytest.mark.parametrize("rule", RULES)
+def test_the_constraint_holds_where_the_step_is_not_limited(rule: str, noise) -> None:
+    """After the update the gold output leads by 1, or by the number of wrong labels."""
+    met = limited = 0
+    for seed in range(30):
+        learning = Learning(update=rule, aggressiveness=0.25, **noise)
+        twin = LearningTwin(TEMPLATES, SENTENCES, learning, seed=seed)
+        twin.run(whole(twin, seed % 5), noise=seed)
+        visit = twin.visits[-1]
+        if not visit["step"]:
+            continue
+        wrong = sum(a != b for a, b in zip(visit["gold"], visit["path"], strict=True))
+        required = 1 if rule == "pa" else wrong
+        lead = margin(twin, visit)
+        if rule == "pa_ii":
+            # PA-II gives way by ξ = τ / 2C.
+            assert lead == pytest.approx(required - visit["step"] / (2 * 0.25), abs=1e-12)
+            met += 1
+        elif visit["step"] < 0.25:
+            assert lead == pytest.approx(required, abs=1e-12)
+            met += 1
+        else:
+            assert visit["step"] == 0.25
+            assert lead == pytest.approx(required - visit["loss"] + 0.25 * visit["squared"])
+            assert lead < required
+            limited += 1
+    assert met >= 8
+    assert limited >= (rule != "pa_ii")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_smaller_change_would_do(rule: str) -> None:
+    """The step solves the problem that defines the rule, found by trying many steps."""
+    for seed in range(10):
+        learning = Learning(update=rule, aggressiveness=0.2)
+        twin = LearningTwin(TEMPLATES, SENTENCES, learning, seed=seed)
+        twin.run(whole(twin, seed % 5))
+        visit = twin.visits[-1]
+        squared, loss = visit["squared"], visit["loss"]
+        if not visit["step"]:
+            continue
+
+        def objective(step: float, rule=rule, squared=squared, loss=loss) -> float:
+            slack = max(0.0, loss - step * squared)
+            penalty = slack**2 if rule == "pa_ii" else slack
+            return 0.5 * step**2 * squared + 0.2 * penalty
+
+        best = objective(visit["step"])
+        assert all(best <= objective(step) + 1e-12 for step in np.linspace(0, 2, 2001))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("labels", ["bmes", "six"])
+def test_the_other_output_is_the_best_that_is_not_gold(labels: str, seed: int) -> None:
+    """By trying all of them, also where the best output of all is the gold one."""
+    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(update="pa"), labels=labels, seed=seed)
+    right_but_close = 0
+    for _ in range(3):
+        for number in range(len(SENTENCES)):
+            twin.run(whole(twin, number))
+            loss = twin.visits[-1]["loss"]
+            right_but_close += 0 < loss < 1
+    assert right_but_close > 0
+
+
+def test_cost_augmented_decoding_leaves_the_scores_of_the_next_visit_alone() -> None:
+    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(update="pa_i"), seed=1)
+    order = np.concatenate([whole(twin, i) for i in (0, 0, 3, 0, 3, 3)])
+    twin.run(order)
+
+
+def test_pieces_are_opposed_by_pieces() -> None:
+    """At a cut any label may stand, so that outputs like M M oppose the gold ones."""
+    twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(update="pa"), seed=3)
+    opposed = set()
+    for seed in range(12):
+        twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(update="pa"), seed=seed)
+        twin.run(np.array([[0, 1, 2]]))
+        opposed.add(tuple(twin.visits[0]["path"]))
+    legal = set(map(tuple, label_sequences(twin.model.graph, 2, True, True)))
+    assert opposed <= legal
+    assert opposed - set(map(tuple, label_sequences(twin.model.graph, 2)))
+
+
+def test_the_rule_survives_a_copy_of_the_learner() -> None:
+    kernel = Kernel([["我们"]], Learning(update="pa_ii", aggressiveness=0.5))
+    copy = kernel.learner.copy()
+    assert isinstance(copy, Perceptron)
+    assert copy.settings == kernel.learner.settings
+    features = kernel.trainer.features
+    other = ChainTrainer(features, kernel.trainer.graph, copy)
+    assert other.epoch(kernel.chains, [0]) == kernel.epoch([0])
+    assert copy.tables[0].weights(0).tolist() == kernel.learner.tables[0].weights(0).tolist()
+
+
+def test_the_twin_draws_as_the_paper_of_splitmix_says() -> None:
+    """The first words of the generator for the seed 1234567, as its authors' code prints them."""
+    generator = SplitMix64(1234567)
+    assert [generator.word() for _ in range(3)] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
