@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from enum import Enum
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
-from spacy_structreg.cli.corpus_files import CorpusFormat, Sentence, read_sentences
+from spacy_structreg.cli.corpus_files import (
+    COMPOUNDS_HELP,
+    DAYS_HELP,
+    ENCODING_HELP,
+    FORMATS_HELP,
+    PART_HELP,
+    TEXT_SUFFIXES,
+    Compounds,
+    CorpusFormat,
+    CorpusOptions,
+    Sentence,
+    Spaces,
+    parse_days,
+    read_sentences,
+)
 from spacy_structreg.cli.errors import user_errors
 
-__all__ = ["Counts", "InputFormat", "convert", "convert_command"]
+__all__ = ["Counts", "convert", "convert_command", "parse_percent"]
 
-TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
-
-
-class InputFormat(str, Enum):
-    """The formats that are converted from."""
-
-    auto = "auto"
-    segmented = "segmented"
-    brackets = "brackets"
+PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
+WHOLE = (0, 100)
 
 
 class Counts(NamedTuple):
-    """What a corpus holds."""
+    """What has been written.
+
+    bad_trees: sentences whose heads were left out, as they are no tree. bad_pos: words whose
+    universal tag was left out, as there is none of that name.
+    """
 
     sentences: int
     words: int
+    bad_trees: int = 0
+    bad_pos: int = 0
 
 
 def convert_command(
@@ -40,41 +54,73 @@ def convert_command(
     ],
     *,
     format: Annotated[
-        InputFormat,
+        CorpusFormat, typer.Option("--format", "-f", help=FORMATS_HELP)
+    ] = CorpusFormat.auto,
+    encoding: Annotated[str, typer.Option("--encoding", "-e", help=ENCODING_HELP)] = "utf-8",
+    spaces: Annotated[
+        Spaces,
         typer.Option(
-            "--format",
-            "-f",
-            help="segmented: one sentence a line, words separated by white space; "
-            "brackets: trees of the Chinese Treebank; auto: look at each file",
+            "--spaces",
+            help="CoNLL-U: which spaces the text has. file: all but those that SpaceAfter=No takes "
+            "away; none; auto: as the file has them, unless it never says SpaceAfter=No and "
+            "would have them between Han characters",
         ),
-    ] = InputFormat.auto,
-    encoding: Annotated[
-        str, typer.Option("--encoding", "-e", help="Encoding of the input (gb18030, ...)")
-    ] = "utf-8",
+    ] = Spaces.auto,
+    compounds: Annotated[
+        Compounds, typer.Option("--compounds", help=COMPOUNDS_HELP)
+    ] = Compounds.parts,
+    days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
+    part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
+    percent: Annotated[
+        str,
+        typer.Option(
+            "--percent",
+            help="Which sentences, in percent of all, to hold some out: 0:90 and 90:100",
+        ),
+    ] = "0:100",
 ) -> None:
     """Convert corpora to a .spacy file for training.
 
-    Each sentence becomes one Doc, its words with no spaces between them, its tags too where the
-    corpus has them. Several input files become one output file, in their order.
+    Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
+    tags and of heads and relations. There are no spaces between words, except for the ones that
+    CoNLL-U files name. Several input files become one output file, in their order.
     """
     with user_errors():
-        counts = convert(inputs, output, CorpusFormat(format.value), encoding=encoding)
-        typer.echo(f"{output}: {counts.sentences:,} sentences, {counts.words:,} words")
+        options = CorpusOptions(format, encoding, compounds, parse_days(days), part, spaces)
+        counts = convert(inputs, output, options, percent=parse_percent(percent))
+        message = f"{output}: {counts.sentences:,} sentences, {counts.words:,} words"
+        if counts.bad_trees:
+            message += f"; the heads of {counts.bad_trees:,} sentences left out: they are no tree"
+        if counts.bad_pos:
+            message += f"; {counts.bad_pos:,} tags left out: UD has none of their names"
+        typer.echo(message)
+
+
+def parse_percent(text: str) -> tuple[int, int]:
+    """Begin and end, in percent, from such as `0:90`. Raises ValueError for anything else."""
+    found = PERCENT.fullmatch(text)
+    begin, end = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not begin < end <= 100:
+        raise ValueError(f"--percent is {text!r}; write begin and end, such as 0:90 or 90:100")
+    return begin, end
 
 
 def convert(
-    inputs: Iterable[Path],
+    inputs: Sequence[Path],
     output: Path,
-    format: CorpusFormat = CorpusFormat.auto,
+    options: CorpusOptions | None = None,
     *,
-    encoding: str = "utf-8",
+    percent: tuple[int, int] = WHOLE,
 ) -> Counts:
     """Write the sentences of corpora to a `.spacy` file of Docs, or to segmented text (`.txt`).
 
+    percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
+        100, so that 0:90 and 90:100 share none and leave none out.
+
     The output is written in one step, and not at all if anything fails; its folder is made if
     need be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError for
-    another kind of output and as `read_sentences`, OSError for files that cannot be read or
-    written.
+    another kind of output, if no sentence is left, and as `read_sentences`; OSError for files that
+    cannot be read or written.
     """
     from tqdm import tqdm
 
@@ -84,42 +130,64 @@ def convert(
     if not as_text and output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy, or in .txt for text")
     output.parent.mkdir(parents=True, exist_ok=True)
-    sentences = words = 0
+
+    def read() -> Iterator[Sentence]:
+        for path in inputs:
+            yield from read_sentences(path, options)
+
+    begin, end = 0, None
+    if percent != WHOLE:
+        total = sum(1 for _ in read())
+        begin, end = (total * share // 100 for share in percent)
+        if begin == end:
+            raise ValueError(
+                f"of {total} sentences, none is between {percent[0]} and {percent[1]} percent; "
+                "take more of them"
+            )
+    counts = Counts(0, 0)
 
     def counted() -> Iterator[Sentence]:
-        nonlocal sentences, words
-        for path in inputs:
-            for sentence in read_sentences(path, format, encoding=encoding):
-                sentences += 1
-                words += len(sentence.words)
-                yield sentence
+        nonlocal counts
+        for sentence in islice(read(), begin, end):
+            counts = Counts(
+                counts.sentences + 1,
+                counts.words + len(sentence.words),
+                counts.bad_trees + sentence.bad_tree,
+                counts.bad_pos + sentence.bad_pos,
+            )
+            yield sentence
 
     with tqdm(counted(), desc="convert", unit=" sentences", disable=None) as bar:
         if as_text:
             write_segmented(output, (sentence.words for sentence in bar))
         else:
             write_docs(output, bar)
-    return Counts(sentences, words)
+    return counts
 
 
 def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write sentences as Docs, in one step: no spaces between words, each Doc one sentence."""
+    """Write sentences as Docs, in one step."""
     from spacy.tokens import Doc, DocBin
     from spacy.vocab import Vocab
 
     from spacy_structreg.corpora.files import replace_bytes
 
     vocab = Vocab()
-    docs = DocBin(attrs=["ORTH", "TAG", "SENT_START"])
-    for words, tags in sentences:
-        n = len(words)
+    docs = DocBin(attrs=["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START"])
+    for sentence in sentences:
+        n = len(sentence.words)
+        starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
         docs.add(
             Doc(
                 vocab,
-                words=words,
-                spaces=[False] * n,
-                tags=tags,
-                sent_starts=[index == 0 for index in range(n)],
+                words=sentence.words,
+                spaces=sentence.spaces or [False] * n,
+                tags=sentence.tags,
+                pos=sentence.pos,
+                heads=sentence.heads,
+                deps=sentence.deps,
+                # spaCy finds them in the tree if there is one.
+                sent_starts=None if sentence.heads else starts,
             )
         )
     with replace_bytes(path) as stream:

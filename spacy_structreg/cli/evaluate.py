@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_structreg.cli.corpus_files import CorpusFormat, Sentence, detect_format, read_sentences
+from spacy_structreg.cli.corpus_files import (
+    COMPOUNDS_HELP,
+    DAYS_HELP,
+    ENCODING_HELP,
+    FORMATS_HELP,
+    PART_HELP,
+    Compounds,
+    CorpusFormat,
+    CorpusOptions,
+    Sentence,
+    Spaces,
+    find_format,
+    is_release,
+    parse_days,
+    read_sentences,
+    split_part,
+)
 from spacy_structreg.cli.errors import user_errors
 
 if TYPE_CHECKING:
@@ -26,29 +43,31 @@ def evaluate_command(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Gold corpus")],
     *,
     format: Annotated[
-        CorpusFormat,
-        typer.Option(
-            "--format",
-            "-f",
-            help="segmented: one sentence a line, words separated by white space; brackets: "
-            "trees of the Chinese Treebank; spacy: Docs; auto: look at each file",
-        ),
+        CorpusFormat, typer.Option("--format", "-f", help=FORMATS_HELP)
     ] = CorpusFormat.auto,
     train: Annotated[
         Path | None,
         typer.Option(
-            "--train", help="Training corpus, in any format: its words are in the vocabulary"
+            "--train",
+            help="Training corpus: its words are in the vocabulary. Of a SIGHAN 2005 release, the "
+            "word list of the training set",
         ),
     ] = None,
+    train_format: Annotated[
+        CorpusFormat, typer.Option("--train-format", help="Format of the training corpus")
+    ] = CorpusFormat.auto,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="JSON file to write the figures to")
     ] = None,
     threads: Annotated[
         int, typer.Option("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
-    encoding: Annotated[
-        str, typer.Option("--encoding", "-e", help="Encoding of the corpora (gb18030, ...)")
-    ] = "utf-8",
+    encoding: Annotated[str, typer.Option("--encoding", "-e", help=ENCODING_HELP)] = "utf-8",
+    compounds: Annotated[
+        Compounds, typer.Option("--compounds", help=COMPOUNDS_HELP)
+    ] = Compounds.parts,
+    days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
+    part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
 ) -> None:
     """Evaluate the words of a pipeline against a gold corpus.
 
@@ -57,14 +76,15 @@ def evaluate_command(
     in percent, and written as fractions of 1.
     """
     with user_errors():
+        options = CorpusOptions(format, encoding, compounds, parse_days(days), part, Spaces.none)
         report = evaluate(
             pipeline,
             gold,
-            format,
+            options,
             train=train,
+            train_format=train_format,
             output=output,
             n_threads=threads,
-            encoding=encoding,
         )
         print_table(report)
         if output is not None:
@@ -74,35 +94,32 @@ def evaluate_command(
 def evaluate(
     pipeline: str,
     gold: Path,
-    format: CorpusFormat = CorpusFormat.auto,
+    options: CorpusOptions | None = None,
     *,
     train: Path | None = None,
+    train_format: CorpusFormat = CorpusFormat.auto,
     output: Path | None = None,
     n_threads: int = 1,
-    encoding: str = "utf-8",
 ) -> dict[str, Any]:
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
     The six figures are fractions of 1, under the keys of `metrics.segmentation`; beside them stand
-    the counts behind them, and what was evaluated on what. format: of the gold corpus; that of the
-    training corpus is looked for in the file. Raises ValueError and OSError as `read_sentences`
-    and `load_pipeline`, and if the output cannot be written.
+    the counts behind them, and what was evaluated on what. options: of the gold corpus; encoding,
+    compounds and the corpus of a SIGHAN release hold for the training corpus as well. Raises
+    ValueError and OSError as `read_sentences` and `load_pipeline`, and if the output cannot be
+    written.
     """
     from spacy_structreg.about import __version__
     from spacy_structreg.cli.pipelines import load_pipeline
 
+    options = options or CorpusOptions()
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-    if format is CorpusFormat.auto:
-        format = detect_format(gold, encoding=encoding)
-    sentences = list(read_sentences(gold, format, encoding=encoding))
+    options = replace(options, format=find_format(gold, options))
+    sentences = list(read_sentences(gold, options))
     vocabulary = None
     if train is not None:
-        vocabulary = {
-            word
-            for sentence in read_sentences(train, encoding=encoding)
-            for word in squeezed(sentence.words)
-        }
+        vocabulary = training_words(train, replace(options, format=train_format))
     nlp = load_pipeline(pipeline)
     scores = score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)
     report: dict[str, Any] = {
@@ -121,13 +138,35 @@ def evaluate(
             "version": nlp.meta["version"],
         },
         "gold": gold.name,
-        "format": format.value,
+        "format": options.format.value,
+        "part": options.part,
+        "days": None if options.days is None else sorted(options.days),
         "train": None if train is None else train.name,
         "spacy_structreg": __version__,
     }
     if output is not None:
         write_report(output, report)
     return report
+
+
+def training_words(path: Path, options: CorpusOptions) -> set[str]:
+    """The words of a training corpus: of a SIGHAN release those of its list; raises as `evaluate`.
+
+    options: of the gold corpus, with the format of this one.
+    """
+    from spacy_structreg.corpora.files import line_encoding
+    from spacy_structreg.corpora.sighan import training_vocabulary
+
+    if options.part is not None and is_release(path):
+        original = None if line_encoding(options.encoding) == "utf-8" else True
+        corpus, _ = split_part(options.part)
+        return set(squeezed(list(training_vocabulary(path, corpus, original=original))))
+    # Training sets are taken whole.
+    whole = replace(options, days=None, part=None, compounds=Compounds.parts)
+    whole = replace(whole, format=find_format(path, whole))
+    if whole.format is CorpusFormat.pfr:
+        whole = replace(whole, compounds=options.compounds)
+    return {word for sentence in read_sentences(path, whole) for word in squeezed(sentence.words)}
 
 
 def score_pipeline(

@@ -11,7 +11,12 @@ from typing import Annotated
 
 import typer
 
-from spacy_structreg.cli.corpus_files import read_sentences
+from spacy_structreg.cli.corpus_files import (
+    TEXT_SUFFIXES,
+    CorpusFormat,
+    CorpusOptions,
+    read_sentences,
+)
 from spacy_structreg.cli.errors import user_errors
 
 __all__ = ["Task", "init_config", "init_config_command"]
@@ -23,7 +28,7 @@ BATCH_SIZE = 100
 EVAL_FREQUENCY = 10
 PATIENCE_EPOCHS = 5
 # Where a template takes a value.
-PLACE = re.compile("<([a-z_]+)>")
+PLACE = re.compile("<([a-z0-9_]+)>")
 
 
 class Task(str, Enum):
@@ -93,6 +98,8 @@ def init_config(
     """
     from spacy.util import get_lang_class
 
+    from spacy_structreg.estimators.character_segmenter import DEFAULT_LEARNING
+
     try:
         get_lang_class(lang)
     except ImportError as error:
@@ -101,7 +108,7 @@ def init_config(
         ) from error
     eval_frequency, patience = EVAL_FREQUENCY, 0
     if train is not None:
-        n_sentences = sum(1 for _ in read_sentences(train))
+        n_sentences = sum(1 for _ in read_sentences(train, as_trained_on(train)))
         # Batches of an epoch, the last of which may be smaller.
         eval_frequency = -(-n_sentences // BATCH_SIZE)
         patience = PATIENCE_EPOCHS * eval_frequency
@@ -114,8 +121,15 @@ def init_config(
         "patience": patience,
         # The only language whose config has arguments for every tokenizer.
         "tokenizer_arguments": ZH_ARGUMENTS if lang == "zh" else "",
+        **{name: json.dumps(value) for name, value in DEFAULT_LEARNING.as_dict().items()},
     }
     return PLACE.sub(lambda match: str(values[match[1]]), TEMPLATES[task])
+
+
+def as_trained_on(path: Path) -> CorpusOptions:
+    """How `spacy_structreg.Corpus.v1` reads a file; others are still to be converted."""
+    as_text = path.name.lower().endswith(TEXT_SUFFIXES)
+    return CorpusOptions(CorpusFormat.segmented if as_text else CorpusFormat.auto)
 
 
 def config_path(path: Path | None) -> str:
@@ -190,8 +204,34 @@ half_width = true
 skip_bigram = false
 # "punctuation" cuts text into sentences first; "doc" takes every text as one.
 sentences = "punctuation"
+# Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the second and
+# third character of long words apart.
+labels = "bmes"
 # Of the order of sentences within a batch; null takes the seed of the training.
 seed = null
+
+# How weights are learnt, and kept from fitting the training corpus too closely.
+[nlp.tokenizer.model.learning]
+@misc = "spacy_structreg.Learning.v1"
+# "perceptron", or a passive-aggressive update: "pa", "pa_i" or "pa_ii".
+update = <update>
+# C of the passive-aggressive updates, above 0; the perceptron has none and leaves it at 1.
+aggressiveness = <aggressiveness>
+# Penalties on all weights at every update, 0 for none: l2 makes them smaller by this share of
+# themselves, l1 by this amount. The more sentences, and the shorter the mini-samples, the smaller
+# they must be: 0.00001 is a start.
+l2 = <l2>
+l1 = <l1>
+# L1 that is owed while a weight rests, and paid when it is next met; not together with l1 or l2.
+cumulative_l1 = <cumulative_l1>
+# Probability that a character is hidden in training, and that a feature is left out.
+dropout = <dropout>
+hidden_dropout = <hidden_dropout>
+# Mean length in characters of the pieces that training sentences are cut into, 1 or more; null
+# leaves sentences whole.
+mini_sample = <mini_sample>
+# What counts as one update for averaging and penalties: "examples", "mistakes" or "epochs".
+clock = <clock>
 
 [nlp.vectors]
 @vectors = "spacy.Vectors.v1"

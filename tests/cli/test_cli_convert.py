@@ -12,17 +12,22 @@ import spacy
 from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
+from sighan_release import ENCODINGS, SENTENCES, write_archive, write_release
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.convert import convert
+from spacy_structreg.cli.convert import convert, parse_percent
 from spacy_structreg.cli.corpus_files import (
     CorpusFormat,
+    CorpusOptions,
     Sentence,
-    detect_format,
+    find_format,
+    parse_days,
     read_sentences,
+    tree_heads,
 )
+from spacy_structreg.corpora import conllu
 from spacy_structreg.pipeline.readers import create_corpus
 
 TREES = """\
@@ -155,8 +160,13 @@ def test_converting_keeps_the_words(
     for source, as_text in ((lines, folder / "b.txt"), (trees, folder / "c.txt")):
         binary = as_text.with_suffix(".spacy")
         for output in (binary, as_text):
-            assert convert([source], output) == (len(corpus), sum(map(len, corpus)))
-            assert [sentence.words for sentence in read_sentences(output)] == corpus
+            options = CorpusOptions(
+                CorpusFormat.segmented if source is lines else CorpusFormat.brackets
+            )
+            assert convert([source], output, options)[:2] == (len(corpus), sum(map(len, corpus)))
+            as_written = CorpusFormat.segmented if output is as_text else CorpusFormat.spacy
+            written = read_sentences(output, CorpusOptions(as_written))
+            assert [sentence.words for sentence in written] == corpus
         assert words_of(docs_of(binary)) == corpus
     tags = [[token.tag_ for token in doc] for doc in docs_of(folder / "c.spacy")]
     assert tags == [[f"T{i}" for i in range(len(line))] for line in corpus]
@@ -172,8 +182,16 @@ UNSEGMENTED = "老师和学生昨天一起去了河边的公园。\n" * 20
     [
         (b"\xff\xfe\n", [], "bad.txt:1: byte 0xff at byte offset 0 of the line is not utf-8"),
         ("书 好\n书\0好\n".encode(), [], "bad.txt:2: NUL character"),
-        (UNSEGMENTED.encode(), [], "bad.txt:1: the text is not segmented"),
-        (b"", [], "bad.txt:1: no sentence"),
+        (UNSEGMENTED.encode(), [], "bad.txt:1: the format cannot be told"),
+        (UNSEGMENTED.encode(), ["--format", "segmented"], "bad.txt:1: the text is not segmented"),
+        (b"", [], "bad.txt:1: no text"),
+        (b"", ["--format", "segmented"], "bad.txt:1: no sentence"),
+        ("书 好\n".encode(), ["--days", "1-24"], "bad.txt: --days is for the format pfr"),
+        ("书 好\n".encode(), ["--compounds", "merged"], "--compounds merged is for the format pfr"),
+        ("书 好\n".encode(), ["--part", "pku/test"], "--part is for the format sighan"),
+        ("书 好\n".encode(), ["--spaces", "file"], "--spaces is for the format conllu"),
+        ("书/n 好/a\n".encode(), ["--days", "1"], "bad.txt:1: the paragraph has no id"),
+        ("书_NN 好\n".encode(), ["--format", "tagged"], "bad.txt:1: '好' has no tag"),
         (b"(IP (NN \xe4\xb9\xa6)\n", [], "bad.txt:1: the file ends inside the tree"),
         ("书 好\n".encode(), ["--format", "brackets"], "bad.txt:1: '书' stands outside"),
         ("书 好\n".encode(), ["--encoding", "klingon"], "'klingon' is not an encoding"),
@@ -197,7 +215,7 @@ def test_faulty_input_leaves_the_old_output(
     output = Path("output" + suffix)
     output.write_bytes(b"old")
     # A good file first, so that there is something to write before the fault.
-    inputs = ["bad.txt"] if "--format" in arguments else ["good.txt", "bad.txt"]
+    inputs = ["bad.txt"] if arguments else ["good.txt", "bad.txt"]
     assert message in fails("convert", *inputs, output, *arguments)
     assert output.read_bytes() == b"old"
     assert {path.name for path in tmp_path.iterdir()} == {"good.txt", "bad.txt", output.name}
@@ -221,30 +239,26 @@ def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) 
 # ---- formats ----
 
 
+# How formats are told apart is tested with `corpora.formats`.
 @pytest.mark.parametrize(
     ("content", "format"),
     [
-        ("( (IP (NP (NN 书)))", "brackets"),
-        ("(IP\n  (NP\n    (NN 书)))", "brackets"),
-        ("(\n(IP (NP (NN 书)))\n)", "brackets"),
         ("((IP (NP (NN 书))))", "brackets"),
-        ("\ufeff\n\n<DOC>\n<S ID=1>\n(NP-SBJ=1 (NN 书))", "brackets"),
-        ("(NN 书)", "brackets"),
         ("老师 和 学生", "segmented"),
-        ("( 新闻 ) 老师 来 了", "segmented"),
-        ("( ( 一 ) ) 老师", "segmented"),
-        ("（ 新闻 ） 老师", "segmented"),
-        ("<标题> ( 一 )", "segmented"),
-        ("(", "segmented"),
-        ("", "segmented"),
+        ("1\t书\t_\tNOUN\tNN\t_\t0\troot\t_\t_\n", "conllu"),
+        ("书/n  好/a", "pfr"),
+        ("书_NN 好_VA", "tagged"),
     ],
 )
-def test_detection(tmp_path: Path, content: str, format: str) -> None:
-    assert detect_format(write(tmp_path / "corpus", content)).value == format
+def test_formats_are_found(tmp_path: Path, content: str, format: str) -> None:
+    path = write(tmp_path / "corpus", content)
+    assert find_format(path, CorpusOptions()).value == format
+    named = CorpusOptions(CorpusFormat(format))
+    assert list(read_sentences(path)) == list(read_sentences(path, named))
 
 
 def test_spacy_files_are_known_by_their_name(tmp_path: Path) -> None:
-    assert detect_format(tmp_path / "corpus.spacy") is CorpusFormat.spacy
+    assert find_format(tmp_path / "corpus.spacy", CorpusOptions()) is CorpusFormat.spacy
 
 
 def test_docs_lose_their_white_space(tmp_path: Path) -> None:
@@ -272,3 +286,259 @@ def test_docs_without_words(tmp_path: Path) -> None:
     DocBin(docs=[Doc(Vocab())]).to_disk(tmp_path / "corpus.spacy")
     with pytest.raises(ValueError, match=r"corpus\.spacy: no Doc of the file has a word"):
         list(read_sentences(tmp_path / "corpus.spacy"))
+
+
+# ---- treebanks ----
+
+# Our own sentences. The second has two roots, the third a cycle and a tag that UD does not have.
+HEADS = [[2, 0, 2, 2], [0, 0, 2], [2, 3, 1, 0]]
+WORDS = [["老师", "看", "书", "。"], ["学生", "来", "了"], ["我们", "明天", "去", "杭州"]]
+UPOS = [["NOUN", "VERB", "NOUN", "PUNCT"], ["NOUN", "VERB", "_"], ["PRON", "NT", "VERB", "PROPN"]]
+
+
+def treebank(misc: str = "_", *, last: str | None = None) -> str:
+    """The sentences as CoNLL-U; `last` is the MISC of each third word."""
+    lines = []
+    for words, heads, tags in zip(WORDS, HEADS, UPOS, strict=True):
+        for i, (word, head, tag) in enumerate(zip(words, heads, tags, strict=True), start=1):
+            column = last if i == 3 and last is not None else misc
+            relation = "root" if head == 0 else "dep"
+            xpos = "_" if tag == "_" else f"X{i}"
+            lines.append(f"{i}\t{word}\t_\t{tag}\t{xpos}\t_\t{head}\t{relation}\t_\t{column}")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def test_treebanks(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    source, output = write(tmp_path / "a.conllu", treebank()), tmp_path / "a.spacy"
+    printed = invoke("convert", source, output).stdout
+    assert "3 sentences, 11 words; the heads of 2 sentences left out: they are no tree; " in printed
+    assert "1 tags left out: UD has none of their names" in printed
+    docs = docs_of(output)
+    assert words_of(docs) == WORDS
+    assert [[token.head.i for token in doc] for doc in docs] == [
+        [1, 1, 1, 1],
+        [0, 1, 2],
+        [*range(4)],
+    ]
+    assert [token.dep_ for token in docs[0]] == ["dep", "ROOT", "dep", "dep"]
+    assert [doc.has_annotation("DEP") for doc in docs] == [True, False, False]
+    assert [[token.tag_ for token in doc] for doc in docs[:2]] == [
+        ["X1", "X2", "X3", "X4"],
+        ["X1", "X2", ""],
+    ]
+    assert [token.pos_ for token in docs[2]] == ["PRON", "", "VERB", "PROPN"]
+    assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]
+
+
+JOINED = ["老师看书。", "学生来了", "我们明天去杭州"]
+SPACED = ["老师 看 书 。", "学生 来 了", "我们 明天 去 杭州"]
+
+
+@pytest.mark.parametrize(
+    ("misc", "last", "spaces", "texts"),
+    [
+        # It never says SpaceAfter=No, as in UD 1.
+        ("_", None, "auto", JOINED),
+        ("_", None, "none", JOINED),
+        ("_", None, "file", None),
+        # It always does, as in UD 2.
+        ("SpaceAfter=No", None, "auto", JOINED),
+        ("SpaceAfter=No", None, "file", JOINED),
+        # It is wrong now and then.
+        ("_", "SpaceAfter=No", "auto", None),
+        ("_", "SpaceAfter=No", "none", JOINED),
+        # Spaces that belong to the text.
+        ("SpaceAfter=No", "Gloss=x", "auto", ["老师看书 。", "学生来了", "我们明天去 杭州"]),
+        ("SpaceAfter=No", "Gloss=x", "none", JOINED),
+    ],
+)
+def test_spaces_of_treebanks(
+    *,
+    tmp_path: Path,
+    invoke: Callable[..., Result],
+    fails: Callable[..., str],
+    misc: str,
+    last: str | None,
+    spaces: str,
+    texts: list[str] | None,
+) -> None:
+    # Two sentences without a space between Han characters for each that has one, so that a space
+    # in one of them may be taken for one of the text.
+    plain = "1\t我们\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n2\t走\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    more = plain * 6 if last == "Gloss=x" else ""
+    source, output = (
+        write(tmp_path / "a.conllu", treebank(misc, last=last) + more),
+        tmp_path / "a.spacy",
+    )
+    if texts is None:
+        message = fails("convert", source, output, "--spaces", spaces)
+        assert "a.conllu: by SpaceAfter, the text has a space between Han words" in message
+        assert "--spaces none" in message
+        assert not output.exists()
+        return
+    assert invoke("convert", source, output, "--spaces", spaces).exit_code == 0
+    docs = docs_of(output)
+    assert [doc.text for doc in docs[:3]] == texts
+    assert words_of(docs[:3]) == WORDS
+
+
+def test_spaces_of_other_languages_are_kept(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    lines = [
+        "1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_",
+        "2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_",
+        "2\tdo\t_\tAUX\tVBP\t_\t0\troot\t_\tSpaceAfter=No",
+        "3\tn't\t_\tPART\tRB\t_\t2\tadvmod\t_\tSpaceAfter=No",
+        "4\tknow\t_\tVERB\tVB\t_\t2\tdep\t_\t_",
+    ]
+    source, output = write(tmp_path / "a.conllu", "\n".join(lines)), tmp_path / "a.spacy"
+    assert invoke("convert", source, output).exit_code == 0
+    assert [doc.text for doc in docs_of(output)] == ["We don't know"]
+
+
+@st.composite
+def head_columns(draw: st.DrawFn) -> list[int | None]:
+    n = draw(st.integers(1, 6))
+    heads = st.one_of(st.integers(0, n), st.none()) if draw(st.booleans()) else st.integers(0, n)
+    return [
+        draw(heads.filter(lambda head, here=i: head != here))
+        for i in range(1, n + 1)  # type: ignore[misc]
+    ]
+
+
+@given(head_columns())
+def test_a_tree_is_what_leads_to_one_root(column: list[int | None]) -> None:
+    def leads_to_root(word: int) -> bool:
+        for _ in column:
+            head = column[word - 1]
+            if head is None:
+                return False
+            if head == 0:
+                return True
+            word = head
+        return False
+
+    sentence = conllu.Sentence(tuple(conllu.Word("x", head=head, deprel="d") for head in column))
+    is_tree = column.count(0) == 1 and all(map(leads_to_root, range(1, len(column) + 1)))
+    expected = [i if head == 0 else (head or 0) - 1 for i, head in enumerate(column)]
+    assert tree_heads(sentence) == (expected if is_tree else None)
+    if is_tree:
+        doc = Doc(Vocab(), ["x"] * len(column), heads=expected, deps=["d"] * len(column))
+        assert len(list(doc.sents)) == 1
+
+
+# ---- PFR, tagged text, SIGHAN ----
+
+PFR = """\
+19980101-01-001-001/m  [临江/ns  大学/n]nt  在/p  招生/vn  。/w  学生/n  来/v  了/y  。/w
+
+19980102-01-001-001/m  天气/n  好/a
+19980131-01-001-001/m  图书馆/n  开放/v
+"""
+
+
+def test_paragraphs(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
+    assert "3 sentences, 13 words" in invoke("convert", source, output).stdout
+    first = docs_of(output)[0]
+    assert [token.tag_ for token in first] == ["ns", "n", "p", "vn", "w", "n", "v", "y", "w"]
+    assert [sentence.text for sentence in first.sents] == ["临江大学在招生。", "学生来了。"]
+    invoke("convert", source, output, "--compounds", "merged")
+    first = docs_of(output)[0]
+    assert [(token.text, token.tag_) for token in first][:2] == [("临江大学", "nt"), ("在", "p")]
+    assert len(list(first.sents)) == 2
+
+
+@pytest.mark.parametrize(
+    ("days", "firsts"),
+    [("1-24", ["临江", "天气"]), ("31", ["图书馆"]), ("1,28-31", ["临江", "图书馆"])],
+)
+def test_days(tmp_path: Path, invoke: Callable[..., Result], days: str, firsts: list[str]) -> None:
+    source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
+    assert invoke("convert", source, output, "--days", days).exit_code == 0
+    assert [doc[0].text for doc in docs_of(output)] == firsts
+
+
+def test_days_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
+    source, output = write(tmp_path / "199801.txt", PFR), tmp_path / "a.spacy"
+    assert "no paragraph of the days asked for" in fails("convert", source, output, "--days", "5-9")
+    for days in ("", "0", "32", "9-5", "1-", "-3", "1,,2", "a", "１", "1-40", "1 - 2"):
+        with pytest.raises(ValueError, match="is no choice of days"):
+            parse_days(days)
+    assert parse_days("1-3,2,9") == {1, 2, 3, 9}
+
+
+def test_tagged_text(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    lines = "".join(" ".join(map("_".join, sentence)) + "\n" for sentence in TAGGED)
+    source, output = write(tmp_path / "a.txt", lines), tmp_path / "a.spacy"
+    assert invoke("convert", source, output).exit_code == 0
+    assert [[(token.text, token.tag_) for token in doc] for doc in docs_of(output)] == TAGGED
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+@pytest.mark.parametrize("corpus", ["as", "cityu", "msr", "pku"])
+def test_a_release(
+    tmp_path: Path, invoke: Callable[..., Result], corpus: str, encoded: bool
+) -> None:
+    training, test = SENTENCES[corpus]
+    folder, archive = write_release(tmp_path), write_archive(tmp_path / "icwb2-data.zip")
+    output = tmp_path / "a.spacy"
+    options = ["--encoding", ENCODINGS[corpus]] if encoded else []
+    for source in (folder, archive):
+        for part, expected in (("training", training), ("test", test)):
+            result = invoke("convert", source, output, "--part", f"{corpus}/{part}", *options)
+            assert result.exit_code == 0
+            assert words_of(docs_of(output)) == [list(sentence) for sentence in expected]
+    # A file of it, by its name.
+    suffix = (".b5" if corpus == "as" else ".txt") if encoded else ".utf8"
+    file = folder / "training" / f"{corpus}_training{suffix}"
+    for named in ([], ["--format", "sighan"]):
+        assert invoke("convert", file, output, *options, *named).exit_code == 0
+        assert words_of(docs_of(output)) == [list(sentence) for sentence in training]
+
+
+def test_parts_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
+    folder, output = write_release(tmp_path), tmp_path / "a.spacy"
+    assert "in it are as/training, as/test, cityu" in fails("convert", folder, output)
+    assert "'ctb' is no corpus" in fails("convert", folder, output, "--part", "ctb/test")
+    assert "'dev' is no part" in fails("convert", folder, output, "--part", "pku/dev")
+    assert "is not segmented" in fails("convert", folder, output, "--part", "pku/test_raw")
+    assert "write corpus and part" in fails("convert", folder, output, "--part", "pku")
+    # The raw text of the test set.
+    raw = folder / "testing" / "pku_test.utf8"
+    assert "does not seem to be segmented" in fails("convert", raw, output)
+
+
+# ---- shares ----
+
+
+@pytest.mark.parametrize(
+    ("percent", "taken"),
+    [("0:90", range(13)), ("90:100", range(13, 15)), ("0:100", range(15)), ("20:40", range(3, 6))],
+)
+def test_shares(tmp_path: Path, invoke: Callable[..., Result], percent: str, taken: range) -> None:
+    first = write(tmp_path / "a.txt", "".join(f"第 {i} 句\n" for i in range(10)))
+    second = write(tmp_path / "b.txt", "".join(f"第 {i} 句\n" for i in range(10, 15)))
+    output = tmp_path / "c.txt"
+    named = ["--format", "segmented"]
+    assert invoke("convert", first, second, output, "--percent", percent, *named).exit_code == 0
+    assert [line.split()[1] for line in output.read_text("utf-8").splitlines()] == [
+        *map(str, taken)
+    ]
+
+
+@given(st.integers(0, 100), st.integers(0, 100))
+def test_shares_are_named_in_percent(begin: int, end: int) -> None:
+    if begin < end:
+        assert parse_percent(f"{begin}:{end}") == (begin, end)
+    else:
+        with pytest.raises(ValueError, match="--percent"):
+            parse_percent(f"{begin}:{end}")
+
+
+def test_shares_that_are_refused(tmp_path: Path, fails: Callable[..., str]) -> None:
+    source, output = write(tmp_path / "a.txt", "好 书\n"), tmp_path / "a.spacy"
+    assert "none is between" in fails("convert", source, output, "--percent", "0:90")
+    for percent in ("", "90", "0:101", "-1:5", "10:10", "０:9"):
+        assert "--percent is" in fails("convert", source, output, "--percent", percent)
+    assert not output.exists()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import spacy
 from click.testing import Result
+from sighan_release import write_archive, write_release
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -84,6 +85,8 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         "pipeline": {"lang": "zh", "name": "pipeline", "version": "0.0.0"},
         "gold": "gold.txt",
         "format": "segmented",
+        "part": None,
+        "days": None,
         "train": "train.txt",
         "spacy_structreg": __version__,
     }
@@ -106,13 +109,25 @@ def test_without_a_vocabulary(tmp_path: Path, characters: str, invoke: Invoke, g
     assert table(result.stdout)["oov_rate"] == "-"
 
 
+CONLLU = "".join(
+    "".join(f"{i}\t{word}" + "\t_" * 8 + "\n" for i, word in enumerate(words, start=1)) + "\n"
+    for words in GOLD
+)
+AS_TEXT = {
+    "brackets": "((IP (PN 我) (VV 去) (NN 公园) (-NONE- *)))\n((IP (VA 好了)))",
+    "conllu": CONLLU,
+    "pfr": "19980128-01-001-001/m 我/r 去/v 公园/n\n19980129-01-001-001/m 好了/l",
+    "tagged": "我_PN 去_VV 公园_NN\n好了_VA",
+}
+
+
 @pytest.mark.parametrize("named", [False, True])
-@pytest.mark.parametrize("format", ["brackets", "spacy"])
+@pytest.mark.parametrize("format", [*AS_TEXT, "spacy"])
 def test_formats(tmp_path: Path, characters: str, invoke: Invoke, format: str, named: bool) -> None:
     gold, output = tmp_path / "gold.spacy", tmp_path / "x.json"
-    if format == "brackets":
-        gold = tmp_path / "gold.mrg"
-        gold.write_text("((IP (PN 我) (VV 去) (NN 公园) (-NONE- *)))\n((IP (VA 好了)))", "utf-8")
+    if format in AS_TEXT:
+        gold = tmp_path / "gold.txt"
+        gold.write_text(AS_TEXT[format], "utf-8")
     else:
         # The spaces of the Docs give the words away, so that they may not reach the pipeline.
         vocab = Vocab()
@@ -122,6 +137,57 @@ def test_formats(tmp_path: Path, characters: str, invoke: Invoke, format: str, n
     assert invoke("evaluate", characters, gold, "-o", output, *options).exit_code == 0
     assert figures(output) == NO_VOCABULARY
     assert report(output)["format"] == format
+
+
+def test_days_and_compounds(tmp_path: Path, characters: str, invoke: Invoke) -> None:
+    corpus, output = tmp_path / "199801.txt", tmp_path / "x.json"
+    corpus.write_text(
+        "19980101-01-001-001/m 我/r 在/p [公/n 园/n]ns\n"
+        "19980129-01-001-001/m 我/r 去/v [公/n 园/n]ns\n",
+        "utf-8",
+    )
+    options = ["--days", "28-31", "--compounds", "merged", "--train", corpus, "-o", output]
+    assert invoke("evaluate", characters, corpus, *options).exit_code == 0
+    # 我 去 公园 of that day, and all days as training corpus: no word is unknown.
+    assert report(output)["counts"]["gold"] == 3
+    assert report(output)["oov_rate"] == 0.0
+    assert report(output)["days"] == [28, 29, 30, 31]
+    assert invoke("evaluate", characters, corpus, *options[2:]).exit_code == 0
+    assert report(output)["counts"]["gold"] == 6
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+@pytest.mark.parametrize("archived", [False, True])
+def test_a_release(
+    tmp_path: Path, characters: str, invoke: Invoke, encoded: bool, archived: bool
+) -> None:
+    release = write_archive(tmp_path / "x.zip") if archived else write_release(tmp_path)
+    output = tmp_path / "x.json"
+    options = ["--part", "pku/test", "--train", release, "-o", output]
+    options += ["--encoding", "gb18030"] if encoded else []
+    assert invoke("evaluate", characters, release, *options).exit_code == 0
+    # 桥 上 的 风 很 冷 。 and 他们 回 家 了 。 against single characters: all but 他们 are found.
+    # Not in the word list are 上, 回, 家 and 了.
+    assert report(output)["counts"] == {
+        "sentences": 2,
+        "gold": 12,
+        "predicted": 13,
+        "correct": 11,
+        "oov": 4,
+        "oov_correct": 4,
+    }
+    assert report(output)["part"] == "pku/test"
+
+
+def test_the_format_of_the_training_corpus(
+    tmp_path: Path, characters: str, invoke: Invoke, gold: Path
+) -> None:
+    # A list of words does not look segmented.
+    train, output = tmp_path / "words.txt", tmp_path / "x.json"
+    train.write_text("我\n在\n公园\n", "utf-8")
+    options = ["--train", train, "--train-format", "segmented", "-o", output]
+    assert invoke("evaluate", characters, gold, *options).exit_code == 0
+    assert figures(output) == FIGURES
 
 
 def test_encoding_is_of_both_corpora(
@@ -173,9 +239,12 @@ def test_for_real(
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("老师和学生昨天一起去了河边的公园。\n" * 20, [], "gold.txt:1: the text is not segmented"),
-        ("", [], "gold.txt:1: no sentence"),
-        ("\xa0 \u2028\n", [], "the gold corpus has no words to score"),
+        ("老师和学生昨天一起去了河边的公园。\n" * 20, [], "gold.txt:1: the format cannot be told"),
+        ("", [], "gold.txt:1: no text"),
+        ("", ["--format", "segmented"], "gold.txt:1: no sentence"),
+        ("好 了\n", ["--days", "1"], "gold.txt: --days is for the format pfr"),
+        ("好 了\n", ["--train", "raw.txt"], "raw.txt:1: the format cannot be told"),
+        ("\xa0 \u2028\n", ["--format", "segmented"], "the gold corpus has no words to score"),
         ("好 了\n", ["--format", "brackets"], "gold.txt:1: '好' stands outside"),
         ("好 了\n", ["--format", "spacy"], "gold.txt: not a corpus in spaCy's binary format"),
         ("好 了\n", ["--train", "missing.txt"], "missing.txt: No such file or directory"),
@@ -185,6 +254,7 @@ def test_for_real(
 def test_faulty_input_leaves_the_old_report(
     *,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     characters: str,
     fails: Fails,
     content: str,
@@ -193,10 +263,12 @@ def test_faulty_input_leaves_the_old_report(
 ) -> None:
     gold, output = tmp_path / "gold.txt", tmp_path / "x.json"
     gold.write_text(content, "utf-8")
+    (tmp_path / "raw.txt").write_text("老师来了\n", "utf-8")
     output.write_text("old")
+    monkeypatch.chdir(tmp_path)
     assert message in fails("evaluate", characters, gold, "-o", output, *options)
     assert output.read_text() == "old"
-    assert {path.name for path in tmp_path.iterdir()} == {"gold.txt", "x.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"gold.txt", "raw.txt", "x.json"}
 
 
 def test_untrained_pipeline(untrained: str, fails: Fails, gold: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import Result
 from spacy.util import load_config_from_str, load_model_from_config
 
 from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.estimators.character_segmenter import DEFAULT_LEARNING
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -42,7 +44,9 @@ def test_names_that_users_know() -> None:
             "half_width": True,
             "skip_bigram": False,
             "sentences": "punctuation",
+            "labels": "bmes",
             "seed": None,
+            "learning": {"@misc": "spacy_structreg.Learning.v1", **DEFAULT_LEARNING.as_dict()},
         },
     }
     assert config["components"] == {"tokenizer_trainer": {"factory": "structreg_tokenizer_trainer"}}
@@ -52,6 +56,28 @@ def test_names_that_users_know() -> None:
         assert config["paths"][part] is None
     assert config["training"]["score_weights"]["seg_f"] == 1.0
     assert config["training"]["max_epochs"] == 20
+
+
+def test_learning_is_the_default_and_explained() -> None:
+    assert DEFAULT_LEARNING.mini_sample == 5.0
+    config = init_config()
+    model = load_model_from_config(load_config_from_str(config), auto_fill=True).tokenizer.model
+    assert model.learning == DEFAULT_LEARNING
+    _, _, block = config.partition("[nlp.tokenizer.model.learning]\n")
+    lines = block.partition("\n\n")[0].splitlines()
+    for before, line in pairwise(lines):
+        name = line.partition(" = ")[0]
+        # l2 and l1 are explained together, and so are the two kinds of dropout.
+        if not line.startswith("#") and name not in ("l1", "hidden_dropout"):
+            assert before.startswith("# "), line
+
+
+def test_text_is_counted_as_it_is_trained_on(tmp_path: Path) -> None:
+    train = tmp_path / "train.txt"
+    # Nothing tells that this is segmented, and the reader of training corpora does not ask.
+    train.write_text("好的\n可以\n", "utf-8")
+    config = load_config_from_str(init_config(train=train))
+    assert config["training"]["eval_frequency"] == 1
 
 
 @pytest.mark.parametrize(("sentences", "steps"), [(1, 1), (100, 1), (101, 2), (250, 3)])
