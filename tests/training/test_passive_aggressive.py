@@ -72,7 +72,7 @@ def test_a_weight_that_counts_twice() -> None:
 
 
 def test_changes_that_cancel() -> None:
-    """人 人人 (S B E) against 人人 人 (B E S): the labels are the same, and only their pairs differ."""
+    """人 人人 (S B E) against 人人 人 (B E S): only pairs of labels differ."""
     kernel = Kernel([["人", "人人"]], Learning(update="pa", clock="mistakes"), "c0 | t-1t0")
     characters, bigrams = (kernel.learner.tables[i] for i in (1, 0))
     bigrams.add([(0, 0 * 4 + 1, 5.0), (0, 1 * 4 + 3, 7.0), (0, 3 * 4 + 0, 7.0)], 1)
