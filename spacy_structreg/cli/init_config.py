@@ -213,7 +213,8 @@ seed = null
 # How weights are learnt, and kept from fitting the training corpus too closely.
 [nlp.tokenizer.model.learning]
 @misc = "spacy_structreg.Learning.v1"
-# "perceptron", or a passive-aggressive update: "pa", "pa_i" or "pa_ii".
+# "perceptron", or a passive-aggressive update: "pa", "pa_i" or "pa_ii". The latter are better for
+# one model, the perceptron for models that are averaged.
 update = <update>
 # C of the passive-aggressive updates, above 0; the perceptron has none and leaves it at 1.
 aggressiveness = <aggressiveness>
