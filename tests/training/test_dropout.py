@@ -13,9 +13,9 @@ SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学�
 WHOLE = np.arange(len(SENTENCES))
 
 
-def trained(learning: Learning, noises: list[int], adaptive: bool | None = None) -> LearningTwin:
+def trained(learning: Learning, noises: list[int]) -> LearningTwin:
     """A kernel that has visited all sentences once for each noise."""
-    twin = LearningTwin(TEMPLATES, SENTENCES, learning, adaptive=adaptive)
+    twin = LearningTwin(TEMPLATES, SENTENCES, learning)
     for noise in noises:
         twin.trainer.epoch(twin.chains, WHOLE, noise)
     return twin
@@ -38,7 +38,6 @@ def test_the_same_noise_gives_the_same_bytes(noise: str) -> None:
     learning = Learning(**{noise: 0.3})
     assert same(trained(learning, [1, 2]), trained(learning, [1, 2]))
     assert not all(same(trained(learning, [1, 2]), trained(learning, [1, k])) for k in range(9))
-    assert same(trained(learning, [1, 2]), trained(learning, [1, 2], adaptive=False))
 
 
 @pytest.mark.parametrize("adaptive", [False, True])
@@ -134,11 +133,3 @@ def test_hidden_characters_lie_in_the_window_of_a_piece(noise: int) -> None:
     learning = Learning(dropout=0.4)
     twin = LearningTwin(templates, [["大学生", "在", "北京"]], learning)
     twin.run(np.array([[0, 2, 2], [0, 0, 2], [0, 4, 2], [0, 1, 4]]), noise)
-
-
-def test_dropout_is_for_training_only() -> None:
-    """Averages hold all weights, none of them thinned or scaled."""
-    twin = trained(Learning(dropout=0.5, hidden_dropout=0.5), [])
-    for table, average in zip(twin.learner.tables, twin.learner.average(), strict=True):
-        for key in average.arrays["keys"].tolist():
-            assert average.weights(key).tolist() == table.weights(table.row(key)).tolist()

@@ -1,0 +1,185 @@
+"""Settings of learning: what is refused, and why; and that they survive being written down."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import pickle
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.learn.settings import Learning
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"update": "mira"}, "update is 'mira'; choose from perceptron, pa, pa_i, pa_ii"),
+        ({"update": None}, "update is None; choose from"),
+        ({"update": ["pa"]}, r"update is \['pa'\]; choose from"),
+        ({"clock": "updates"}, "clock is 'updates'; choose from examples, mistakes, epochs"),
+        ({"clock": 1}, "clock is 1; choose from"),
+        ({"update": "pa", "aggressiveness": 0}, "aggressiveness is 0; it must be above 0"),
+        ({"update": "pa", "aggressiveness": -1.0}, "aggressiveness is -1.0; it must be above 0"),
+        ({"update": "pa", "aggressiveness": math.nan}, "aggressiveness is nan; it must be"),
+        ({"update": "pa", "aggressiveness": math.inf}, "aggressiveness is inf; it must be"),
+        ({"l2": -1e-9}, "l2 is -1e-09; it must be at least 0 and below 1"),
+        ({"l2": 1}, "l2 is 1; it must be at least 0 and below 1"),
+        ({"l2": math.nan}, "l2 is nan; it must be at least 0 and below 1"),
+        ({"l1": -0.5}, "l1 is -0.5; it must be at least 0"),
+        ({"l1": math.inf}, "l1 is inf; it must be"),
+        ({"cumulative_l1": -0.5}, "cumulative_l1 is -0.5; it must be at least 0"),
+        ({"cumulative_l1": math.inf}, "cumulative_l1 is inf; it must be"),
+        ({"dropout": 1.0}, "dropout is 1.0; it must be at least 0 and below 1"),
+        ({"dropout": -0.1}, "dropout is -0.1; it must be at least 0 and below 1"),
+        ({"hidden_dropout": 1}, "hidden_dropout is 1; it must be at least 0 and below 1"),
+        ({"hidden_dropout": math.nan}, "hidden_dropout is nan; it must be"),
+        ({"mini_sample": 0.5}, "mini_sample is 0.5; it must be at least 1"),
+        ({"mini_sample": 0}, "mini_sample is 0; it must be at least 1"),
+        ({"mini_sample": math.nan}, "mini_sample is nan; it must be"),
+        ({"mini_sample": math.inf}, "mini_sample is inf; it must be"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_values_out_of_range(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Learning(**settings)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("aggressiveness", "l2", "l1", "cumulative_l1"),
+        *("dropout", "hidden_dropout"),
+        "mini_sample",
+    ],
+)
+@pytest.mark.parametrize("value", ["0.1", True, False, [0.1], b"1", 1j], ids=repr)
+def test_what_is_no_number(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{name} is .*; it must be a number"):
+        Learning(**{"update": "pa", name: value})
+
+
+def test_only_mini_samples_may_be_none() -> None:
+    assert Learning(mini_sample=None).mini_sample is None
+    for name in ("aggressiveness", "l2", "l1", "cumulative_l1", "dropout", "hidden_dropout"):
+        with pytest.raises(ValueError, match=f"{name} is None; it must be a number"):
+            Learning(**{name: None})
+
+
+@pytest.mark.xfail(
+    reason="whole numbers beyond floats raise OverflowError", raises=OverflowError, strict=True
+)
+@pytest.mark.parametrize("name", ["l1", "cumulative_l1", "mini_sample"])
+def test_whole_numbers_beyond_floats(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Learning(**{name: 10**400})
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"aggressiveness": 0.5}, "update = 'perceptron' has no such parameter; choose a passive"),
+        ({"cumulative_l1": 0.1, "l1": 0.1}, "does not go together with l1 or l2: .*choose one"),
+        ({"cumulative_l1": 0.1, "l2": 0.1}, "does not go together with l1 or l2: .*choose one"),
+        ({"clock": "epochs", "l1": 0.1}, "penalties once an epoch only; choose clock = 'examples'"),
+        ({"clock": "epochs", "l2": 0.1}, "penalties once an epoch only; choose clock = 'examples'"),
+        ({"clock": "epochs", "cumulative_l1": 0.1}, "penalties once an epoch only; choose"),
+    ],
+    ids=str,
+)
+def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        Learning(**settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"l1": 0.1, "l2": 0.1},
+        {"update": "pa", "aggressiveness": 1e-9},
+        {"update": "pa_ii", "l2": 0.5, "dropout": 0.5, "hidden_dropout": 0.5, "mini_sample": 1},
+        {"clock": "epochs", "dropout": 0.5, "mini_sample": 2.5, "update": "pa"},
+        {"cumulative_l1": 0.1, "clock": "mistakes"},
+    ],
+    ids=str,
+)
+def test_combinations_with_a_meaning(settings: dict[str, Any]) -> None:
+    learning = Learning(**settings)
+    assert {name: getattr(learning, name) for name in settings} == settings
+
+
+def test_defaults_are_the_averaged_perceptron() -> None:
+    assert Learning().as_dict() == {
+        "update": "perceptron",
+        "aggressiveness": 1.0,
+        "l2": 0.0,
+        "l1": 0.0,
+        "cumulative_l1": 0.0,
+        "dropout": 0.0,
+        "hidden_dropout": 0.0,
+        "mini_sample": None,
+        "clock": "examples",
+    }
+    assert Learning().penalties == {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
+    assert Learning(l1=0.25, l2=0.5).penalties == {"l1": 0.25, "l2": 0.5, "cumulative_l1": 0.0}
+
+
+def test_whole_numbers_become_real_ones() -> None:
+    """Models of l2 = 0 and l2 = 0.0 are the same bytes."""
+    learning = Learning(update="pa", aggressiveness=2, l1=1, mini_sample=np.float64(5))
+    for name in ("aggressiveness", "l1", "mini_sample"):
+        assert type(getattr(learning, name)) is float
+    assert repr(learning) == repr(
+        Learning(update="pa", aggressiveness=2.0, l1=1.0, mini_sample=5.0)
+    )
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Learning().l2 = 0.5  # type: ignore[misc]
+
+
+small = st.floats(0, 1, exclude_max=True)
+
+
+@given(
+    st.builds(
+        Learning,
+        update=st.sampled_from(["pa", "pa_i", "pa_ii"]),
+        aggressiveness=st.floats(0, 1e9, exclude_min=True),
+        l2=small,
+        l1=st.floats(0, 1e9),
+        dropout=small,
+        hidden_dropout=small,
+        mini_sample=st.none() | st.floats(1, 1e9),
+        clock=st.sampled_from(["examples", "mistakes"]),
+    )
+    | st.builds(Learning, cumulative_l1=st.floats(0, 1e9), mini_sample=st.floats(1, 1e300))
+    | st.builds(Learning, clock=st.just("epochs"), dropout=small)
+)
+def test_round_trips(learning: Learning) -> None:
+    written = learning.as_dict()
+    assert Learning.from_dict(written) == learning
+    assert Learning.from_dict(json.loads(json.dumps(written))) == learning
+    assert Learning.from_dict(msgpack.unpackb(msgpack.packb(written))) == learning
+    assert pickle.loads(pickle.dumps(learning)) == learning
+    assert hash(Learning.from_dict(written)) == hash(learning)
+
+
+def test_settings_with_other_names_are_refused() -> None:
+    written = Learning().as_dict()
+    for change in ({"l3": 0.1}, {7: 0.1}):
+        with pytest.raises(ValueError, match="settings of learning are aggressiveness, clock"):
+            Learning.from_dict({**written, **change})
+    del written["clock"]
+    with pytest.raises(ValueError, match="settings of learning are aggressiveness, clock"):
+        Learning.from_dict(written)
+    with pytest.raises(ValueError, match="l2 is 'much'"):
+        Learning.from_dict({**Learning().as_dict(), "l2": "much"})
