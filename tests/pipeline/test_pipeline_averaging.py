@@ -1,0 +1,119 @@
+"""The average of pipelines: our models are averaged, all else is that of the first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from pipeline.made_up import DEV, TRAIN, gold_doc, tokens, untrained
+from spacy.language import Language
+
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.averaging import average_rows
+from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.pipeline.averaging import average_pipelines
+
+MODEL = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}
+
+
+def pipeline(seed: int, passes: int = 2, **settings: object) -> Language:
+    """A pipeline trained with its own order of sentences; few passes, so that models differ."""
+    model = {**MODEL, "seed": seed, **settings}
+    tokenizer = {"@tokenizers": "spacy_structreg.Segmenter.v1", "model": model}
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    for _ in range(passes):
+        nlp.tokenizer.update([gold_doc(nlp.vocab, words) for words in TRAIN[:30]])
+    return nlp
+
+
+def arrays(nlp: Language) -> dict[str, np.ndarray]:
+    return parse_model(nlp.tokenizer.to_bytes())[1]
+
+
+@pytest.mark.parametrize("mean", ["nonzero", "plain"])
+def test_models_are_averaged(mean) -> None:
+    pipelines = [pipeline(seed) for seed in (1, 2, 3)]
+    models = [nlp.tokenizer.model for nlp in pipelines]
+    tables = [model._decoders().tables for model in models]
+    averaged = average_pipelines(pipelines, mean)
+    expected = [average_rows(shape, mean) for shape in zip(*tables, strict=True)]
+    for number, table in enumerate(expected):
+        for name, array in table.arrays.items():
+            assert array.tobytes() == arrays(averaged)[f"{number}.{name}"].tobytes()
+    assert averaged.tokenizer.model not in models
+    assert tokens(averaged("".join(DEV[0])))
+
+
+def test_everything_else_is_that_of_the_first() -> None:
+    pipelines = [pipeline(1), pipeline(2)]
+    for nlp, name in zip(pipelines, ("first", "second"), strict=True):
+        nlp.meta["name"] = name
+        nlp.add_pipe("sentencizer", name=f"splitter_of_the_{name}")
+    averaged = average_pipelines(pipelines)
+    assert averaged is pipelines[0]
+    assert averaged.meta["name"] == "first"
+    assert averaged.pipe_names == ["splitter_of_the_first"]
+
+
+def test_the_others_are_left_alone() -> None:
+    pipelines = [pipeline(1), pipeline(2)]
+    second = pipelines[1].tokenizer.to_bytes()
+    assert average_pipelines(pipelines).tokenizer.to_bytes() != second
+    assert pipelines[1].tokenizer.to_bytes() == second
+
+
+def test_one_pipeline_stays_as_it_is() -> None:
+    nlp = pipeline(1)
+    before = arrays(nlp)
+    after = arrays(average_pipelines([nlp]))
+    assert {name: array.tobytes() for name, array in before.items()} == {
+        name: array.tobytes() for name, array in after.items()
+    }
+
+
+def test_none_at_all() -> None:
+    with pytest.raises(ValueError, match="no pipeline to average"):
+        average_pipelines([])
+
+
+def test_pipelines_without_a_model_of_ours() -> None:
+    plain = spacy.blank("zh")
+    with pytest.raises(ValueError, match="the first pipeline has no model of spacy_structreg"):
+        average_pipelines([plain, pipeline(1)])
+    first = pipeline(1)
+    before = first.tokenizer.to_bytes()
+    with pytest.raises(ValueError, match="pipeline 3 has another tokenizer than the first"):
+        average_pipelines([first, pipeline(2), plain])
+    assert first.tokenizer.to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "difference"),
+    [
+        ({"types": "g10"}, "tokenizer: .* differ in templates|types"),
+        ({"labels": "six"}, "tokenizer: .* differ in labels"),
+        ({"half_width": False}, "tokenizer: .* differ in half_width"),
+        ({"sentences": "doc"}, "tokenizer: .* differ in sentences: '.*' and '.*'"),
+        ({"skip_bigram": True}, "tokenizer: .* differ in templates"),
+    ],
+    ids=str,
+)
+def test_models_that_see_different_things(settings: dict[str, object], difference: str) -> None:
+    first = pipeline(1)
+    before = first.tokenizer.to_bytes()
+    with pytest.raises(ValueError, match=difference):
+        average_pipelines([first, pipeline(2, **settings)])
+    assert first.tokenizer.to_bytes() == before
+
+
+def test_an_untrained_model() -> None:
+    with pytest.raises(ValueError, match="tokenizer: the segmenter has not been trained"):
+        average_pipelines([pipeline(1), untrained()])
+
+
+def test_how_they_were_learnt_may_differ() -> None:
+    """Weights are comparable whatever regularisers made them; the first one's settings stay."""
+    learning = {"@misc": "spacy_structreg.Learning.v1", "l2": 0.001}
+    averaged = average_pipelines([pipeline(1, learning=learning), pipeline(2)])
+    assert isinstance(averaged.tokenizer.model, CharacterSegmenter)
+    assert averaged.tokenizer.model.learning.l2 == 0.001
