@@ -1,0 +1,233 @@
+"""Plot a study: one picture each for combinations, strengths, averaging and mini-sample sizes.
+
+    python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
+
+Needs matplotlib (``pip install spacy_structreg[study]``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from grid import Grid, Key, Row
+from matplotlib import pyplot as plt
+from report import dev_f, of, seconds, test_f
+from results import Result, Results
+from summary import Summary
+
+SINGLE: Final = "tab:blue"
+PLAIN: Final = "tab:orange"
+NONZERO: Final = "tab:green"
+COLUMNS: Final = 3
+
+
+def curve(axes: Any, xs: Sequence[float], ys: Sequence[Summary], color: str, label: str) -> None:
+    """Means with their 95 % intervals."""
+    halves = [y.half or 0.0 for y in ys]
+    axes.errorbar(
+        xs,
+        [y.mean for y in ys],
+        yerr=halves if any(halves) else None,
+        color=color,
+        marker="o",
+        markersize=3,
+        linewidth=1.2,
+        capsize=2,
+        label=label,
+    )
+
+
+def combinations(grid: Grid, results: Results) -> Any:
+    """Test F of every setting: single models, and averages by equations 7 and 8."""
+    plans = grid.of("combinations")
+    height = 1 + 0.28 * max(len(plan.rows) for plan in plans)
+    figure, panels = plt.subplots(
+        1, len(plans), figsize=(1 + 4.6 * len(plans), height), squeeze=False
+    )
+    for plan, axes in zip(plans, panels[0], strict=True):
+        places = range(len(plan.rows), 0, -1)
+        for color, label, keys in (
+            (SINGLE, "single", plan.singles),
+            (PLAIN, f"{plan.group} averaged, Eq. 7", partial(plan.averages, mean="plain")),
+            (
+                NONZERO,
+                f"{plan.group} averaged, Eq. 8",
+                partial(plan.averages, mean="nonzero"),
+            ),
+        ):
+            found = [of(results, keys(row), test_f) for row in plan.rows]
+            shown = label == "single"
+            axes.errorbar(
+                [s.mean for s in found],
+                places,
+                xerr=[s.half or 0.0 for s in found] if shown else None,
+                fmt="o",
+                color=color,
+                markersize=4,
+                capsize=2,
+                label=label,
+            )
+        axes.set_yticks(list(places), [row.name for row in plan.rows], fontsize=8)
+        axes.set_title(plan.corpus)
+        axes.set_xlabel("test F")
+        axes.grid(axis="x", alpha=0.3)
+    panels[0][0].legend(fontsize=7)
+    return figure
+
+
+def strengths(grid: Grid, corpus: str, results: Results) -> Any:
+    """F against the strength of each regulariser; strength 0 is a dotted line."""
+    plans = grid.of("strengths", corpus)
+    n_rows = -(-len(plans) // COLUMNS)
+    figure, panels = plt.subplots(
+        n_rows, COLUMNS, figsize=(4 * COLUMNS, 2.9 * n_rows), squeeze=False
+    )
+    for axes in panels.flat[len(plans) :]:
+        axes.set_visible(False)
+    for plan, axes in zip(plans, panels.flat, strict=False):
+        rows = [row for row in plan.rows if row.value]
+        nothing = [row for row in plan.rows if not row.value]
+        lines: list[tuple[str, str, Callable[[Row], list[Key]], Callable[[Result], float]]] = [
+            (SINGLE, "single, test", plan.singles, test_f),
+            ("tab:gray", "single, dev", plan.singles, dev_f),
+        ]
+        if plan.group:
+            lines.append(
+                (
+                    NONZERO,
+                    f"{plan.group} averaged (Eq. 8), test",
+                    partial(plan.averages, mean="nonzero"),
+                    test_f,
+                )
+            )
+        for color, label, keys, which in lines:
+            curve(
+                axes,
+                [float(row.value or 0.0) for row in rows],
+                [of(results, keys(row), which) for row in rows],
+                color,
+                label,
+            )
+            for row in nothing:
+                level = of(results, keys(row), which).mean
+                axes.axhline(level, color=color, linestyle=":", linewidth=1)
+        axes.set_xscale("log")
+        axes.set_xlabel(plan.parameter)
+        axes.set_title(plan.curve, fontsize=10)
+        axes.set_ylabel("F")
+        axes.grid(alpha=0.3)
+    panels[0][0].legend(fontsize=7)
+    return figure
+
+
+def averaging(grid: Grid, results: Results) -> Any:
+    """Test F against the number of averaged models, by both equations."""
+    panels_of = [(plan, row) for plan in grid.of("averaging") for row in plan.rows]
+    figure, panels = plt.subplots(
+        1, len(panels_of), figsize=(4.5 * len(panels_of), 3.4), squeeze=False
+    )
+    for (plan, row), axes in zip(panels_of, panels[0], strict=True):
+        firsts = [
+            Key(plan.corpus, row.setting, plan.epochs, str(first))
+            for first in range(0, row.models, plan.group)
+        ]
+        sizes = [1, *plan.sizes]
+        for color, label, which in ((PLAIN, "Eq. 7", "plain"), (NONZERO, "Eq. 8", "nonzero")):
+            found = [
+                of(results, plan.averages(row, which, n) if n > 1 else firsts, test_f)
+                for n in sizes
+            ]
+            curve(axes, sizes, found, color, label)
+        axes.set_title(f"{plan.corpus}, {row.name}", fontsize=10)
+        axes.set_xlabel("models averaged")
+        axes.set_ylabel("test F")
+        axes.grid(alpha=0.3)
+    panels[0][0].legend(fontsize=8)
+    return figure
+
+
+def mini_samples(grid: Grid, results: Results) -> Any:
+    """Test F and CPU time against the size of mini-samples; whole sentences are a dotted line."""
+    plans = grid.of("mini_samples")
+    figure, panels = plt.subplots(
+        2, len(plans), figsize=(4.2 * len(plans), 5.6), squeeze=False, sharex=True
+    )
+    for column, plan in enumerate(plans):
+        rows = [row for row in plan.rows if row.value is not None]
+        for axes, which, color in (
+            (panels[0][column], test_f, SINGLE),
+            (panels[1][column], seconds, PLAIN),
+        ):
+            found = [of(results, plan.singles(row), which) for row in rows]
+            curve(axes, [float(row.value or 0.0) for row in rows], found, color, "mini-samples")
+            for row in plan.rows:
+                if row.value is None:
+                    level = of(results, plan.singles(row), which).mean
+                    axes.axhline(level, color=color, linestyle=":", label="whole sentences")
+            axes.grid(alpha=0.3)
+        panels[0][column].set_title(plan.corpus)
+        panels[1][column].set_xlabel("mean size of mini-samples n'")
+        panels[1][column].set_ylim(bottom=0)
+    panels[0][0].set_ylabel("test F")
+    panels[1][0].set_ylabel("CPU seconds of training")
+    panels[0][0].legend(fontsize=8)
+    return figure
+
+
+def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
+    """Write the pictures of the experiments that the grid has. Raises ValueError if results miss.
+
+    suffix: how the names of the files end, which says their format.
+    """
+    pictures: dict[str, Callable[[], Any]] = {}
+    if grid.of("combinations"):
+        pictures["combinations"] = partial(combinations, grid, results)
+    for corpus in dict.fromkeys(plan.corpus for plan in grid.of("strengths")):
+        pictures[f"strengths-{corpus}"] = partial(strengths, grid, corpus, results)
+    if grid.of("averaging"):
+        pictures["averaging"] = partial(averaging, grid, results)
+    if grid.of("mini_samples"):
+        pictures["mini-samples"] = partial(mini_samples, grid, results)
+    folder.mkdir(parents=True, exist_ok=True)
+    # The same figures give the same bytes: neither a date nor random names within the file.
+    mpl.rcParams["svg.hashsalt"] = "regularization_study"
+    written = []
+    for name, draw in pictures.items():
+        figure = draw()
+        figure.tight_layout()
+        path = folder / f"{name}{suffix}"
+        metadata = {"Date": None} if suffix == ".svg" else None
+        figure.savefig(path, metadata=metadata, dpi=110)
+        plt.close(figure)
+        written.append(path)
+    return written
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("grid", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
+    arguments = parser.parse_args()
+    try:
+        for path in plot(
+            Grid(arguments.grid), Results(arguments.results), arguments.folder, arguments.suffix
+        ):
+            print(path.name, file=sys.stderr)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
