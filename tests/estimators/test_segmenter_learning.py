@@ -1,0 +1,246 @@
+"""Settings of learning in the segmenter: repeatable, kept in files, reached by configs."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from confection import ConfigValidationError
+from made_up import arrays_of, f_score, tampered
+from spacy.util import load_config_from_str
+
+from spacy_structreg.estimators.character_segmenter import (
+    DEFAULT_LEARNING,
+    DEFAULT_LEARNING_OF_MANY,
+    CharacterSegmenter,
+)
+from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.learn.settings import Learning
+
+Corpus = list[list[str]]
+
+# Every setting once at least.
+LEARNING = [
+    Learning(),
+    Learning(l2=1e-4),
+    Learning(l1=1e-3, l2=1e-4),
+    Learning(cumulative_l1=1e-4),
+    Learning(dropout=0.1),
+    Learning(hidden_dropout=0.1, mini_sample=3.5),
+    Learning(update="pa", clock="epochs"),
+    Learning(update="pa_i", aggressiveness=0.1, mini_sample=5.0, dropout=0.05),
+    Learning(update="pa_ii", aggressiveness=0.5, clock="mistakes", l2=1e-4),
+]
+each = pytest.mark.parametrize("learning", LEARNING, ids=str)
+
+
+@each
+def test_the_same_seed_gives_the_same_bytes(learning: Learning, train: Corpus, dev: Corpus) -> None:
+    first, second, other = (
+        CharacterSegmenter(learning=learning, epochs=2, seed=seed) for seed in (4, 4, 5)
+    )
+    assert first.fit(train, dev).to_bytes() == second.fit(train, dev, n_threads=4).to_bytes()
+    assert arrays_of(other.fit(train, dev)) != arrays_of(first)
+
+
+@each
+def test_it_learns(learning: Learning, train: Corpus, dev: Corpus) -> None:
+    segmenter = CharacterSegmenter(learning=learning, epochs=4).fit(train)
+    assert f_score(segmenter, train) > 0.9
+    assert f_score(segmenter, dev) > 0.75
+
+
+@each
+def test_files_keep_the_settings(learning: Learning, train: Corpus, tmp_path: Path) -> None:
+    segmenter = CharacterSegmenter(learning=learning, labels="six", epochs=1).fit(train[:20])
+    assert parse_model(segmenter.to_bytes())[0]["settings"]["learning"] == learning.as_dict()
+    segmenter.save(tmp_path / "model.srt")
+    for again in (
+        CharacterSegmenter.load(tmp_path / "model.srt"),
+        CharacterSegmenter.from_bytes(segmenter.to_bytes()),
+        pickle.loads(pickle.dumps(segmenter)),
+        pickle.loads(pickle.dumps(CharacterSegmenter(learning=learning, labels="six"))),
+        segmenter.untrained(),
+    ):
+        assert again.learning == learning
+        assert (again.scheme, again.labels) == ("six", ("B", "B2", "B3", "E", "M", "S"))
+
+
+@each
+def test_a_training_goes_on_from_its_file(
+    learning: Learning, train: Corpus, tmp_path: Path
+) -> None:
+    straight = CharacterSegmenter(learning=learning)
+    for _ in range(2):
+        straight.partial_fit(train)
+    straight.save(tmp_path / "checkpoint.srt", state="training")
+    resumed = CharacterSegmenter.load(tmp_path / "checkpoint.srt")
+    assert arrays_of(resumed) == arrays_of(straight)
+    for segmenter in (straight, resumed):
+        segmenter.partial_fit(train)
+    assert arrays_of(resumed) == arrays_of(straight)
+
+
+@each
+def test_going_on_from_trained_weights(learning: Learning, train: Corpus) -> None:
+    segmenter = CharacterSegmenter.from_bytes(
+        CharacterSegmenter(learning=learning, epochs=3).fit(train).to_bytes()
+    )
+    before = f_score(segmenter, train)
+    assert f_score(segmenter.partial_fit(train), train) > before - 0.05
+
+
+def test_what_is_not_set_changes_no_byte(train: Corpus) -> None:
+    """Noise of rate 0, and pieces longer than any sentence, are plain training."""
+    plain = arrays_of(CharacterSegmenter(learning=Learning(), epochs=3).fit(train))
+    longest = max(len("".join(words)) for words in train)
+    for learning in (
+        Learning(dropout=0.0, hidden_dropout=0.0, l1=0.0, l2=0.0, cumulative_l1=0.0),
+        Learning(mini_sample=longest),
+        Learning(mini_sample=1e9),
+    ):
+        assert arrays_of(CharacterSegmenter(learning=learning, epochs=3).fit(train)) == plain
+    for learning in LEARNING[1:]:
+        assert arrays_of(CharacterSegmenter(learning=learning, epochs=3).fit(train)) != plain
+
+
+def test_defaults_depend_on_how_many_models_there_are() -> None:
+    assert CharacterSegmenter().learning is DEFAULT_LEARNING
+    assert CharacterSegmenter(n_models=2).learning is DEFAULT_LEARNING_OF_MANY
+    assert CharacterSegmenter(n_models=2, learning=LEARNING[1]).learning is LEARNING[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"labels": "bio"}, "labels is 'bio'; choose from bmes, six"),
+        ({"mean": "median"}, "mean is 'median'; choose from nonzero, plain"),
+        ({"n_models": 0}, "n_models is 0; it must be at least 1"),
+        ({"n_models": 1.5}, "n_models is 1.5; it must be a whole number"),
+        ({"n_models": True}, "n_models is True; it must be a whole number"),
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        CharacterSegmenter(**settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s["learning"].update(l2=1.5), "l2 is 1.5"),
+        (lambda s: s["learning"].update(update="mira"), "update is 'mira'"),
+        (lambda s: s["learning"].update(more=1), "settings of learning are"),
+        (lambda s: s["learning"].pop("clock"), "settings of learning are"),
+        (lambda s: s["learning"].update(cumulative_l1=0.1, l1=0.1), "does not go together"),
+        (lambda s: s.update(learning=None), "learning"),
+        (lambda s: s.update(labels="six"), "labels"),
+        (lambda s: s.update(n_models=0), "n_models is 0"),
+        (lambda s: s.update(mean="median"), "mean is 'median'"),
+    ],
+)
+def test_files_with_other_settings_are_refused(
+    change, message: str, small: CharacterSegmenter
+) -> None:
+    data = tampered(small.to_bytes(), lambda header, _: change(header["settings"]))
+    with pytest.raises(ValueError, match=f"some.srt: .*{message}"):
+        CharacterSegmenter.from_bytes(data, name="some.srt")
+
+
+def test_checkpoints_need_the_debts_of_cumulative_l1(train: Corpus, tmp_path: Path) -> None:
+    """And no others: what is owed belongs to this penalty alone."""
+    for learning, change in [
+        (Learning(cumulative_l1=1e-3), lambda _, arrays: arrays.pop("1.debts")),
+        (Learning(), lambda _, arrays: arrays.update({"1.debts": arrays["1.sums"]})),
+    ]:
+        segmenter = CharacterSegmenter(learning=learning).partial_fit(train[:5])
+        path = tmp_path / "checkpoint.srt"
+        segmenter.save(path, state="training")
+        path.write_bytes(tampered(path.read_bytes(), change))
+        with pytest.raises(ValueError, match=r"checkpoint\.srt: .*table 1 of its weights"):
+            CharacterSegmenter.load(path)
+
+
+# Configs ------------------------------------------------------------------------------------------
+
+CONFIG = """
+[nlp]
+lang = "zh"
+
+[nlp.tokenizer]
+@tokenizers = "spacy_structreg.Segmenter.v1"
+
+[nlp.tokenizer.model]
+@architectures = "spacy_structreg.CharacterSegmenter.v1"
+labels = "six"
+seed = 3
+
+[nlp.tokenizer.model.learning]
+@misc = "spacy_structreg.Learning.v1"
+update = "pa_ii"
+aggressiveness = 0.25
+l1 = 0.001
+l2 = 0.0001
+dropout = 0.03
+hidden_dropout = 0.1
+mini_sample = 5.5
+clock = "mistakes"
+"""
+EXPECTED = Learning(
+    update="pa_ii",
+    aggressiveness=0.25,
+    l1=0.001,
+    l2=0.0001,
+    dropout=0.03,
+    hidden_dropout=0.1,
+    mini_sample=5.5,
+    clock="mistakes",
+)
+
+
+def test_a_config_reaches_the_model(train: Corpus, tmp_path: Path) -> None:
+    nlp = spacy.util.load_model_from_config(load_config_from_str(CONFIG), auto_fill=True)
+    model = nlp.tokenizer.model
+    assert (model.learning, model.scheme, model.seed) == (EXPECTED, "six", 3)
+    assert nlp.config["nlp"]["tokenizer"]["model"]["learning"]["mini_sample"] == 5.5
+    model.fit(train)
+    by_hand = CharacterSegmenter(learning=EXPECTED, labels="six", seed=3).fit(train)
+    assert model.to_bytes() == by_hand.to_bytes()
+    nlp.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert again.tokenizer.model.learning == EXPECTED
+    assert again.tokenizer.model.to_bytes() == by_hand.to_bytes()
+
+
+def test_a_config_that_names_learning_alone_gets_its_defaults() -> None:
+    learning = {"@misc": "spacy_structreg.Learning.v1"}
+    model = {"@architectures": "spacy_structreg.CharacterSegmenter.v1", "learning": learning}
+    tokenizer = {"@tokenizers": "spacy_structreg.Segmenter.v1", "model": model}
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    assert nlp.tokenizer.model.learning == Learning()
+    del model["learning"]
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    assert nlp.tokenizer.model.learning == DEFAULT_LEARNING
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("l2 = 2.0", ValueError),
+        ("cumulative_l1 = 0.1", ValueError),
+        ('clock = "epochs"', ValueError),
+        ('update = "mira"', ConfigValidationError),
+        ('dropout = "much"', ConfigValidationError),
+        ("l3 = 0.1", ConfigValidationError),
+    ],
+)
+def test_configs_that_are_refused(line: str, error: type[Exception]) -> None:
+    name = line.split(maxsplit=1)[0]
+    kept = [row for row in CONFIG.splitlines() if not row.startswith(f"{name} =")]
+    config = load_config_from_str("\n".join([*kept, line]))
+    with pytest.raises(error, match=name):
+        spacy.util.load_model_from_config(config, auto_fill=True)
