@@ -21,6 +21,8 @@ from spacy_structreg.tasks.bmes import SCHEMES
 from spacy_structreg.tasks.chain import ChainFeatures
 from spacy_structreg.training.chain import ChainTrainer
 
+GOLDEN = 0x9E3779B97F4A7C15
+
 
 class DenseWeights:
     """An array of weights, all of which every update penalises (Zhang et al. 2014, section 4)."""
@@ -64,7 +66,7 @@ class SplitMix64:
         self.state = seed
 
     def word(self) -> int:
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK_64
+        self.state = (self.state + GOLDEN) & MASK_64
         return finalise(self.state)
 
     def unit(self) -> float:
@@ -252,7 +254,8 @@ class LearningTwin:
             return True
         number, key, column = self.places[index]
         row = self.learner.tables[number].row(key)
-        return not is_dropped(draw + number, row, column, self.settings.hidden_dropout)
+        of_table = draw ^ ((number + 1) * GOLDEN & MASK_64)
+        return not is_dropped(of_table, row, column, self.settings.hidden_dropout)
 
     def _active(self, fired: list[dict[int, list[int]]], labels: list[int]) -> Iterator[int]:
         """The weights of a label sequence, each as often as it counts."""

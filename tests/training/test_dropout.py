@@ -81,7 +81,6 @@ def changed(dropout: dict[str, float], visits: int) -> tuple[np.ndarray, np.ndar
         rows = [table.row(ord(character)) for character in text]
         for i, row in enumerate(rows):
             table.add([(row, i % 2, 1.0)], 1)  # B E B E ...
-        twin.learner.clock = 1
         before = np.array([table.weights(row) for row in rows])
         twin.trainer.epoch(twin.chains, [0], noise=visit * 977 + 1)
         after = np.array([table.weights(row) for row in rows])

@@ -152,7 +152,6 @@ def test_the_pair_across_a_cut_is_not_learnt() -> None:
         for character, label in zip("我们在", [3, 3, 0], strict=True):
             table = twin.learner.tables[1 - twin.model.features.tag_bigram]
             table.add([(table.row(ord(character)), label, 100.0)], 1)
-        twin.learner.clock = 1
         twin.trainer.epoch(twin.chains, pieces)
         assert np.maximum(bigrams.weights(0) - before, 0).sum() == pytest.approx(pairs)
 
@@ -165,7 +164,6 @@ def test_labels_at_a_cut_are_free() -> None:
         table = twin.learner.tables[0]
         row, column = table.row(ord("人")), "BEMS".index(label)
         table.add([(row, column, 10.0)], 1)
-        twin.learner.clock = 1
         twin.trainer.epoch(twin.chains, [[0, begin, 1]])
         # The label that all speaks for was predicted, and corrected, where it may stand.
         assert table.weights(row)[column] == (9 if free else 10)
@@ -177,7 +175,6 @@ def test_features_look_across_a_cut() -> None:
     table = twin.learner.tables[0]
     me, plural = table.row(ord("我")), table.row(ord("们"))
     table.add([(plural, 3, 10.0)], 1)
-    twin.learner.clock = 1
     assert twin.trainer.epoch(twin.chains, [[0, 2, 1]]) == (0, 0)
     table.add([(me, 0, 10.0)], 1)
     assert twin.trainer.epoch(twin.chains, [[0, 1, 1]]) == (1, 1)
