@@ -165,6 +165,7 @@ class LearningTwin:
         ]
         self.visits: list[dict[str, Any]] = []
         self.undecided = 0
+        self.ties = 0
 
     def _place(self, name: Name) -> tuple[int, int, int]:
         """Table, key and column of a weight."""
@@ -284,7 +285,9 @@ class LearningTwin:
                 return gold, 0.0
         best = max(scores[k] for k in candidates)
         # Ties go to the lowest label, from the end.
-        k = min((k for k in candidates if scores[k] >= best - 1e-9), key=lambda k: paths[k][::-1])
+        tied = [k for k in candidates if scores[k] >= best - 1e-9]
+        self.ties += len(tied) > 1
+        k = min(tied, key=lambda k: paths[k][::-1])
         loss = scores[k] - gold_score + (rule == "pa")
         if rule == "perceptron":
             return paths[k], loss

@@ -73,9 +73,6 @@ def test_only_mini_samples_may_be_none() -> None:
             Learning(**{name: None})
 
 
-@pytest.mark.xfail(
-    reason="whole numbers beyond floats raise OverflowError", raises=OverflowError, strict=True
-)
 @pytest.mark.parametrize("name", ["l1", "cumulative_l1", "mini_sample"])
 def test_whole_numbers_beyond_floats(name: str) -> None:
     with pytest.raises(ValueError, match=name):

@@ -144,6 +144,12 @@ def test_any_combination(*, templates, rule, penalty, noise, clock, mini_sample,
         train(twin, seed, epochs=2)
     except Undecided:
         reject()
+    except AssertionError:
+        # Outputs whose scores are sums of the same weights in different orders: with most features
+        # left out, rounding decides between them.
+        if twin.ties:
+            reject()
+        raise
 
 
 @pytest.mark.parametrize(
