@@ -43,7 +43,8 @@ def average_command(
 ) -> None:
     """Average the models of pipelines that were trained alike, with different seeds.
 
-    Models of spacy_structreg are averaged; everything else is copied from the first pipeline.
+    It pays most for models that differ: train them with update = "perceptron". Models of
+    spacy_structreg are averaged; everything else is copied from the first pipeline.
     """
     with user_errors():
         average(pipelines, output, mean=mean, force=force)
@@ -55,17 +56,37 @@ def average(
 ) -> None:
     """Write the average of pipelines to a folder, which appears whole or not at all.
 
-    Raises ValueError if the output exists (unless `force`), or the pipelines cannot be averaged.
+    Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), or the
+    pipelines cannot be averaged.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.averaging import average_pipelines
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    if output.exists() and not is_replaceable(output):
+        raise ValueError(f"{output} is no pipeline, and is not replaced; name another folder")
     averaged = average_pipelines([load_pipeline(name) for name in pipelines], mean.value)
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
-        averaged.to_disk(Path(folder) / "whole")
-        if output.exists():
-            output.rename(Path(folder) / "replaced")
-        shutil.move(Path(folder) / "whole", output)
+        whole = Path(folder) / "whole"
+        averaged.to_disk(whole)
+        if not output.exists():
+            whole.rename(output)
+            return
+        replaced = Path(f"{folder}.replaced")
+        output.rename(replaced)
+        try:
+            whole.rename(output)
+        except BaseException:
+            replaced.rename(output)
+            raise
+        shutil.rmtree(replaced)
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty or a pipeline that spaCy has written."""
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or {"meta.json", "config.cfg"} <= names

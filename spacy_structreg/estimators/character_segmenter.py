@@ -74,7 +74,8 @@ class EpochReport:
 
     model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
     wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
-    predicted wrongly when they were visited. seconds: wall time, evaluation included. dev: the
+    to be corrected when they were visited; passive-aggressive rules also count what is right by
+    too little. seconds: wall time, evaluation included. dev: the
     scores of the averaged weights on the development corpus, if there is one.
     """
 
@@ -103,8 +104,9 @@ class CharacterSegmenter:
         as in prediction; ``"doc"`` takes every text as one sentence.
     epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
         better F on the development corpus, if `fit` gets one; None for never.
-    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them. mean:
-        how, ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
+    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them; the
+        seeds of groups that are to be independent lie n_models apart. mean: how to average,
+        ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
     seed: of all that training draws; None draws one from Python's generator.
 
     Raises ValueError for settings that do not exist or contradict each other.
@@ -146,7 +148,7 @@ class CharacterSegmenter:
         self._atoms = CharacterAtoms(types, half_width)
         self._scheme = SCHEMES[labels]()
         tables = [templates] if isinstance(templates, str) else list(templates)
-        if types is not None:
+        if types is not None and not isinstance(templates, _Complete):
             tables.append(CHARACTER_TYPES)
         if skip_bigram:
             tables.append(SKIP_BIGRAM)
@@ -202,18 +204,19 @@ class CharacterSegmenter:
         sentences: the words of each sentence. White space within words is dropped.
         dev: a development corpus; the epoch of the highest F on it is kept, the earliest of equal
             ones. Without it the last epoch is kept.
-        n_threads: threads that segment the development corpus; the result does not depend on it.
+        n_threads: how many models are trained at a time, or, if there is only one, how many
+            threads segment the development corpus; the result does not depend on it.
         progress: show a bar on standard error, if that is a terminal.
-        on_epoch: called after each epoch.
+        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
         Raises ValueError if there is nothing to train on, or a sentence is not a list of words.
         """
         gold = _checked(sentences, "training")
         held_out = None if dev is None else _checked(dev, "development")
-        original = self._features.new_learner(self.learning)
-        chains = self._compile(chain.from_iterable(map(self._split, gold)), original)
-        learners = [original, *(original.copy() for _ in range(1, self.n_models))]
+        learner = self._features.new_learner(self.learning)
+        chains = self._compile(chain.from_iterable(map(self._split, gold)), learner)
         history: list[EpochReport] = []
         reporting = threading.Lock()
+        stop = threading.Event()
         hidden = None if progress else True
 
         with (
@@ -243,12 +246,15 @@ class CharacterSegmenter:
                     number=number,
                     n_threads=each,
                     report=report,
+                    stop=stop,
                 )
-                for number, learner in enumerate(learners)
+                for number in range(self.n_models)
             ]
             try:
                 trained = [run.result() for run in runs]
             except BaseException:
+                # Threads cannot be interrupted: each looks after its epoch whether to go on.
+                stop.set()
                 for run in runs:
                     run.cancel()
                 raise
@@ -272,8 +278,13 @@ class CharacterSegmenter:
         number: int,
         n_threads: int,
         report: Callable[[EpochReport], None],
+        stop: threading.Event,
     ) -> list[TrainedRows]:
-        """Train model `number`, counted from 0; returns the weights of its best epoch."""
+        """Train model `number`, counted from 0; returns the weights of its best epoch.
+
+        learner: untrained; of several models each trains a copy.
+        """
+        learner = learner if self.n_models == 1 else learner.copy()
         trainer = self._new_trainer(learner)
         draws = _Draws(self.seed + number)
         best: list[TrainedRows] | None = None
@@ -291,7 +302,7 @@ class CharacterSegmenter:
                     best, best_f, waited = tables, scores.seg_f or 0.0, 0
             seconds = time.perf_counter() - began
             report(EpochReport(number + 1, epoch, *wrong, seconds, scores))
-            if self.patience is not None and waited >= self.patience:
+            if stop.is_set() or (self.patience is not None and waited >= self.patience):
                 break
         return best or learner.average()
 
@@ -308,9 +319,8 @@ class CharacterSegmenter:
     def learn(self, sentences: Sequence[CompiledChain]) -> tuple[int, int]:
         """Visit each compiled sentence once, in an order of the model's own generator.
 
-        Returns how many sentences or mini-samples, and how many labels, were predicted wrongly
-        before they were corrected. Raises ValueError if a sentence was compiled for another
-        training.
+        Returns how many sentences or mini-samples, and how many labels, were to be corrected.
+        Raises ValueError if a sentence was compiled for another training.
         """
         with self._lock:
             trainer = self._running()
@@ -318,8 +328,11 @@ class CharacterSegmenter:
                 raise ValueError(
                     "a sentence was compiled for another training; compile it again after fit"
                 )
-            wrong = self._draws.epoch(trainer, sentences)
+            if not sentences:
+                return 0, 0
+            # Before anything can fail: weights may have changed even then.
             self._outdated = True
+            wrong = self._draws.epoch(trainer, sentences)
             self.corpus_checksum = None
             return wrong
 
@@ -403,7 +416,7 @@ class CharacterSegmenter:
     def predict_spans(self, text: str) -> NDArray[np.int64]:
         """Where the words of a text begin and end: shape (n_words, 2). Raises as `predict`."""
         with self._decoders().borrow() as decoder:
-            return decoder.spans(text, self._sentence_ends(text))
+            return decoder.spans(str(text), self._sentence_ends(text))
 
     def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
         """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
@@ -418,7 +431,7 @@ class CharacterSegmenter:
         start = 0
         with self._decoders().borrow() as decoder:
             for end in self._sentence_ends(text) or [0]:
-                sentence = decoder.nbest(text[start:end], n)
+                sentence = decoder.nbest(str(text[start:end]), n)
                 start = end
                 best = nlargest(
                     n,
@@ -515,7 +528,7 @@ class CharacterSegmenter:
         if not models:
             raise ValueError("there is no model to average")
         for name in ("templates", "labels", "types", "half_width", "sentences"):
-            seen = {getattr(model, name) for model in models}
+            seen = dict.fromkeys(getattr(model, name) for model in models)
             if len(seen) > 1:
                 raise ValueError(
                     f"the models to average differ in {name}: {' and '.join(map(repr, seen))}"
@@ -542,7 +555,11 @@ class CharacterSegmenter:
         training is running.
         """
         with self._lock:
-            if self._source is not None and self._trained is not None:
+            target = Path(path).absolute()
+            mapped = (
+                self._source is not None and target.exists() and target.samefile(self._source[0])
+            )
+            if mapped and self._trained is not None:
                 # A mapped file cannot be replaced everywhere: work on a copy from here on.
                 self._trained = self._decoders_of(
                     [
@@ -591,7 +608,7 @@ class CharacterSegmenter:
     def _arguments(self) -> dict[str, Any]:
         """The keywords that make a segmenter of these settings."""
         return {
-            "templates": list(self.templates),
+            "templates": _Complete(self.templates),
             "types": self.types,
             "half_width": self.half_width,
             "sentences": self.sentences,
@@ -612,7 +629,11 @@ class CharacterSegmenter:
                 "state": state,
                 "task": TASK,
                 "labels": list(self.labels),
-                "settings": {**self._arguments(), "learning": self.learning.as_dict()},
+                "settings": {
+                    **self._arguments(),
+                    "templates": list(self.templates),
+                    "learning": self.learning.as_dict(),
+                },
                 "corpus": self.corpus_checksum,
                 "columns": list(self._features.widths),
             }
@@ -676,6 +697,10 @@ class CharacterSegmenter:
         return segmenter
 
 
+class _Complete(tuple[str, ...]):
+    """All templates of a model: no setting adds any to them."""
+
+
 class _Decoders:
     """Decoders of one set of weights, each lent to one thread at a time."""
 
@@ -723,7 +748,8 @@ def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
     portion: list[str] = []
     size = 0
     for text in texts:
-        portion.append(text)
+        # Subclasses of str, such as numpy's, are not what compiled code takes.
+        portion.append(text if type(text) is str else str(text))
         size += len(text) + 1
         if size >= _PORTION:
             yield portion
@@ -794,8 +820,11 @@ def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
         field(settings, name, kinds)
     if not all(isinstance(template, str) for template in settings["templates"]):
         raise ValueError("its templates are not strings")
-    # The templates in a file are complete; those that settings add are there already.
-    return {**settings, "learning": Learning.from_dict(settings["learning"])}
+    return {
+        **settings,
+        "templates": _Complete(settings["templates"]),
+        "learning": Learning.from_dict(settings["learning"]),
+    }
 
 
 class _Draws:

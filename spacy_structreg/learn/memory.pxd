@@ -1,6 +1,6 @@
-"""Buffers that grow: the only allocation that compiled code of this package does."""
+"""Buffers that grow."""
 
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport realloc
 
 
 cdef inline int reserve(

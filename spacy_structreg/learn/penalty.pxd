@@ -9,7 +9,7 @@ Zhang, Su & Zhou 2014, section 4, restated so that a weight is caught up when it
   c + cumulative - m.
 """
 
-from libc.math cimport exp, expm1, fabs, floor, log, log1p
+from libc.math cimport expm1, fabs, floor, log1p
 
 ctypedef struct Penalty:
     double l1
@@ -18,25 +18,43 @@ ctypedef struct Penalty:
     bint active
 
 ctypedef struct Span:
-    # What `missed` updates amount to, for all weights of a row: the factor of the last one, and
-    # the sum of the factors of all.
+    # What `missed` updates amount to, for all weights of a row: with γ = 1 - l2, the factor of
+    # the last one γ^missed, one minus it, and the sum γ + γ² + … of the factors of all.
     double missed
     double power
+    double shrunk
     double powers
 
 
 cdef inline Span span_of(const Penalty* penalty, double missed) noexcept nogil:
     cdef Span span
-    cdef double shrunk
     span.missed = missed
     span.power = 1.0
+    span.shrunk = 0.0
     span.powers = missed
     if penalty.l2 > 0.0:
-        # 1 - (1 - l2) ** missed, without cancellation.
-        shrunk = -expm1(missed * log1p(-penalty.l2))
-        span.power = 1.0 - shrunk
-        span.powers = (1.0 - penalty.l2) * shrunk / penalty.l2
+        # Without the cancellation of 1 - γ^missed.
+        span.shrunk = -expm1(missed * log1p(-penalty.l2))
+        span.power = 1.0 - span.shrunk
+        span.powers = (1.0 - penalty.l2) * span.shrunk / penalty.l2
     return span
+
+
+cdef inline double shrunk_sum(double l2, const Span* span) noexcept nogil:
+    """The sum of (1 - γ^i) / l2 over the updates i = 1, 2, … of a span."""
+    cdef double k = span.missed
+    cdef double term
+    cdef double total
+    cdef int j
+    if l2 * k > 1e-2:
+        return (k - span.powers) / l2
+    # The difference would cancel: binomials of the series instead, C(k + 1, j + 1) (-l2)^(j - 1).
+    term = k * (k + 1.0) / 2.0
+    total = term
+    for j in range(2, 9):
+        term *= -l2 * (k + 1.0 - j) / (j + 1.0)
+        total += term
+    return total
 
 
 cdef inline void advance(
@@ -61,17 +79,15 @@ cdef inline void advance(
         return
     size = fabs(weight[0])
     if penalty.l1 > 0.0 and penalty.l2 > 0.0:
-        # |w| + l1 / l2 shrinks by the factor 1 - l2 until |w| is zero.
-        offset = penalty.l1 / penalty.l2
-        steps = floor(log(offset / (size + offset)) / log1p(-penalty.l2))
+        # After k updates |w| is |w| γ^k - l1 (1 - γ^k) / l2, with γ = 1 - l2, until that is zero.
+        steps = floor(log1p(size * penalty.l2 / penalty.l1) / -log1p(-penalty.l2))
         alive = span[0] if steps >= span.missed else span_of(penalty, steps)
-        total[0] += (size + offset if weight[0] > 0 else -size - offset) * alive.powers
-        total[0] -= alive.missed * (offset if weight[0] > 0 else -offset)
-        if steps >= span.missed:
-            size = (size + offset) * span.power - offset
-            weight[0] = 0.0 if size <= 0.0 else (size if weight[0] > 0 else -size)
-        else:
-            weight[0] = 0.0
+        offset = size * alive.powers - penalty.l1 * shrunk_sum(penalty.l2, &alive)
+        total[0] += offset if weight[0] > 0 else -offset
+        size = size * span.power - penalty.l1 * span.shrunk / penalty.l2
+        if steps < span.missed or size <= 0.0:
+            size = 0.0
+        weight[0] = size if weight[0] > 0 else -size
         return
     # A weight that is not zero has no debt: every update takes the same off it.
     rate = penalty.l1 if penalty.l1 > 0.0 else penalty.cumulative

@@ -19,7 +19,7 @@ cdef class Perceptron:
     cdef readonly object settings
     cdef readonly object lineage
     cdef readonly bint is_copy
-    cdef public int64_t clock
+    cdef int64_t _clock
     cdef readonly UpdateRule rule
     cdef readonly Clock ticks
     cdef readonly Changes changes

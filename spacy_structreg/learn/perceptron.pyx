@@ -31,21 +31,21 @@ cdef class Perceptron:
         cdef Py_ssize_t i
         self.tables = tuple(tables)
         self.settings = Learning() if settings is None else settings
-        self.clock = clock
+        self._clock = clock
         self.lineage = object()
         self.rule = RULES[self.settings.update]
         self.ticks = CLOCKS[self.settings.clock]
         self.changes = Changes()
         self._aggressiveness = self.settings.aggressiveness
         self._penalised = any(self.settings.penalties.values())
-        if not 0 <= self.clock <= MAX_CLOCK:
-            raise ValueError(f"the clock stands at {self.clock}")
+        if not 0 <= self._clock <= MAX_CLOCK:
+            raise ValueError(f"the clock stands at {self._clock}")
         free(self._tables)
         self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))
         if self._tables == NULL:
             raise MemoryError("no memory for a learner")
         for i, table in enumerate(self.tables):
-            if (<TrainingRows?> table).last_visit() > self.clock:
+            if (<TrainingRows?> table).last_visit() > self._clock:
                 raise ValueError("a weight row was visited later than the clock says")
             if table.penalties != self.settings.penalties:
                 raise ValueError("a table of weight rows has other penalties than the learner")
@@ -55,21 +55,33 @@ cdef class Perceptron:
         free(self._tables)
 
     def __reduce__(self):
-        return Perceptron, (self.tables, self.settings, self.clock)
+        return Perceptron, (self.tables, self.settings, self._clock)
+
+    @property
+    def clock(self):
+        """The number of updates so far. It may be put forward, as if updates had added nothing."""
+        return self._clock
+
+    @clock.setter
+    def clock(self, int64_t time):
+        if not self._clock <= time <= MAX_CLOCK:
+            raise ValueError(f"the clock stands at {self._clock} and cannot be put to {time}")
+        self._clock = time
 
     cdef void begin_epoch(self) noexcept nogil:
         """Note that a pass over the corpus begins."""
+        self.changes.n = 0
         if self.ticks == EPOCHS:
-            self.clock += 1
+            self._clock += 1
 
     cdef void begin_example(self) noexcept nogil:
         """Note that an example is visited, after it was read and before `apply`."""
         if self.ticks == EXAMPLES:
-            self.clock += 1
+            self._clock += 1
 
     cdef int64_t read_time(self) noexcept nogil:
         """The time at which rows are to be read for the next example."""
-        return self.clock
+        return self._clock
 
     cdef int apply(self, double loss) except -1 nogil:
         """Update the weights by `changes`, as far as the rule has it; empties `changes`.
@@ -89,23 +101,23 @@ cdef class Perceptron:
             else:
                 step = min(self._aggressiveness, loss / squared)
         if self.ticks == MISTAKES:
-            self.clock += 1
+            self._clock += 1
         for i in range(self.changes.n):
             (<TrainingRows> self._tables[self.changes.items[i].table]).update(
                 self.changes.items[i].row, self.changes.items[i].column,
-                step * self.changes.items[i].value, self.clock,
+                step * self.changes.items[i].value, self._clock,
             )
         if self._penalised:
             for i in range(self.changes.n):
                 (<TrainingRows> self._tables[self.changes.items[i].table]).settle(
-                    self.changes.items[i].row, self.clock
+                    self.changes.items[i].row, self._clock
                 )
         self.changes.n = 0
         return 0
 
     def average(self):
         """The averaged weights: one `TrainedRows` for each table. The training is not touched."""
-        return [table.average(self.clock) for table in self.tables]
+        return [table.average(self._clock) for table in self.tables]
 
     def n_rows(self):
         """How many weight rows there are, over all tables."""
@@ -124,7 +136,7 @@ cdef class Perceptron:
         What was compiled for the original before it was copied fits the copy too.
         """
         cdef Perceptron twin = Perceptron(
-            [table.copy() for table in self.tables], self.settings, self.clock
+            [table.copy() for table in self.tables], self.settings, self._clock
         )
         twin.lineage = self.lineage
         twin.is_copy = True

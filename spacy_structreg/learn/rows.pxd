@@ -32,7 +32,7 @@ cdef class Rows:
     cdef Slot* _slots
     cdef uint64_t _slot_mask
 
-    cdef int _set_columns(self, Py_ssize_t n_columns) except -1
+    cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int32_t find(self, uint64_t key) noexcept nogil
@@ -64,7 +64,6 @@ cdef class TrainingRows(Rows):
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil
-    cdef double* dense_row(self, int32_t row) noexcept nogil
     cdef bint _is_full(self, int32_t row) noexcept nogil
     cdef void _catch_up(self, int32_t row, int64_t time) noexcept nogil
     cdef int64_t _cell(self, int32_t row, int column) except -1 nogil

@@ -12,6 +12,7 @@ costs time in proportion to what it changes and not to the size of the model.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -64,7 +65,10 @@ cdef class Rows:
     def __len__(self):
         return self.n_rows
 
-    cdef int _set_columns(self, Py_ssize_t n_columns) except -1:
+    cdef int _begin(self, Py_ssize_t n_columns) except -1:
+        """Take the number of columns; a table is made once and for all."""
+        if self.n_columns:
+            raise TypeError("a table of weight rows cannot be made anew")
         if not 1 <= n_columns <= 0x10000:
             raise ValueError(f"a row needs between 1 and 65,536 columns, not {n_columns:,}")
         self.n_columns = n_columns
@@ -101,10 +105,12 @@ cdef class Rows:
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         """The row of a key; -1 if it has none."""
         cdef uint64_t slot = slot_of(key, self._slot_mask)
-        while self._slots[slot].row != 0:
+        cdef Py_ssize_t left = MAX_DISPLACEMENT if self._bounded else PY_SSIZE_T_MAX
+        while self._slots[slot].row != 0 and left >= 0:
             if self._slots[slot].key == key:
                 return <int32_t> (self._slots[slot].row - 1)
             slot = (slot + 1) & self._slot_mask
+            left -= 1
         return -1
 
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
@@ -141,7 +147,7 @@ cdef class TrainingRows(Rows):
         self, Py_ssize_t n_columns, adaptive=None, *, double l1=0.0, double l2=0.0,
         double cumulative_l1=0.0,
     ):
-        self._set_columns(n_columns)
+        self._begin(n_columns)
         if not (0 <= l1 < np.inf and 0 <= l2 < 1 and 0 <= cumulative_l1 < np.inf):
             raise ValueError(f"penalties of {l1}, {l2} and {cumulative_l1} cannot be")
         if cumulative_l1 > 0 and (l1 > 0 or l2 > 0):
@@ -367,10 +373,6 @@ cdef class TrainingRows(Rows):
             )
         self._stamps[row] = time
 
-    cdef double* dense_row(self, int32_t row) noexcept nogil:
-        """The values of a row of a dense table; valid until a row is inserted."""
-        return &self._values[<int64_t> row * self.n_columns]
-
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil:
@@ -441,18 +443,36 @@ cdef class TrainingRows(Rows):
             self.settle(row, time)
 
     def weights(self, int32_t row, time=None):
-        """The weights of a row after update `time`, by default its last visit.
+        """The weights of a row after update `time`, by default its last visit; changes nothing.
 
-        Returns float64 of shape (n_columns,). Raises IndexError if there is no such row.
+        Returns float64 of shape (n_columns,). Raises IndexError if there is no such row, ValueError
+        for a time before the last visit.
         """
+        cdef Span span
+        cdef double total = 0.0
+        cdef double debt = 0.0
+        cdef Py_ssize_t k
         if not 0 <= row < self.n_rows:
             raise IndexError(f"no row {row}")
-        if time is not None:
-            self._catch_up(row, time)
+        if time is not None and time < self._stamps[row]:
+            raise ValueError(f"the row was visited later than update {time}")
         weights = np.zeros(self.n_columns)
         cdef double[::1] view = weights
         self.add_run(&row, 1, 0, &view[0])
+        if time is not None:
+            span = span_of(&self.penalty, <double> (<int64_t> time - self._stamps[row]))
+            for k in range(self.n_columns):
+                advance(&self.penalty, &span, &view[k], &total, &debt)
         return weights
+
+    def catch_up(self, int32_t row, int64_t time):
+        """Take a row over the updates up to `time`, which add nothing to it.
+
+        Raises IndexError if there is no such row.
+        """
+        if not 0 <= row < self.n_rows:
+            raise IndexError(f"no row {row}")
+        self._catch_up(row, time)
 
     cdef bint _is_full(self, int32_t row) noexcept nogil:
         """Whether an adaptive row has become dense."""
@@ -463,7 +483,11 @@ cdef class TrainingRows(Rows):
 
     def last_visit(self):
         """The time of the latest update that changed a row; 0 if there was none."""
-        return max([self._stamps[i] for i in range(self.n_rows)], default=0)
+        cdef int64_t latest = 0
+        cdef Py_ssize_t i
+        for i in range(self.n_rows):
+            latest = max(latest, self._stamps[i])
+        return latest
 
     def state(self):
         """All that `from_state` needs, as arrays by name.
@@ -683,7 +707,7 @@ cdef class TrainedRows(Rows):
         cdef const int64_t[::1] starts
         cdef const uint16_t[::1] columns
         cdef Py_ssize_t i
-        self._set_columns(n_columns)
+        self._begin(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
         self._arrays = {name: _read_only(arrays, name) for name in names}

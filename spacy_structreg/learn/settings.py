@@ -104,4 +104,8 @@ class Learning:
             bound = "above" if open_below else "at least"
             limit = "" if most == math.inf else f" and below {most:g}"
             raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
-        object.__setattr__(self, name, float(value))
+        try:
+            number = float(value)
+        except OverflowError as error:
+            raise ValueError(f"{name} is a number beyond all floats") from error
+        object.__setattr__(self, name, number)

@@ -92,7 +92,15 @@ class Segmenter:
             )
 
     def update(self, docs: Sequence[Doc]) -> int:
-        """Learn from gold Docs, in one pass; returns how many labels were predicted wrongly."""
+        """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
+
+        Raises ValueError if updates are counted by epochs: spaCy hands over batches.
+        """
+        if self.model.learning.clock == "epochs":
+            raise ValueError(
+                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
+                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
+            )
         chains: list[CompiledChain] = []
         for doc in docs:
             compiled = self._compiled.get(doc)
@@ -111,7 +119,7 @@ class Segmenter:
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Segmenter:
         """Take the model that `to_bytes` gave, its settings included."""
-        self.model = CharacterSegmenter.from_bytes(data) if data else self.model.untrained()
+        self.model = type(self.model).from_bytes(data) if data else self.model.untrained()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -132,7 +140,7 @@ class Segmenter:
         """
         folder = Path(path)
         if (folder / MODEL_FILE).exists():
-            self.model = CharacterSegmenter.load(folder / MODEL_FILE)
+            self.model = type(self.model).load(folder / MODEL_FILE)
         elif (folder / UNTRAINED_MARK).exists():
             self.model = self.model.untrained()
         else:

@@ -50,6 +50,9 @@ cdef class CompiledChain:
     cdef uint16_t* labels
     cdef int32_t* rows
 
+    @staticmethod
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, object lineage)
+
 
 cdef class ChainDecoder:
     cdef readonly ChainFeatures features

@@ -244,7 +244,7 @@ cdef class ChainFeatures:
             raise ValueError("a copy of a learner gets no new rows; compile for the original")
         if n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
-        chain = CompiledChain(n, self.rows_of(n), learner.lineage)
+        chain = CompiledChain.make(n, self.rows_of(n), learner.lineage)
         for i in range(n):
             chain.labels[i] = gold[i]
         if n == 0:
@@ -271,20 +271,24 @@ cdef class ChainFeatures:
 cdef class CompiledChain:
     """A training sequence, reduced to gold labels and numbers of weight rows.
 
-    n: its length. lineage: of the learner whose rows these are. n_rows_known: how many rows the
-    learner had when the sequence had been compiled.
+    `ChainFeatures.compile` makes it. n: its length. lineage: of the learner whose rows these are.
+    n_rows_known: how many rows the learner had when the sequence had been compiled.
     """
 
-    def __init__(self, Py_ssize_t n, Py_ssize_t n_rows, lineage):
-        free(self.labels)
-        free(self.rows)
-        self.n = n
-        self.lineage = lineage
-        self.n_rows_known = 0
-        self.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
-        self.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
-        if self.labels == NULL or self.rows == NULL:
+    def __init__(self):
+        raise TypeError("a sequence is compiled by ChainFeatures.compile")
+
+    @staticmethod
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, object lineage):
+        """A sequence of `n` positions, whose labels and rows are still to be filled in."""
+        cdef CompiledChain chain = CompiledChain.__new__(CompiledChain)
+        chain.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
+        chain.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
+        if chain.labels == NULL or chain.rows == NULL:
             raise MemoryError(f"no memory for a sequence of {n:,} positions")
+        chain.n = n
+        chain.lineage = lineage
+        return chain
 
     def __dealloc__(self):
         free(self.labels)

@@ -388,8 +388,9 @@ cdef class CharacterDecoder:
         # A sentence of n characters has at most 2 ** (n - 1) segmentations.
         k = min(k, 1 << min(kept - 1, 62))
         segmentations = []
-        self._present(self._squeezed, kept, constrained)
-        self.chain.solve_nbest(kept, constrained, k)
+        with nogil:
+            self._present(self._squeezed, kept, constrained)
+            self.chain.solve_nbest(kept, constrained, k)
         for rank in range(k):
             score = self.chain.nbest_path(kept, k, rank, self._labels)
             if score == -np.inf:

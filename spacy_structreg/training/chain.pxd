@@ -43,4 +43,5 @@ cdef class ChainTrainer:
         self, const uint16_t* gold, Py_ssize_t count, double* scores
     ) except? -1 nogil
     cdef int _compare(self, const uint16_t* gold, Py_ssize_t count) except -1 nogil
+    cdef uint64_t _draw_of(self, int table) noexcept nogil
     cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil

@@ -117,14 +117,17 @@ cdef class ChainTrainer:
         """
         cdef CompiledChain chain
         cdef const int64_t[:, ::1] visits
-        cdef Py_ssize_t n_chains = len(chains)
+        # A list of our own keeps the sequences alive while the GIL is released.
+        cdef list owned = list(chains)
+        cdef Py_ssize_t n_chains = len(owned)
+        cdef Py_ssize_t n_rows = self.learner.n_rows()
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t n_labels_wrong = 0
         cdef Py_ssize_t wrong
         cdef Py_ssize_t i
         cdef void** tables
         cdef ChainView* views
-        lengths = np.array([len(chain) for chain in chains], dtype=np.int64)
+        lengths = np.array([(<CompiledChain?> chain).n for chain in owned], dtype=np.int64)
         pieces = _checked_pieces(pieces, lengths)
         visits = pieces
         views = <ChainView*> malloc(max(1, n_chains) * sizeof(ChainView))
@@ -132,13 +135,13 @@ cdef class ChainTrainer:
         try:
             if views == NULL or tables == NULL:
                 raise MemoryError(f"no memory for {n_chains:,} sequences")
-            for i, chain in enumerate(chains):
-                if not self.learner.owns(chain.lineage, chain.n_rows_known):
+            for i, chain in enumerate(owned):
+                if chain.lineage is not self.learner.lineage or chain.n_rows_known > n_rows:
                     raise ValueError(f"sequence {i} was compiled for another learner")
                 views[i] = ChainView(chain.n, chain.labels, chain.rows)
             for i, table in enumerate(self.learner.tables):
                 tables[i] = <void*> table
-            self._reserve(max(pieces[:, 2], default=0))
+            self._reserve(pieces[:, 2].max(initial=0))
             self._noise = noise
             self.learner.begin_epoch()
             with nogil:
@@ -228,7 +231,7 @@ cdef class ChainTrainer:
                 (<TrainingRows> tables[s]).touch_run(&bigram, 1, time)
                 if self._threshold:
                     (<TrainingRows> tables[s]).add_run_thinned(
-                        &bigram, 1, 0, self._transitions, self._draw + s, self._threshold
+                        &bigram, 1, 0, self._transitions, self._draw_of(s), self._threshold
                     )
                 else:
                     (<TrainingRows> tables[s]).add_run(&bigram, 1, 0, self._transitions)
@@ -239,7 +242,7 @@ cdef class ChainTrainer:
                 (<TrainingRows> tables[s]).add_run_thinned(
                     rows, n_rows, n_labels,
                     scores - (self.features.specs[s].n_shifts - 1) * n_labels,
-                    self._draw + s, self._threshold,
+                    self._draw_of(s), self._threshold,
                 )
             rows += n_rows
         if not self._threshold:
@@ -311,9 +314,13 @@ cdef class ChainTrainer:
             rows += count + n_shifts - 1
         return 0
 
+    cdef uint64_t _draw_of(self, int table) noexcept nogil:
+        """The draw of an example for one table, so that tables drop weights independently."""
+        return self._draw ^ <uint64_t> (table + 1) * <uint64_t> 0x9E3779B97F4A7C15ULL
+
     cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil:
         """Note the change of a weight, unless it is dropped."""
-        if self._threshold and is_dropped(self._draw + table, row, column, self._threshold):
+        if self._threshold and is_dropped(self._draw_of(table), row, column, self._threshold):
             return 0
         self.learner.changes.add(table, row, column, value)
         return 0

@@ -144,7 +144,6 @@ def test_an_empty_text_is_an_error(which: str, train: Command, tmp_path: Path) -
     assert "empty.txt:1: no sentence in the file" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.xfail(reason="the reader yields nothing, and spaCy reports a score of 0")
 def test_an_empty_dev_corpus_is_an_error(train: Command, tmp_path: Path) -> None:
     DocBin(docs=[Doc(Vocab())]).to_disk(tmp_path / "empty.spacy")
     done = train(tmp_path / "output", fails=True, paths__dev=tmp_path / "empty.spacy")

@@ -16,6 +16,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.settings import Learning
 from spacy_structreg.pipeline.tokenizer_trainer import FACTORY
 
 
@@ -66,6 +67,8 @@ def test_an_update_is_a_pass_of_the_estimator(nlp: Language) -> None:
 
 def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
     # Without weights all paths are equal, and 好人 is labelled B E, the lowest that is legal.
+    # A perceptron, which corrects mistakes and nothing else.
+    nlp.tokenizer.model = CharacterSegmenter(learning=Learning())
     losses = {"other": 1.5}
     example = examples(nlp, [["好", "人"]])
     nlp.update(example, losses=losses)
@@ -229,7 +232,7 @@ def test_a_loaded_pipeline_can_be_trained_further(nlp: Language, tmp_path: Path)
     # The weights were there: an untrained model makes many more mistakes.
     fresh = pipeline()
     fresh.initialize()
-    assert first < fresh.update(examples(fresh))["trainer"] / 2
+    assert first < fresh.update(examples(fresh))["trainer"] * 2 / 3
     for _ in range(4):
         loaded.update(examples(loaded))
     assert [tokens(loaded(text)) for text in TEXTS] == DEV
