@@ -141,6 +141,10 @@ def test_lazy_equals_dense_on_random_runs(form: str, adaptive: bool) -> None:
                 assert run.rows.adaptive == adaptive
             if time in reads:
                 run.check_weights()
+                # As the kernel does before it decodes: the row moves on, its values are the same.
+                for row in range(run.rows.n_rows // 2):
+                    run.rows.catch_up(row, run.twin.clock)
+                run.check_weights()
         run.finish()
     assert seen["sign changes"] > 500
     assert seen["to zero"] > 500 or form in ("none", "l2")
@@ -210,6 +214,11 @@ def test_reading_changes_nothing() -> None:
         assert array.tobytes() == before[name].tobytes()
     with pytest.raises(ValueError, match="visited later than update 1"):
         rows.weights(0, 1)
+    rows.catch_up(0, 4)
+    assert (rows.last_visit(), rows.weights(0)[0]) == (4, pytest.approx(9 / 16))
+    for row in (-1, 1):
+        with pytest.raises(IndexError, match="no row"):
+            rows.catch_up(row, 5)
 
 
 # By hand ------------------------------------------------------------------------------------------
