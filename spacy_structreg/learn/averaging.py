@@ -29,6 +29,8 @@ def average_rows(tables: Sequence[TrainedRows], mean: Mean = "nonzero") -> Train
         raise ValueError("there is nothing to average")
     if len({(table.n_columns, table.adaptive) for table in tables}) != 1:
         raise ValueError("the weight rows to average differ in width or layout")
+    if len(tables) == 1:
+        return tables[0]
     arrays = [table.arrays for table in tables]
     if tables[0].adaptive:
         return _average_cells(tables[0].n_columns, arrays, mean)

@@ -100,6 +100,8 @@ class Learning:
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise ValueError(f"{name} is {value!r}; it must be a number")
+        if value in (math.inf, -math.inf):
+            raise ValueError(f"{name} is {value}; it must be a finite number")
         if not (least < value if open_below else least <= value) or not value < most:
             bound = "above" if open_below else "at least"
             limit = "" if most == math.inf else f" and below {most:g}"

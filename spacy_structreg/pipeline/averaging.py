@@ -26,6 +26,8 @@ def average_pipelines(pipelines: Sequence[Language], mean: Mean = "nonzero") -> 
     for number, nlp in enumerate(pipelines, 1):
         if not isinstance(nlp.tokenizer, Segmenter):
             raise ValueError(f"pipeline {number} has another tokenizer than the first")
+        if not nlp.tokenizer.model.is_trained:
+            raise ValueError(f"the tokenizer of pipeline {number} has not been trained")
         models.append(nlp.tokenizer.model)
     try:
         first.tokenizer.model = first.tokenizer.model.average(models, mean)

@@ -183,7 +183,8 @@ def third(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_untrained_pipeline(trained: list[str], untrained: str, refuses: Refuses) -> None:
     for order in ([*trained, untrained], [untrained, *trained]):
         message = refuses(*order)
-        assert message.startswith("tokenizer: the segmenter has not been trained")
+        assert message.startswith("the tokenizer of pipeline ")
+        assert "has not been trained" in message
 
 
 def test_another_tokenizer(trained: list[str], characters: str, refuses: Refuses) -> None:

@@ -107,7 +107,7 @@ def test_models_that_see_different_things(settings: dict[str, object], differenc
 
 
 def test_an_untrained_model() -> None:
-    with pytest.raises(ValueError, match="tokenizer: the segmenter has not been trained"):
+    with pytest.raises(ValueError, match=r"tokenizer of pipeline \d has not been trained"):
         average_pipelines([pipeline(1), untrained()])
 
 
