@@ -1,0 +1,411 @@
+"""The projects of the corpora: their workflows on a slice, their configs, scripts and READMEs.
+
+The slices are made from the treebank of the quickstart, in the form of each corpus, or taken from
+the corpora themselves where STRUCTREG_DATA names their folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import spacy
+from sighan_release import SENTENCES, release_files, write_archive
+from test_quickstart import leaves, spans
+from thinc.api import Config
+from weasel.cli.document import project_document
+
+from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.corpora.conllu import read_conllu, write_conllu
+from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.pfr import DAYS, read_pfr, write_pfr
+from spacy_structreg.corpora.segmented import read_segmented, write_segmented
+
+PROJECTS = Path(__file__).parents[2] / "projects"
+NAMES = ("people_daily", "sighan2005", "sxu", "ud_chinese")
+MADE = ("assets", "corpus", "metrics", "project.lock", "training")
+PARTS = ("train", "dev", "test")
+FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
+VARIABLE = "STRUCTREG_DATA"
+# Not the path of an address such as https://host/path, nor a slash between words.
+ABSOLUTE = re.compile(r"(?:^|[\s\"'`(=])(?:/[A-Za-z]|[A-Z]:\\)")
+
+Tagged = list[list[tuple[str, str]]]
+Words = list[list[str]]
+# The training set, of which the vocabulary is, and the test set.
+Gold = tuple[Words, Words]
+
+
+def run(
+    folder: Path, *arguments: str, data: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in a folder, with a folder of corpora or none."""
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    environment["PYTHONUTF8"] = "1"
+    if data is not None:
+        environment[VARIABLE] = str(data)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
+
+
+def run_project(folder: Path, workflow: str, *variables: str, data: Path | None) -> str:
+    """Run a workflow that must succeed; returns what it printed."""
+    arguments = ("-m", "spacy", "project", "run", workflow, ".", *variables)
+    result = run(folder, *arguments, data=data)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def copy_of(name: str, folder: Path) -> Path:
+    """A copy of a project as it is kept."""
+    target = folder / name
+    shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
+    return target
+
+
+def words_of(sentences: Iterable[Iterable[tuple[str, str]]]) -> Words:
+    return [[word for word, _ in sentence] for sentence in sentences]
+
+
+# ---- slices ----
+
+
+def conllu_of(sentences: Tagged) -> str:
+    """CoNLL-U without SpaceAfter, as the treebank of UD 1 is; each word hangs on the next."""
+    blocks = []
+    for sentence in sentences:
+        rows = []
+        for i, (word, tag) in enumerate(sentence, start=1):
+            head, relation = (i + 1, "dep") if i < len(sentence) else (0, "root")
+            rows.append(f"{i}\t{word}\t_\t_\t{tag}\t_\t{head}\t{relation}\t_\t_\n")
+        blocks.append("".join(rows))
+    return "\n".join(blocks) + "\n"
+
+
+def pfr_of(corpus: dict[str, Tagged]) -> str:
+    """Paragraphs, those of each part on its days in turn; the first two words are a compound."""
+    lines = []
+    for part, sentences in corpus.items():
+        days = DAYS[part]
+        for number, sentence in enumerate(sentences):
+            tokens = [f"{word}/{tag}" for word, tag in sentence]
+            if len(tokens) > 1:
+                tokens[0] = "[" + tokens[0]
+                tokens[1] += "]nt"
+            day = days[number % len(days)]
+            lines.append("  ".join([f"199801{day:02}-01-001-{number + 1:03}/m", *tokens]) + "\n")
+    return "\n".join(lines)
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = text.encode()
+    path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Gold]]:
+    """A folder of corpora made from the treebank of the quickstart, and what is in them."""
+    folder = tmp_path_factory.mktemp("made")
+    corpus = {part: leaves(part) for part in PARTS}
+    train, dev, test = (words_of(corpus[part]) for part in PARTS)
+
+    write(folder / "ud-chinese-gsd-simplified/train.conll.xz", conllu_of(corpus["train"]))
+    for part in ("dev", "test"):
+        write(folder / f"ud-chinese-gsd-simplified/{part}.conll", conllu_of(corpus[part]))
+    write(folder / "pfr-199801/199801.txt.xz", pfr_of(corpus))
+    both = train + dev
+    write(folder / "sxu/train.txt.xz", "".join("  ".join(words) + "\n" for words in both))
+    write(folder / "sxu/test.txt", "".join("  ".join(words) + "\n" for words in test))
+    # The treebank is in simplified script, which two of the original encodings do not have.
+    release = {**SENTENCES, "msr": (both, test), "pku": (both, test)}
+    (folder / "sighan2005").mkdir()
+    write_archive(folder / "sighan2005/icwb2-data.zip", release_files(release))
+    gold: dict[str, Gold] = {
+        "ud_chinese": (train, test),
+        "people_daily": (train, test),
+        "sxu": (both, test),
+        "sighan2005": (both, test),
+    }
+    return folder, gold
+
+
+def real_slice(name: str, data: Path, folder: Path) -> Gold:
+    """Write some sentences of a real corpus to a folder, as it has them, and return their words."""
+    if name == "ud_chinese":
+        place, source = folder / "ud-chinese-gsd-simplified", data / "ud-chinese-gsd-simplified"
+        place.mkdir()
+        kept = {}
+        for part, file in zip(PARTS, ("train.conll.xz", "dev.conll", "test.conll"), strict=True):
+            kept[part] = list(islice(read_conllu(source / file), 300 if part == "train" else 60))
+            write_conllu(place / file, kept[part])
+        return [s.forms for s in kept["train"]], [s.forms for s in kept["test"]]
+    if name == "people_daily":
+        (folder / "pfr-199801").mkdir()
+        # Some of each day.
+        paragraphs = list(islice(read_pfr(data / "pfr-199801/199801.txt.xz"), 0, None, 50))
+        write_pfr(folder / "pfr-199801/199801.txt", paragraphs)
+        of = {
+            part: [p.words() for p in paragraphs if p.date and p.date.day in DAYS[part]]
+            for part in ("train", "test")
+        }
+        return of["train"], of["test"]
+    (folder / "sxu").mkdir()
+    train = list(islice(read_segmented(data / "sxu/train.txt.xz"), 300))
+    test = list(islice(read_segmented(data / "sxu/test.txt"), 60))
+    write_segmented(folder / "sxu/train.txt.xz", train)
+    write_segmented(folder / "sxu/test.txt", test)
+    return train, test
+
+
+# ---- workflows ----
+
+
+def check_figures(folder: Path, pipeline: str, metrics: str, gold: Gold) -> None:
+    """Figures that were written are those of the pipeline on the gold words."""
+    train, test = gold
+    nlp = spacy.load(folder / pipeline)
+    segmented = [[token.text for token in nlp("".join(words))] for words in test]
+    assert list(map("".join, segmented)) == list(map("".join, test))
+    correct = sum(len(spans(g) & spans(s)) for g, s in zip(test, segmented, strict=True))
+    n_gold, n_found = sum(map(len, test)), sum(map(len, segmented))
+    known = {word for words in train for word in words}
+    n_unknown = sum(word not in known for words in test for word in words)
+
+    report = json.loads((folder / metrics).read_text("utf-8"))
+    assert all(0 < report[key] < 1 for key in FIGURES)
+    assert report["seg_p"] == pytest.approx(correct / n_found)
+    assert report["seg_r"] == pytest.approx(correct / n_gold)
+    assert report["seg_f"] == pytest.approx(2 * correct / (n_found + n_gold))
+    assert report["oov_rate"] == pytest.approx(n_unknown / n_gold)
+    # It has learnt something: each character a word is a good deal worse.
+    characters = [list("".join(words)) for words in test]
+    right = sum(len(spans(g) & spans(c)) for g, c in zip(test, characters, strict=True))
+    assert report["seg_f"] > 2 * right / (n_gold + sum(map(len, characters))) + 0.2
+
+
+@pytest.fixture(scope="module")
+def finished() -> dict[str, Path]:
+    """Copies of the projects in which `all` has been run; `finish` adds to them."""
+    return {}
+
+
+@pytest.fixture
+def finish(
+    finished: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    made: tuple[Path, dict[str, Gold]],
+) -> Callable[[str], Path]:
+    """Makes a copy of a project after `all` on the corpora made from the treebank."""
+
+    def make(name: str) -> Path:
+        if name not in finished:
+            folder = copy_of(name, tmp_path_factory.mktemp("projects"))
+            run_project(folder, "all", "--vars.models", "2", data=made[0])
+            finished[name] = folder
+        return finished[name]
+
+    return make
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_all_trains_a_segmenter_and_an_average(name, finish, made):
+    folder = finish(name)
+    gold = made[1][name]
+    check_figures(folder, "training/segment/model-best", "metrics/segment.json", gold)
+    average = "metrics/segment/average/"
+    check_figures(folder, "training/average/model-best", f"{average}test.json", gold)
+
+    report = json.loads((folder / average / "epochs.json").read_text("utf-8"))
+    assert report["seeds"] == [0, 1]
+    assert len(report["dev_epochs"]) == len(report["dev_seg_f"]) == 2
+    assert all(1 <= epoch <= 20 for epoch in report["dev_epochs"])
+    assert all(0 < f < 1 for f in report["dev_seg_f"])
+    single = spacy.load(folder / "training/segment/model-best").tokenizer.model
+    averaged = spacy.load(folder / "training/average/model-best").tokenizer.model
+    assert single.learning.update == "pa_i"
+    assert averaged.learning.update == "perceptron"
+
+    if name in ("sighan2005", "sxu"):
+        # Trained on all, for as many epochs as were best without the held-out tenth.
+        train, _ = gold
+        for path, model in (("segment/", single), ("segment/average/", averaged)):
+            report = json.loads((folder / "metrics" / path / "epochs.json").read_text("utf-8"))
+            best = report["dev_epochs"]
+            assert report["epochs_on_all"] == round(sum(best) / len(best))
+            again = model.untrained()
+            again.epochs, again.n_models, again.seed = report["epochs_on_all"], len(best), 0
+            assert again.fit(train).corpus_checksum == model.corpus_checksum
+            assert again.predict_batch(map("".join, train)) == model.predict_batch(
+                map("".join, train)
+            )
+    else:
+        dev = json.loads((folder / "metrics/segment/dev.json").read_text("utf-8"))
+        assert 0 < dev["seg_f"] < 1
+        assert (folder / average / "dev.json").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_all_writes_to_its_own_folders_only(name, finish):
+    folder = finish(name)
+    new = {
+        path.relative_to(folder).parts[0]
+        for path in folder.rglob("*")
+        if path.is_file() and not (PROJECTS / name / path.relative_to(folder)).exists()
+    }
+    assert new == set(MADE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_run_has_nothing_to_train(name, finish, made):
+    folder = finish(name)
+    # The corpus is there now, and the folder is not needed any more.
+    for data in (made[0], None):
+        printed = run_project(folder, "all", "--vars.models", "2", data=data)
+        for command in ("convert", "train-segment", "train-average", "evaluate-average"):
+            assert f"Skipping '{command}'" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["people_daily", "sxu", "ud_chinese"])
+def test_segment_on_a_slice_of_the_corpus(name, data_folder, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    gold = real_slice(name, data_folder, data)
+    folder = copy_of(name, tmp_path)
+    run_project(folder, "segment", data=data)
+    check_figures(folder, "training/segment/model-best", "metrics/segment.json", gold)
+    assert not (folder / "training/average").exists()
+
+
+@pytest.mark.slow
+def test_compounds_of_people_daily_can_be_merged(made, tmp_path):
+    folder = copy_of("people_daily", tmp_path)
+    run_project(folder, "data", data=made[0])
+    run_project(folder, "convert", "--vars.compounds", "merged", data=None)
+    test = [["".join(words[:2]), *words[2:]] for words in made[1]["people_daily"][1]]
+    docs = spacy.tokens.DocBin().from_disk(folder / "corpus/test.spacy").get_docs(spacy.Vocab())
+    assert [[token.text for token in doc] for doc in docs] == test
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("corpus", ["as", "cityu"])
+def test_sighan_in_the_original_encodings(corpus, made, tmp_path):
+    folder = copy_of("sighan2005", tmp_path)
+    encoding = {"as": "cp950", "cityu": "big5hkscs"}[corpus]
+    options = ("--vars.corpus", corpus, "--vars.encoding", encoding)
+    run_project(folder, "segment", *options, data=made[0])
+    report = json.loads((folder / "metrics/segment.json").read_text("utf-8"))
+    training, test = SENTENCES[corpus]
+    assert report["part"] == f"{corpus}/test"
+    assert report["counts"]["gold"] == sum(map(len, test))
+    known = {word for words in training for word in words}
+    assert report["counts"]["oov"] == sum(word not in known for words in test for word in words)
+    assert (folder / "corpus" / corpus / "all.spacy").is_file()
+
+
+# ---- configs, scripts, READMEs ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_config_is_what_init_config_gives(name):
+    given = Config().from_str(init_config(), interpolate=False)
+    kept = Config().from_disk(PROJECTS / name / "configs/segment.cfg", interpolate=False)
+    # They depend on the number of sentences.
+    for config in (given, kept):
+        assert config["training"].pop("eval_frequency") > 0
+        config["training"].pop("patience")
+    assert kept == given, "make the config anew: see the README of the project"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_documents_the_project(name, tmp_path):
+    output = tmp_path / "README.md"
+    project_document(PROJECTS / name, output)
+    marks = ("<!-- WEASEL: AUTO-GENERATED DOCS START", "<!-- WEASEL: AUTO-GENERATED DOCS END")
+    kept = (PROJECTS / name / "README.md").read_text("utf-8")
+    fresh = output.read_text("utf-8")
+    sections = [text[text.index(marks[0]) : text.index(marks[1])] for text in (kept, fresh)]
+    assert sections[0] == sections[1], "run: python -m spacy project document --output README.md"
+    # And there is more in it: what was measured.
+    assert "test F |" in kept.partition(marks[1])[2]
+
+
+@pytest.mark.parametrize("script", ["fit.py", "local_data.py"])
+def test_projects_share_their_scripts(script):
+    texts = {(PROJECTS / name / "scripts" / script).read_text("utf-8") for name in NAMES}
+    assert len(texts) == 1, f"the copies of scripts/{script} differ; copy one over the others"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_path_is_of_one_machine(name):
+    for path in (PROJECTS / name).rglob("*"):
+        if path.suffix in (".cfg", ".md", ".py", ".yml") and MADE[0] not in path.parts:
+            for number, line in read_lines(path):
+                assert not ABSOLUTE.search(line), f"{path}:{number}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_missing_data_are_named(name, tmp_path):
+    folder = copy_of(name, tmp_path)
+    for data in (None, tmp_path):
+        result = run(folder, "-m", "spacy", "project", "run", "all", data=data)
+        assert result.returncode != 0
+        assert "is missing: run 'python -m spacy project assets'" in result.stderr
+        assert VARIABLE in result.stderr
+        assert "Traceback" not in result.stderr
+        assert not any((folder / "corpus").iterdir())
+
+
+def local_data(folder: Path, *files: str, data: Path | None) -> subprocess.CompletedProcess[str]:
+    script = PROJECTS / "sxu/scripts/local_data.py"
+    return run(folder, str(script), *files, data=data)
+
+
+def test_local_data_are_copied_and_unpacked(tmp_path):
+    data, here = tmp_path / "data", tmp_path / "here"
+    (data / "x").mkdir(parents=True)
+    here.mkdir()
+    (data / "x/a.txt").write_bytes(b"a")
+    (data / "x/b.txt.xz").write_bytes(lzma.compress(b"b"))
+    (data / "x/c.txt.gz").write_bytes(gzip.compress(b"c"))
+    (here / "d.txt").write_bytes(b"old")
+    files = [f"x/{name}.txt=deep/{name}.txt" for name in "abc"] + ["x/d.txt=d.txt"]
+    assert local_data(here, *files, data=data).returncode == 0
+    assert [(here / f"deep/{name}.txt").read_bytes() for name in "abc"] == [b"a", b"b", b"c"]
+    # What is not in the folder stays as it is.
+    assert (here / "d.txt").read_bytes() == b"old"
+    # A change in the folder is followed.
+    (data / "x/d.txt").write_bytes(b"new")
+    assert local_data(here, *files, data=data).returncode == 0
+    assert (here / "d.txt").read_bytes() == b"new"
+
+
+def test_local_data_that_are_damaged_leave_what_there_is(tmp_path):
+    (tmp_path / "a.txt.xz").write_bytes(lzma.compress(b"a" * 1000)[:-20])
+    (tmp_path / "b.txt").write_bytes(b"old")
+    result = local_data(tmp_path, "a.txt=b.txt", data=tmp_path)
+    assert result.returncode == 1
+    assert "a.txt of STRUCTREG_DATA cannot be copied" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert (tmp_path / "b.txt").read_bytes() == b"old"
+    assert local_data(tmp_path, "a.txt=b.txt", data=tmp_path / "none").returncode == 1
