@@ -213,22 +213,26 @@ class Grid:
             for corpus, scope in entry["corpora"].items():
                 if corpus not in self.corpora:
                     raise ValueError(f"{experiment} names an unknown corpus, {corpus!r}")
-                for curve, rows in self._tables(experiment, entry, scope):
-                    group = int(scope.get("group", 0))
-                    odd = [row.models for row in rows if group and row.models % group]
-                    if odd:
-                        raise ValueError(f"{experiment}: {odd[0]} models are no groups of {group}")
-                    sizes = range(2, group + 1) if experiment == "averaging" else [group]
-                    yield Plan(
-                        experiment,
-                        corpus,
-                        curve,
-                        entry["curves"][curve]["parameter"] if curve else "",
-                        tuple(rows),
-                        int(scope["epochs"]),
-                        group,
-                        tuple(sizes) if group else (),
-                    )
+                group = int(scope.get("group", 0))
+                sizes = range(2, group + 1) if experiment == "averaging" else [group]
+                given_epochs = scope["epochs"]
+                for epochs in given_epochs if isinstance(given_epochs, list) else [given_epochs]:
+                    for curve, rows in self._tables(experiment, entry, scope):
+                        odd = [row.models for row in rows if group and row.models % group]
+                        if odd:
+                            raise ValueError(
+                                f"{experiment}: {odd[0]} models are no groups of {group}"
+                            )
+                        yield Plan(
+                            experiment,
+                            corpus,
+                            curve,
+                            entry["curves"][curve]["parameter"] if curve else "",
+                            tuple(rows),
+                            int(epochs),
+                            group,
+                            tuple(sizes) if group else (),
+                        )
 
     def _tables(
         self, experiment: str, entry: Mapping[str, Any], scope: Mapping[str, Any]

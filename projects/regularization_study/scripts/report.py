@@ -74,9 +74,9 @@ def interval(s: Summary, digits: int = 2) -> str:
     return f"{s.mean - s.half:.{digits}f} to {s.mean + s.half:.{digits}f}"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown: the first column is text, the others are figures."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1) -> str:
+    """A table in Markdown: the first `n_text` columns are text, the others are figures."""
+    lines = [header, ["---"] * n_text + ["---:"] * (len(header) - n_text), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
@@ -123,6 +123,20 @@ def averages_table(plan: Plan, results: Results, first: str = "setting") -> str:
         gain -= of(results, plan.singles(row), test_f).mean
         rows.append([*cells, f"{gain:+.2f}"])
     return table(header, rows)
+
+
+def equations(plan: Plan, results: Results) -> str:
+    """How often the averages by equation 8 are better than those by equation 7."""
+    gains = [
+        of(results, plan.averages(row, "nonzero"), test_f).mean
+        - of(results, plan.averages(row, "plain"), test_f).mean
+        for row in plan.rows
+    ]
+    return (
+        f"Eq. 8 has the higher test F in {sum(gain > 0 for gain in gains)} and the lower in "
+        f"{sum(gain < 0 for gain in gains)} of {len(gains)} settings, by "
+        f"{summary(gains).mean:+.3f} in the mean."
+    )
 
 
 def curve_table(plan: Plan, results: Results) -> str:
@@ -255,7 +269,7 @@ def claims_table(grid: Grid, results: Results) -> str:
             spread = "" if gain.half is None else f" ± {gain.half:.2f}"
             cells.append(f"{gain.mean:+.2f}{spread}: {verdict(claim, gain)}")
         rows.append(cells)
-    return table(header, rows)
+    return table(header, rows, n_text=2)
 
 
 def best_table(grid: Grid, corpus: str, results: Results) -> str:
@@ -390,6 +404,7 @@ def combinations_part(grid: Grid, results: Results, plots: str) -> list[str]:
             singles_table(plan, results),
             f"Averages of {plan.group} models:",
             averages_table(plan, results),
+            equations(plan, results),
         ]
     return parts
 
@@ -445,7 +460,7 @@ def sizes_part(grid: Grid, results: Results, plots: str) -> list[str]:
         f"![F and training time against the size of mini-samples](mini-samples{plots})",
     ]
     for plan in plans:
-        parts += [f"### {plan.corpus}", sizes_table(plan, results)]
+        parts += [f"### {plan.corpus}, {plan.epochs} epochs", sizes_table(plan, results)]
     return parts
 
 
@@ -477,6 +492,8 @@ def main() -> None:
         findings = ""
         if arguments.findings is not None and arguments.findings.exists():
             findings = arguments.findings.read_text(encoding="utf-8")
+        elif arguments.findings is not None:
+            print(f"no findings in words: there is no {arguments.findings}", file=sys.stderr)
         text = report(Grid(arguments.grid), Results(arguments.results), findings, arguments.plots)
         arguments.report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(arguments.report) as stream:
