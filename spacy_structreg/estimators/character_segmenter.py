@@ -386,7 +386,7 @@ class CharacterSegmenter:
 
         Raises ValueError if the segmenter has not been trained.
         """
-        return self.predict_batch([text])[0]
+        return self._segment(self._decoders(), [str(text)])[0]
 
     def predict_batch(self, texts: Iterable[str], *, n_threads: int = 1) -> list[list[str]]:
         """The words of each text; threads decode side by side. Raises as `predict`."""

@@ -28,7 +28,9 @@ cdef class CharacterDecoder:
     cdef uint8_t* _constraints
     cdef uint8_t* _marks
     cdef uint16_t* _labels
+    cdef Py_ssize_t* _limits
     cdef Py_ssize_t _text_capacity
+    cdef Py_ssize_t _limit_capacity
     cdef Py_ssize_t _squeezed_capacity
     cdef Py_ssize_t _constraint_capacity
     cdef Py_ssize_t _mark_capacity

@@ -178,6 +178,7 @@ cdef class CharacterDecoder:
         free(self._constraints)
         free(self._marks)
         free(self._labels)
+        free(self._limits)
 
     @property
     def capacity(self):
@@ -289,26 +290,34 @@ cdef class CharacterDecoder:
 
     cdef int _decode_all(self, list texts, list sentences) except -1:
         """Segment all sentences of some texts, without the GIL."""
-        cdef Py_ssize_t total = 0
+        cdef Py_ssize_t n_sentences = 0
+        cdef Py_ssize_t base = 0
+        cdef Py_ssize_t last
         cdef Py_ssize_t i
-        cdef Py_ssize_t first
         cdef str text
-        bounds = [0]
         for text, ends in zip(texts, sentences, strict=True):
-            bounds.extend([total + end for end in ends])
-            total += len(text)
-            if bounds[len(bounds) - 1] != total:
+            reserve(
+                <void**> &self._limits, &self._limit_capacity, n_sentences + len(ends) + 1,
+                sizeof(Py_ssize_t),
+            )
+            last = 0
+            for end in ends:
+                if end > len(text):
+                    raise ValueError("the sentences of a text do not cover it: one ends beyond it")
+                if end < last:
+                    raise ValueError("the ends of sentences do not rise")
+                last = end
+                self._limits[n_sentences] = base + last
+                n_sentences += 1
+            if last != len(text):
                 raise ValueError("the sentences of a text do not cover it")
-        cdef Py_ssize_t[::1] limits = np.array(bounds, dtype=np.intp)
-        if (np.diff(limits) < 0).any():
-            raise ValueError("the ends of sentences do not rise")
+            base += last
         self._load(texts)
         with nogil:
-            for i in range(limits.shape[0] - 1):
-                first = limits[i]
-                self._decode(
-                    self._text + first, limits[i + 1] - first, self._marks + first
-                )
+            last = 0
+            for i in range(n_sentences):
+                self._decode(self._text + last, self._limits[i] - last, self._marks + last)
+                last = self._limits[i]
         return 0
 
     def segment(self, list texts not None, list sentences not None):
