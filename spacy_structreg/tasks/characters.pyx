@@ -53,6 +53,8 @@ cdef uint8_t IS_REGIONAL = REGIONAL
 
 assert TABLE == TABLE_SIZE
 
+NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
+
 
 cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noexcept nogil:
     """The flags of a character. Beyond the tables only tags and variation selectors have any."""
@@ -302,15 +304,13 @@ cdef class CharacterDecoder:
             )
             last = 0
             for end in ends:
-                if end > len(text):
-                    raise ValueError("the sentences of a text do not cover it: one ends beyond it")
-                if end < last:
-                    raise ValueError("the ends of sentences do not rise")
+                if not last <= end <= len(text):
+                    raise ValueError(NOT_COVERED)
                 last = end
                 self._limits[n_sentences] = base + last
                 n_sentences += 1
             if last != len(text):
-                raise ValueError("the sentences of a text do not cover it")
+                raise ValueError(NOT_COVERED)
             base += last
         self._load(texts)
         with nogil:
