@@ -87,8 +87,9 @@ def members(node: ast.ClassDef) -> Iterator[tuple[str, Parameters]]:
 
 
 def declared(node: ast.FunctionDef) -> Parameters:
-    """The parameters of a function in a stub; a property has none."""
-    if any(ast.unparse(decorator).startswith("property") for decorator in node.decorator_list):
+    """The parameters of a function in a stub; a property has none, nor has its setter."""
+    decorators = list(map(ast.unparse, node.decorator_list))
+    if any(name.startswith("property") or name.endswith(".setter") for name in decorators):
         return None
     listed = node.args
     found = [argument.arg for argument in listed.posonlyargs + listed.args]
