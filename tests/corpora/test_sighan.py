@@ -175,7 +175,7 @@ class TestHostileArchives:
         path = tmp_path / "inner" / "release.zip"
         path.parent.mkdir()
         with zipfile.ZipFile(path, "w") as archive:
-            for name in ["../pku_test_gold.utf8", "/tmp/pku_training.utf8", "gold/../x", GOLD]:
+            for name in ["../pku_test_gold.utf8", "/absolute/pku_training.utf8", "gold/../x", GOLD]:
                 archive.writestr(name, "他 来\n")
         before = sorted(tmp_path.rglob("*"))
         (file,) = list_sighan(path)
