@@ -12,6 +12,7 @@ from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.evaluate import evaluate_command
+from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.segment import segment_command
 
@@ -23,6 +24,7 @@ structreg_app = typer.Typer(
 )
 structreg_app.command("convert")(convert_command)
 structreg_app.command("init-config")(init_config_command)
+structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("average")(average_command)

@@ -52,14 +52,15 @@ def create_corpus(
                 f"the corpus {path} gives gold words to a pipeline whose tokenizer is being "
                 "trained, which would score 1.0 untrained; set gold = [] in its block"
             )
-        references = _references(nlp, Path(path))
+        references = read_references(nlp, Path(path))
         for reference in islice(references, limit or None):
             yield Example(_predicted(nlp, reference, given), reference)
 
     return read
 
 
-def _references(nlp: Language, path: Path) -> Iterator[Doc]:
+def read_references(nlp: Language, path: Path) -> Iterator[Doc]:
+    """The gold Docs of a corpus that have words. Raises ValueError as `create_corpus` says."""
     files = sorted(path.rglob(f"*{_SUFFIX}")) if path.is_dir() else [path]
     if not files:
         raise ValueError(f"the corpus {path} is a folder without {_SUFFIX} files")

@@ -1,0 +1,161 @@
+"""`structreg fit`: train a config's segmenter by its own `fit`, without spaCy's training loop."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_structreg.cli.errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_structreg.estimators.character_segmenter import EpochReport
+
+__all__ = ["fit", "fit_command"]
+
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""For the command: settings of the config are named as for `spacy train`."""
+
+
+def fit_command(
+    context: typer.Context,
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Config of the pipeline")],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder of the pipeline")],
+    *,
+    train: Annotated[Path, typer.Option("--train", help="Training corpus, .spacy")],
+    dev: Annotated[Path, typer.Option("--dev", help="Development corpus, .spacy")],
+    everything: Annotated[
+        Path | None,
+        typer.Option(
+            "--all",
+            help="Corpus, .spacy, to train on in the end: --dev then only says for how many epochs",
+        ),
+    ] = None,
+    models: Annotated[
+        int, typer.Option("--models", "-m", min=1, help="Train so many models and average them")
+    ] = 1,
+    patience: Annotated[
+        int, typer.Option("--patience", min=1, help="Stop after so many epochs without a better F")
+    ] = 5,
+    threads: Annotated[
+        int, typer.Option("--threads", "-t", min=1, help="Threads that train side by side")
+    ] = 2,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
+    ] = None,
+) -> None:
+    """Train the segmenter of a config in a fraction of the time of `spacy train`.
+
+    The epoch that is best on the development corpus is kept. Seed and most epochs are those of
+    [training]; settings are changed as with `spacy train`, for example
+    --nlp.tokenizer.model.learning.update perceptron.
+    """
+    from spacy.cli._util import parse_config_overrides
+
+    overrides = parse_config_overrides(context.args)
+    with user_errors():
+        began = time.perf_counter()
+        figures = fit(
+            config,
+            output,
+            train=train,
+            dev=dev,
+            everything=everything,
+            n_models=models,
+            patience=patience,
+            n_threads=threads,
+            report=report,
+            overrides=overrides,
+        )
+        for seed, epoch, dev_f in zip(
+            figures["seeds"], figures["dev_epochs"], figures["dev_seg_f"], strict=True
+        ):
+            typer.echo(f"seed {seed}: dev F {dev_f:.4f} at epoch {epoch}")
+        typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
+
+
+def fit(
+    config: Path,
+    output: Path,
+    *,
+    train: Path,
+    dev: Path,
+    everything: Path | None = None,
+    n_models: int = 1,
+    patience: int = 5,
+    n_threads: int = 1,
+    report: Path | None = None,
+    overrides: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Train and write a pipeline; returns seeds, best epochs and F on dev, one for each model.
+
+    Raises ValueError if a corpus is empty or unreadable, or the config has no segmenter of ours.
+    """
+    from spacy.util import load_config, load_model_from_config
+
+    from spacy_structreg.corpora.files import replace_text
+    from spacy_structreg.pipeline.segmenter import Segmenter
+
+    settings = load_config(config, overrides=overrides or {}, interpolate=False)
+    training = settings.interpolate()["training"]
+    nlp = load_model_from_config(settings, auto_fill=True)
+    if not isinstance(nlp.tokenizer, Segmenter):
+        raise ValueError(
+            f"{config}: the tokenizer is none of spacy_structreg; make a config with "
+            "'python -m spacy structreg init-config --task segment'"
+        )
+    segmenter = nlp.tokenizer.model
+    if training["seed"] is not None:
+        segmenter.seed = training["seed"]
+    if training["max_epochs"] > 0:
+        segmenter.epochs = training["max_epochs"]
+    segmenter.patience = patience
+    segmenter.n_models = n_models
+    whole = None if everything is None else read(nlp, everything)
+    segmenter.fit(read(nlp, train), read(nlp, dev), n_threads=n_threads, progress=True)
+    best = best_epochs(segmenter.history)
+    figures: dict[str, Any] = {
+        "seeds": [segmenter.seed + number for number in range(n_models)],
+        "dev_epochs": [epoch.epoch for epoch in best],
+        "dev_seg_f": [f_of(epoch) for epoch in best],
+    }
+    if whole is not None:
+        segmenter.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
+        segmenter.patience = None
+        segmenter.fit(whole, n_threads=n_threads, progress=True)
+        figures["epochs_on_all"] = segmenter.epochs
+    output.parent.mkdir(parents=True, exist_ok=True)
+    nlp.to_disk(output)
+    if report is not None:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        with replace_text(report) as stream:
+            stream.write(json.dumps(figures, indent=2) + "\n")
+    return figures
+
+
+def read(nlp: Language, path: Path) -> list[list[str]]:
+    """The words of each Doc of a corpus, as training in spaCy reads it."""
+    from spacy_structreg.pipeline.documents import gold_words
+    from spacy_structreg.pipeline.readers import read_references
+
+    return [gold_words(doc) for doc in read_references(nlp, path)]
+
+
+def best_epochs(history: list[EpochReport]) -> list[EpochReport]:
+    """The epoch of the highest F of each model; the earliest of equal ones."""
+    best: dict[int, EpochReport] = {}
+    for report in history:
+        before = best.get(report.model)
+        if before is None or f_of(report) > f_of(before):
+            best[report.model] = report
+    return [best[model] for model in sorted(best)]
+
+
+def f_of(report: EpochReport) -> float:
+    """F on the development corpus; 0 if no word was right."""
+    return 0.0 if report.dev is None else report.dev.seg_f or 0.0
