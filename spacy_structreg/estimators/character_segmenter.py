@@ -260,7 +260,7 @@ class CharacterSegmenter:
                 raise
         tables = [average_rows(shape, self.mean) for shape in zip(*trained, strict=True)]
         with self._lock:
-            self._trained = self._decoders_of(tables if self.n_models > 1 else trained[0])
+            self._trained = self._decoders_of(tables)
             self._trainer = None
             self._outdated = False
             self._source = None
