@@ -35,36 +35,36 @@ class SegmentationScores:
     @property
     def seg_p(self) -> float | None:
         """Precision: correct / predicted words."""
-        return _ratio(self.correct, self.predicted)
+        return ratio(self.correct, self.predicted)
 
     @property
     def seg_r(self) -> float | None:
         """Recall: correct / gold words."""
-        return _ratio(self.correct, self.gold)
+        return ratio(self.correct, self.gold)
 
     @property
     def seg_f(self) -> float | None:
         """Harmonic mean of precision and recall; 0 when no word is right."""
-        return _ratio(2 * self.correct, self.gold + self.predicted)
+        return ratio(2 * self.correct, self.gold + self.predicted)
 
     @property
     def oov_rate(self) -> float | None:
         """Gold words out of the vocabulary / gold words."""
-        return None if self.oov is None else _ratio(self.oov, self.gold)
+        return None if self.oov is None else ratio(self.oov, self.gold)
 
     @property
     def oov_r(self) -> float | None:
         """Recall of the gold words that are out of the vocabulary."""
         if self.oov is None or self.oov_correct is None:
             return None
-        return _ratio(self.oov_correct, self.oov)
+        return ratio(self.oov_correct, self.oov)
 
     @property
     def iv_r(self) -> float | None:
         """Recall of the gold words that are in the vocabulary."""
         if self.oov is None or self.oov_correct is None:
             return None
-        return _ratio(self.correct - self.oov_correct, self.gold - self.oov)
+        return ratio(self.correct - self.oov_correct, self.gold - self.oov)
 
     def as_dict(self) -> dict[str, float | None]:
         """The six figures under the keys that all reports of the package use."""
@@ -98,7 +98,7 @@ class SegmentationScorer:
         different characters, naming the sentence (from 0) and the first offset that differs.
         """
         self._check(gold, predicted)
-        predicted_ends = _ends(predicted)
+        predicted_ends = word_ends(predicted)
         # A word is a span, and a span is right when its end and the end before it are both in the
         # prediction with nothing between; the map from end to start says so in one look-up.
         starts = dict(zip(predicted_ends, [0, *predicted_ends], strict=False))
@@ -158,7 +158,8 @@ def score_segmentation(
     return scorer.scores()
 
 
-def _ends(words: Sequence[str]) -> list[int]:
+def word_ends(words: Sequence[str]) -> list[int]:
+    """The character offset at which each word of a sentence ends."""
     ends, end = [], 0
     for word in words:
         end += len(word)
@@ -166,7 +167,8 @@ def _ends(words: Sequence[str]) -> list[int]:
     return ends
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def ratio(part: int, whole: int) -> float | None:
+    """A figure as a fraction of 1; None where it has no denominator."""
     return part / whole if whole else None
 
 
