@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,8 @@ from spacy_structreg.cli.errors import user_errors
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_structreg.estimators.character_segmenter import EpochReport
+    from spacy_structreg.estimators.protocols import Report
+    from spacy_structreg.pipeline.segmenter import Segmenter
 
 __all__ = ["fit", "fit_command"]
 
@@ -72,8 +74,9 @@ def fit_command(
             report=report,
             overrides=overrides,
         )
+        name = next(name for name in figures if name.startswith("dev_") and name != "dev_epochs")
         for seed, epoch, dev_f in zip(
-            figures["seeds"], figures["dev_epochs"], figures["dev_seg_f"], strict=True
+            figures["seeds"], figures["dev_epochs"], figures[name], strict=True
         ):
             typer.echo(f"seed {seed}: dev F {dev_f:.4f} at epoch {epoch}")
         typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
@@ -93,6 +96,8 @@ def fit(
     overrides: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train and write a pipeline; returns seeds, best epochs and F on dev, one for each model.
+
+    The F is that by which the model chooses epochs, under ``dev_`` and its name.
 
     Raises ValueError if a corpus is empty or unreadable, or the config has no segmenter of ours.
     """
@@ -116,13 +121,18 @@ def fit(
         segmenter.epochs = training["max_epochs"]
     segmenter.patience = patience
     segmenter.n_models = n_models
-    whole = None if everything is None else read(nlp, everything)
-    segmenter.fit(read(nlp, train), read(nlp, dev), n_threads=n_threads, progress=True)
+    whole = None if everything is None else read(nlp, nlp.tokenizer, everything)
+    segmenter.fit(
+        read(nlp, nlp.tokenizer, train),
+        read(nlp, nlp.tokenizer, dev),
+        n_threads=n_threads,
+        progress=True,
+    )
     best = best_epochs(segmenter.history)
     figures: dict[str, Any] = {
         "seeds": [segmenter.seed + number for number in range(n_models)],
         "dev_epochs": [epoch.epoch for epoch in best],
-        "dev_seg_f": [f_of(epoch) for epoch in best],
+        f"dev_{segmenter.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
     }
     if whole is not None:
         segmenter.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
@@ -138,24 +148,18 @@ def fit(
     return figures
 
 
-def read(nlp: Language, path: Path) -> list[list[str]]:
-    """The words of each Doc of a corpus, as training in spaCy reads it."""
-    from spacy_structreg.pipeline.documents import gold_words
+def read(nlp: Language, tokenizer: Segmenter, path: Path) -> list[Sequence[Any]]:
+    """What a tokenizer learns from each Doc of a corpus, as training in spaCy reads it."""
     from spacy_structreg.pipeline.readers import read_references
 
-    return [gold_words(doc) for doc in read_references(nlp, path)]
+    return [tokenizer.gold(doc) for doc in read_references(nlp, path)]
 
 
-def best_epochs(history: list[EpochReport]) -> list[EpochReport]:
+def best_epochs(history: Sequence[Report]) -> list[Report]:
     """The epoch of the highest F of each model; the earliest of equal ones."""
-    best: dict[int, EpochReport] = {}
+    best: dict[int, Report] = {}
     for report in history:
         before = best.get(report.model)
-        if before is None or f_of(report) > f_of(before):
+        if before is None or (report.primary or 0.0) > (before.primary or 0.0):
             best[report.model] = report
     return [best[model] for model in sorted(best)]
-
-
-def f_of(report: EpochReport) -> float:
-    """F on the development corpus; 0 if no word was right."""
-    return 0.0 if report.dev is None else report.dev.seg_f or 0.0

@@ -14,10 +14,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.scorers import score_segmentation
-from spacy_structreg.tasks.chain import CompiledChain
 
 MODEL_FILE: Final = "model.srt"
 UNTRAINED_MARK: Final = "untrained"
@@ -25,7 +24,7 @@ UNTRAINED_MARK: Final = "untrained"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def create_segmenter(model: CharacterSegmenter) -> Callable[[Language], Segmenter]:
+def create_segmenter(model: TokenizerModel) -> Callable[[Language], Segmenter]:
     """Make the factory of a `Segmenter`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: the segmenter, from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``.
@@ -46,11 +45,11 @@ class Segmenter:
     the tokens hold the text itself.
     """
 
-    def __init__(self, vocab: Vocab, model: CharacterSegmenter) -> None:
+    def __init__(self, vocab: Vocab, model: TokenizerModel) -> None:
         self.vocab = vocab
         self.model = model
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
-        self._compiled: WeakKeyDictionary[Doc, list[CompiledChain]] = WeakKeyDictionary()
+        self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
 
     def __call__(self, text: str) -> Doc:
         """Segment a text. Raises ValueError for lone surrogates, which no Doc can hold."""
@@ -79,7 +78,9 @@ class Segmenter:
         pkuseg_model: str | None = None,
         pkuseg_user_dict: str | None = "default",
     ) -> None:
-        """Nothing to do: weights are learnt by ``structreg_tokenizer_trainer``, and kept.
+        """Let the model see the labels of gold Docs, if it takes labels from data.
+
+        Weights are learnt by ``structreg_tokenizer_trainer``, and kept.
 
         pkuseg_model, pkuseg_user_dict: spaCy's config of Chinese names these two for every
             tokenizer. Raises ValueError if a pkuseg model is asked for.
@@ -90,6 +91,8 @@ class Segmenter:
                 "tokenizer is spacy_structreg.Segmenter.v1; remove pkuseg_model, or choose "
                 "spacy.zh.ChineseTokenizer"
             )
+        if get_examples is not None:
+            self.model.prepare(self.gold(example.reference) for example in get_examples())
 
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
@@ -101,13 +104,18 @@ class Segmenter:
                 "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
                 "hands over batches; choose 'examples' or 'mistakes', or train with fit"
             )
-        chains: list[CompiledChain] = []
+        examples: list[Compiled] = []
         for doc in docs:
             compiled = self._compiled.get(doc)
             if compiled is None or not self.model.owns(compiled):
-                compiled = self._compiled[doc] = self.model.compile([gold_words(doc)])
-            chains += compiled
-        return self.model.learn(chains)[1]
+                compiled = self._compiled[doc] = self.model.compile([self.gold(doc)])
+            examples += compiled
+        return self.model.learn(examples)[1]
+
+    @staticmethod
+    def gold(doc: Doc) -> Sequence[Any]:
+        """What the model learns from a gold Doc: its words."""
+        return gold_words(doc)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the words, by spaCy's figures and by those of the bakeoffs."""

@@ -1,0 +1,553 @@
+"""What all estimators share: training by epochs, averages of models, weights in files."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from tqdm import tqdm
+
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.estimators.decoders import DecoderPool
+from spacy_structreg.estimators.draws import Draws
+from spacy_structreg.estimators.gold import GoldKind, GoldT
+from spacy_structreg.estimators.protocols import Compiled, DecoderT, Scores, Trainer
+from spacy_structreg.estimators.settings import choose, whole
+from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
+from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
+from spacy_structreg.learn.model_file import Arrays, State, field
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.settings import Learning
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ScoresT = TypeVar("ScoresT", bound=Scores)
+
+
+@dataclass(frozen=True)
+class EpochReport(Generic[ScoresT]):
+    """What one epoch of training did.
+
+    model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
+    wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
+    to be corrected when they were visited; passive-aggressive rules also count what is right by
+    too little. seconds: wall time, evaluation included. dev: the
+    scores of the averaged weights on the development corpus, if there is one.
+    primary: the figure among them by which the best epoch is chosen, 0 where it is undefined.
+    """
+
+    model: int
+    epoch: int
+    wrong_examples: int
+    wrong_labels: int
+    seconds: float
+    dev: ScoresT | None
+    primary: float | None = None
+
+
+class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
+    """A linear model that is trained on gold sentences, one structure of labels and features.
+
+    A subclass names its settings (`SETTINGS`, `_settings`, `_arguments`) and its structure, and
+    says how to score; see the class attributes and the methods under "Hooks".
+
+    learning: how weights are learnt and regularised.
+    epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
+        better figure on the development corpus, if `fit` gets one; None for never.
+    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them; the
+        seeds of groups that are to be independent lie n_models apart. mean: how to average,
+        ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
+    seed: of all that training draws; None draws one from Python's generator.
+    structure: None if labels or features come from the data.
+
+    Raises ValueError for settings that do not exist.
+    """
+
+    GOLD: ClassVar[GoldKind[Any]]
+    """What gold sentences are."""
+
+    PRIMARY: ClassVar[str]
+    """The name of the figure by which the best epoch is chosen, in `Scores.as_dict`."""
+
+    MUST_AGREE: ClassVar[tuple[str, ...]]
+    """The attributes that models must have in common to be averaged: what they see."""
+
+    SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
+        "learning": (dict,),
+        "epochs": (int,),
+        "patience": (int, type(None)),
+        "n_models": (int,),
+        "mean": (str,),
+        "seed": (int,),
+    }
+
+    def __init__(
+        self,
+        *,
+        learning: Learning,
+        epochs: int,
+        patience: int | None,
+        n_models: int,
+        mean: Mean,
+        seed: int | None,
+        structure: Structure[GoldT, DecoderT] | None = None,
+    ) -> None:
+        super().__init__()
+        choose("mean", mean, MEANS)
+        self.learning = learning
+        self.epochs = whole("epochs", epochs, 1)
+        self.patience = None if patience is None else whole("patience", patience, 1)
+        self.n_models = whole("n_models", n_models, 1)
+        self.mean: Mean = mean
+        self.seed = random.getrandbits(32) if seed is None else whole("seed", seed, 0)
+        self.corpus_checksum: str | None = None
+        self.history: list[EpochReport[ScoresT]] = []
+        self._structure = structure
+        self._trained: DecoderPool[DecoderT] | None = None
+        self._trainer: Trainer | None = None
+        self._draws = Draws(self.seed)
+        # Whether weights have changed since they were averaged.
+        self._outdated = False
+
+    # Hooks ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _structure_of(self, examples: Iterable[GoldT]) -> Structure[GoldT, DecoderT]:
+        """The structure for a training on these examples.
+
+        Only a structure that depends on data needs to read them.
+        """
+
+    def _restored_structure(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> Structure[GoldT, DecoderT]:
+        """The structure of a model file: from its labels and what `Structure.contents` gave.
+
+        Raises ValueError if there can be none. Needed by structures that depend on data; labels
+        and contents are compared with what the structure says itself afterwards.
+        """
+        return self._structure_of(())
+
+    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
+        """The training examples in a gold sentence."""
+        return [sentence]
+
+    @abstractmethod
+    def _score(
+        self,
+        gold: list[GoldT],
+        decoders: DecoderPool[DecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> ScoresT:
+        """The scores of what decoders predict for checked gold sentences."""
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "learning": self.learning.as_dict(),
+            "epochs": self.epochs,
+            "patience": self.patience,
+            "n_models": self.n_models,
+            "mean": self.mean,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return {**settings, "learning": Learning.from_dict(settings["learning"])}
+
+    # Training ------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, sorted; none as long as they are to be learnt from data."""
+        return () if self._structure is None else self._structure.labels
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there are weights to predict with."""
+        trainer = self._trainer
+        return self._trained is not None or (trainer is not None and trainer.learner.clock > 0)
+
+    def fit(
+        self,
+        sentences: Iterable[GoldT],
+        dev: Iterable[GoldT] | None = None,
+        *,
+        n_threads: int = 1,
+        progress: bool = False,
+        on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+    ) -> Self:
+        """Train from nothing, for `epochs` passes.
+
+        sentences: the gold sentences. White space within words is dropped.
+        dev: a development corpus; the epoch of the highest figure `PRIMARY` on it is kept, the
+            earliest of equal ones. Without it the last epoch is kept.
+        n_threads: how many models are trained at a time, or, if there is only one, how many
+            threads decode the development corpus; the result does not depend on it.
+        progress: show a bar on standard error, if that is a terminal.
+        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
+        Raises ValueError if there is nothing to train on, or a sentence is not of the kind.
+        """
+        gold = self.GOLD.checked_corpus(sentences, "training")
+        held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
+        examples = self._all_examples(gold)
+        structure = self._structure_of(examples)
+        learner = structure.new_learner(self.learning)
+        compiled = _compile(structure, examples, learner)
+        history: list[EpochReport[ScoresT]] = []
+        reporting = threading.Lock()
+        stop = threading.Event()
+        hidden = None if progress else True
+
+        with (
+            tqdm(
+                total=self.epochs * self.n_models, desc="train", unit="epoch", disable=hidden
+            ) as bar,
+            ThreadPoolExecutor(max(1, n_threads)) as pool,
+        ):
+
+            def report(done: EpochReport[ScoresT]) -> None:
+                with reporting:
+                    history.append(done)
+                    if done.primary is not None:
+                        bar.set_postfix({f"dev_{self.PRIMARY}": f"{done.primary:.4f}"})
+                    bar.update()
+                    if on_epoch is not None:
+                        on_epoch(done)
+
+            # Threads that have a model each leave none over for the development corpus.
+            each = n_threads if self.n_models == 1 else 1
+            runs = [
+                pool.submit(
+                    self._train,
+                    structure,
+                    learner,
+                    compiled,
+                    held_out,
+                    number=number,
+                    n_threads=each,
+                    report=report,
+                    stop=stop,
+                )
+                for number in range(self.n_models)
+            ]
+            try:
+                trained = [run.result() for run in runs]
+            except BaseException:
+                # Threads cannot be interrupted: each looks after its epoch whether to go on.
+                stop.set()
+                for run in runs:
+                    run.cancel()
+                raise
+        tables = [average_rows(table, self.mean) for table in zip(*trained, strict=True)]
+        checksum = corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
+        with self._lock:
+            self._structure = structure
+            self._trainer = None
+            self._take(tables)
+            self._draws = Draws(self.seed)
+            self.history = sorted(history, key=lambda done: (done.model, done.epoch))
+            self.corpus_checksum = checksum
+        return self
+
+    def _train(
+        self,
+        structure: Structure[GoldT, DecoderT],
+        learner: Perceptron,
+        compiled: list[Compiled],
+        held_out: list[GoldT] | None,
+        *,
+        number: int,
+        n_threads: int,
+        report: Callable[[EpochReport[ScoresT]], None],
+        stop: threading.Event,
+    ) -> list[TrainedRows]:
+        """Train model `number`, counted from 0; returns the weights of its best epoch.
+
+        learner: untrained; of several models each trains a copy.
+        """
+        learner = learner if self.n_models == 1 else learner.copy()
+        trainer = structure.new_trainer(learner)
+        draws = Draws(self.seed + number)
+        best: list[TrainedRows] | None = None
+        highest = -1.0
+        waited = 0
+        for epoch in range(1, self.epochs + 1):
+            began = time.perf_counter()
+            wrong = draws.epoch(structure, trainer, compiled)
+            scores = primary = None
+            if held_out is not None:
+                tables = learner.average()
+                pool = DecoderPool(tables, structure.new_decoder)
+                scores = self._score(held_out, pool, None, n_threads)
+                primary = scores.as_dict()[self.PRIMARY] or 0.0
+                waited += 1
+                if primary > highest:
+                    best, highest, waited = tables, primary, 0
+            seconds = time.perf_counter() - began
+            report(EpochReport(number + 1, epoch, *wrong, seconds, scores, primary))
+            if stop.is_set() or (self.patience is not None and waited >= self.patience):
+                break
+        return best or learner.average()
+
+    def prepare(self, sentences: Iterable[GoldT]) -> None:
+        """Learn from gold sentences what labels and features depend on, if they do, but no weights.
+
+        For a training in portions, which begins by seeing the whole corpus. Does nothing to a model
+        that has been trained, or whose training is running. Raises ValueError as `compile`.
+        """
+        with self._lock:
+            if self._trained is None and self._trainer is None:
+                checked = map(self.GOLD.checked, sentences)
+                self._structure = self._structure_of(
+                    chain.from_iterable(map(self._examples, checked))
+                )
+
+    def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
+        """Sentences made ready for `learn`; those with nothing but white space are left out.
+
+        They belong to the running training, which is begun if need be, from the weights that there
+        are. `fit` ends it. Labels that come from data are those of these sentences, unless there
+        are any already. Raises ValueError if a sentence is not of the kind.
+        """
+        with self._lock:
+            examples = self._all_examples(map(self.GOLD.checked, sentences))
+            if self._structure is None:
+                self._structure = self._structure_of(examples)
+            return _compile(self._structure, examples, self._running().learner)
+
+    def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
+        """Visit each compiled sentence once, in an order of the model's own generator.
+
+        Returns how many sentences or mini-samples, and how many labels, were to be corrected.
+        Raises ValueError if a sentence was compiled for another training.
+        """
+        with self._lock:
+            trainer = self._running()
+            if not self.owns(sentences):
+                raise ValueError(
+                    "a sentence was compiled for another training; compile it again after fit"
+                )
+            if not sentences:
+                return 0, 0
+            # Before anything can fail: weights may have changed even then.
+            self._outdated = True
+            wrong = self._draws.epoch(self._known_structure(), trainer, sentences)
+            self.corpus_checksum = None
+            return wrong
+
+    def owns(self, sentences: Sequence[Compiled]) -> bool:
+        """Whether compiled sentences belong to the running training, so that `learn` takes them."""
+        trainer = self._trainer
+        return trainer is not None and all(
+            trainer.learner.owns(sentence.lineage, sentence.n_rows_known) for sentence in sentences
+        )
+
+    def partial_fit(self, sentences: Iterable[GoldT]) -> Self:
+        """Train one pass further, from the weights that there are.
+
+        After `load` and `fit`, training goes on from the averaged weights, which count as the
+        weights before the first update of a new average. Raises ValueError as `fit` does.
+        """
+        gold = self.GOLD.checked_corpus(sentences, "training")
+        with self._lock:
+            self.learn(self.compile(gold))
+        return self
+
+    def _running(self) -> Trainer:
+        """The running training; one that goes on from the trained weights, or from nothing."""
+        if self._trainer is None:
+            structure = self._known_structure()
+            self._trainer = structure.new_trainer(
+                structure.new_learner(self.learning)
+                if self._trained is None
+                else Perceptron.from_trained(self._trained.tables, self.learning)
+            )
+        return self._trainer
+
+    def _known_structure(self) -> Structure[GoldT, DecoderT]:
+        if self._structure is None:
+            raise ValueError(f"the {self.NOUN} knows no labels; call fit, or prepare")
+        return self._structure
+
+    def _all_examples(self, gold: Iterable[GoldT]) -> list[GoldT]:
+        return list(chain.from_iterable(map(self._examples, gold)))
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        gold: Iterable[GoldT],
+        *,
+        vocabulary: AbstractSet[str] | None = None,
+        n_threads: int = 1,
+    ) -> ScoresT:
+        """Score what is predicted for gold sentences.
+
+        vocabulary: the words of the training corpus, for the figures on words out of it.
+        Raises ValueError if there is no sentence, or the model has not been trained.
+        """
+        checked = self.GOLD.checked_corpus(gold, "evaluation")
+        return self._score(checked, self._decoders(), vocabulary, n_threads)
+
+    def _decoders(self) -> DecoderPool[DecoderT]:
+        """Decoders of the weights as they are now, averaged anew if training has gone on."""
+        trained = self._trained
+        if trained is not None and not self._outdated:
+            return trained
+        with self._lock:
+            if not self.is_trained:
+                raise ValueError(
+                    f"the {self.NOUN} has not been trained; call fit, or load a trained model"
+                )
+            if self._trained is not None and not self._outdated:
+                return self._trained
+            return self._take(self._running().learner.average())
+
+    def _take(self, tables: list[TrainedRows]) -> DecoderPool[DecoderT]:
+        """Predict by these weights from now on."""
+        self._trained = DecoderPool(tables, self._known_structure().new_decoder)
+        self._source = None
+        self._outdated = False
+        return self._trained
+
+    # Averages ------------------------------------------------------------------------------------
+
+    @classmethod
+    def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
+        """The average of trained models (`learn.averaging`), with the settings of the first.
+
+        Raises ValueError if there is none, one is untrained, or they differ in what they see; the
+        message names the difference.
+        """
+        if not models:
+            raise ValueError("there is no model to average")
+        for name in ("TASK", *cls.MUST_AGREE):
+            seen = dict.fromkeys(getattr(model, name) for model in models)
+            if len(seen) > 1:
+                raise ValueError(
+                    f"the models to average differ in {name.lower()}: "
+                    f"{' and '.join(map(repr, seen))}"
+                )
+        weights = [model._decoders().tables for model in models]
+        structures = [model._known_structure() for model in models]
+        entries, arrays = structures[0].contents()
+        for structure in structures[1:]:
+            _hold_to(entries, arrays, structure)
+        averaged = models[0].untrained()
+        averaged._structure = structures[0]
+        averaged._take([average_rows(table, mean) for table in zip(*weights, strict=True)])
+        checksums = {model.corpus_checksum for model in models}
+        averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
+        return averaged
+
+    # Files ---------------------------------------------------------------------------------------
+
+    def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
+        running: dict[str, Any] = {}
+        if state == "trained":
+            tables = [table.arrays for table in self._decoders().tables]
+        elif self._trainer is not None:
+            tables = [table.state() for table in self._trainer.learner.tables]
+            running["clock"] = self._trainer.learner.clock
+            running["generators"] = self._draws.state()
+        else:
+            raise ValueError("no training is running whose state could be saved")
+        structure = self._known_structure()
+        entries, arrays = structure.contents()
+        return {
+            "labels": list(structure.labels),
+            "settings": self._settings(),
+            "corpus": self.corpus_checksum,
+            "columns": list(structure.widths),
+            **({"structure": entries} if entries else {}),
+            **running,
+        }, {**numbered(tables), **arrays}
+
+    def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
+        structure = self._structure = self._stored_structure(header, besides_tables(arrays))
+        self.corpus_checksum = field(header, "corpus", (str, type(None)))
+        state = field(header, "state", str)
+        debts = self.learning.cumulative_l1 > 0
+        tables = by_table(arrays, len(structure.widths), state, debts=debts)
+        rows = list(zip(structure.widths, tables, strict=True))
+        if state == "trained":
+            self._take([TrainedRows(width, table) for width, table in rows])
+            with self._decoders().borrow():
+                pass  # A decoder checks that rows and features fit, before the first text.
+        else:
+            learner = Perceptron(
+                [
+                    TrainingRows.from_state(width, table, self.learning.penalties)
+                    for width, table in rows
+                ],
+                self.learning,
+                field(header, "clock", int),
+            )
+            self._trainer = structure.new_trainer(learner)
+            self._draws = Draws.from_state(self.seed, field(header, "generators", list))
+            self._outdated = True
+
+    def _stored_structure(
+        self, header: dict[str, Any], arrays: Arrays
+    ) -> Structure[GoldT, DecoderT]:
+        """The structure of a file, which must say of itself what the file says."""
+        labels = field(header, "labels", list)
+        entries = field(header, "structure", dict) if "structure" in header else {}
+        structure = self._restored_structure(labels, entries, arrays)
+        if tuple(labels) != structure.labels:
+            raise ValueError(f"it has the labels {labels}")
+        if tuple(field(header, "columns", list)) != structure.widths:
+            raise ValueError("its weight rows do not fit its templates")
+        expected = structure.contents()
+        if unknown := sorted(set(arrays) - set(expected[1])):
+            raise ValueError(f"it has an array {unknown[0]!r} that belongs to nothing")
+        if expected[0] != entries or set(expected[1]) != set(arrays):
+            raise ValueError("its labels and features are not what they say of themselves")
+        return structure
+
+    def _copy_to_memory(self) -> None:
+        if self._trained is not None:
+            tables = [
+                TrainedRows(
+                    table.n_columns,
+                    {name: np.array(array) for name, array in table.arrays.items()},
+                )
+                for table in self._trained.tables
+            ]
+            self._trained = DecoderPool(tables, self._known_structure().new_decoder)
+
+    @property
+    def _is_as_loaded(self) -> bool:
+        return self._source is not None and not self._outdated
+
+
+def _compile(
+    structure: Structure[GoldT, Any], examples: Iterable[GoldT], learner: Perceptron
+) -> list[Compiled]:
+    compiled = (structure.compile(example, learner) for example in examples)
+    return [example for example in compiled if example is not None]
+
+
+def _hold_to(entries: dict[str, Any], arrays: Arrays, structure: Structure[Any, Any]) -> None:
+    """Raise ValueError if a structure holds other contents than these."""
+    others, other_arrays = structure.contents()
+    for name in sorted(entries.keys() | others.keys()):
+        if entries.get(name) != others.get(name):
+            raise ValueError(f"the models to average differ in {name}")
+    for name in sorted(arrays.keys() | other_arrays.keys()):
+        if not np.array_equal(arrays.get(name, ()), other_arrays.get(name, ())):
+            raise ValueError(f"the models to average differ in {name}")

@@ -1,0 +1,110 @@
+"""Gold sentences: lists of words, or of words with their tags."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from spacy_structreg.corpora.sentences import split_words
+
+Words: TypeAlias = Sequence[str]
+TaggedWords: TypeAlias = Sequence[tuple[str, str]]
+
+GoldT = TypeVar("GoldT")
+
+
+class GoldKind(ABC, Generic[GoldT]):
+    """What can be done with gold sentences of one kind."""
+
+    @abstractmethod
+    def checked(self, sentence: Any) -> GoldT:
+        """A sentence as a list. Raises ValueError if it is none of this kind."""
+
+    @abstractmethod
+    def layers(self, sentence: GoldT) -> tuple[list[str], ...]:
+        """The words of a sentence; then, as long a list each, what is said about them."""
+
+    @abstractmethod
+    def squeezed(self, sentence: GoldT) -> GoldT:
+        """A sentence without white space in its words, and without words of nothing else."""
+
+    @abstractmethod
+    def split(self, sentence: GoldT) -> Sequence[GoldT]:
+        """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
+
+    def checked_corpus(self, sentences: Iterable[Any], purpose: str) -> list[GoldT]:
+        """All sentences of a corpus, as lists.
+
+        purpose: names the corpus in errors. Raises ValueError, with the number of the sentence, if
+        one is not of this kind; and if there is no word in the corpus.
+        """
+        checked: list[GoldT] = []
+        for number, sentence in enumerate(sentences, 1):
+            try:
+                checked.append(self.checked(sentence))
+            except ValueError as error:
+                raise ValueError(f"sentence {number} of the {purpose} corpus: {error}") from error
+        if not any(word.strip() for sentence in checked for word in self.layers(sentence)[0]):
+            raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
+        return checked
+
+
+class _Segmented(GoldKind[Words]):
+    def checked(self, sentence: Any) -> Words:
+        listed = _listed(sentence)
+        if listed is None or not all(isinstance(word, str) for word in listed):
+            raise ValueError(f"{sentence!r:.60} is not a list of words")
+        return listed
+
+    def layers(self, sentence: Words) -> tuple[list[str], ...]:
+        return (list(sentence),)
+
+    def squeezed(self, sentence: Words) -> Words:
+        return [word for word in map(_squeeze, sentence) if word]
+
+    def split(self, sentence: Words) -> Sequence[Words]:
+        return split_words(sentence)
+
+
+class _Tagged(GoldKind[TaggedWords]):
+    def checked(self, sentence: Any) -> TaggedWords:
+        listed = _listed(sentence)
+        if listed is None or not all(map(_is_pair, listed)):
+            raise ValueError(f"{sentence!r:.60} is not a list of pairs of a word and its tag")
+        for word, tag in listed:
+            if not tag.strip() and word.strip():
+                raise ValueError(f"the word {word!r:.60} has no tag")
+        return [(word, tag) for word, tag in listed]
+
+    def layers(self, sentence: TaggedWords) -> tuple[list[str], ...]:
+        return [word for word, _ in sentence], [tag for _, tag in sentence]
+
+    def squeezed(self, sentence: TaggedWords) -> TaggedWords:
+        return [(word, tag) for word, tag in ((_squeeze(w), t) for w, t in sentence) if word]
+
+    def split(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
+        sizes = map(len, split_words([word for word, _ in sentence]))
+        return [sentence[start:stop] for start, stop in pairwise(accumulate(sizes, initial=0))]
+
+
+SEGMENTED: Final[GoldKind[Words]] = _Segmented()
+TAGGED: Final[GoldKind[TaggedWords]] = _Tagged()
+
+
+def _listed(sentence: Any) -> list[Any] | None:
+    is_list = isinstance(sentence, Iterable) and not isinstance(sentence, str)
+    return list(sentence) if is_list else None
+
+
+def _is_pair(item: Any) -> bool:
+    return (
+        isinstance(item, (tuple, list))
+        and len(item) == 2
+        and all(isinstance(part, str) for part in item)
+    )
+
+
+def _squeeze(word: str) -> str:
+    return "".join(word.split())

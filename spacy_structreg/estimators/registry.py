@@ -1,0 +1,44 @@
+"""All estimators by the names of their tasks, and models of any of them from files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.stored import StoredModel
+from spacy_structreg.learn.model_file import field, parse_model, read_model
+
+_CLASSES: Final[tuple[type[StoredModel], ...]] = (CharacterSegmenter,)
+
+ESTIMATORS: Final = {cls.TASK: cls for cls in _CLASSES}
+"""The classes of models by the task that the header of a model file names."""
+
+
+def load_estimator(source: StrPath | bytes, *, verify: bool = True) -> StoredModel:
+    """The model of a file, whatever its task.
+
+    source: the path of the file, which is mapped into memory, or its contents as bytes.
+    verify: check the checksums of the weights.
+    Raises ValueError, naming the file, if it is no sound model file or its task is unknown;
+    OSError if it cannot be read.
+    """
+    if isinstance(source, bytes):
+        header, arrays = parse_model(source, verify=verify)
+        return estimator_class(header, "model").from_contents("model", header, arrays)
+    header, arrays = read_model(source, verify=verify)
+    return estimator_class(header, str(source)).from_mapped(source, header, arrays)
+
+
+def estimator_class(header: dict[str, object], name: str = "model") -> type[StoredModel]:
+    """The class of the model that a header belongs to. name: of the file, for errors.
+
+    Raises ValueError if the header names no task that there is.
+    """
+    task = field(header, "task", str)
+    if task not in ESTIMATORS:
+        raise ValueError(
+            f"{name}: it is a model of the task {task!r}, which this version does not know; it "
+            f"knows {', '.join(ESTIMATORS)}"
+        )
+    return ESTIMATORS[task]

@@ -1,0 +1,38 @@
+"""Checks of settings, from a constructor's arguments or a file's header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+from typing import Any
+
+
+class CompleteTemplates(tuple[str, ...]):
+    """All templates of a model: no setting adds any to them."""
+
+    @classmethod
+    def checked(cls, templates: list[Any]) -> CompleteTemplates:
+        """Templates from a file. Raises ValueError if they are not strings."""
+        if not all(isinstance(template, str) for template in templates):
+            raise ValueError("its templates are not strings")
+        return cls(templates)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A setting that is a whole number of at least `least`, and not beyond 63 bits."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError("a truth value")
+        number = int(index(value))
+    except TypeError as error:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
+    if not least <= number < 1 << 63:
+        raise ValueError(f"{name} is {number}; it must be at least {least}, and below 2 ** 63")
+    return number
+
+
+def choose(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Hold a setting to its choices. Raises ValueError for any other."""
+    choices = list(choices)
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}; choose from {', '.join(choices)}")
