@@ -1,0 +1,182 @@
+"""A trie of words, and the places where they stand in a text.
+
+The nodes are numbered breadth first, so that the children of a node, and those of all nodes, lie
+side by side in the order of their characters: three integers a node. The children of the root have
+a table of their own, as most characters of a text begin no word.
+"""
+
+from libc.stdint cimport INT32_MAX, int32_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+
+
+cdef class WordTrie:
+    """Distinct words, ready to be found in texts. It never changes, and threads may share it.
+
+    words: not empty, in the order of their code points, none twice. Raises ValueError otherwise,
+    and when they have more characters than a trie can hold (2,147,483,646).
+    """
+
+    cdef readonly tuple words
+    # Node k: the character that leads to it, the word that ends there or -1, and its children
+    # from first[k] to first[k + 1].
+    cdef uint32_t* characters
+    cdef int32_t* word
+    cdef int32_t* first
+    # Of each character, the child of the root that it leads to; 0 for none.
+    cdef int32_t* root
+    cdef uint32_t n_root
+    cdef Py_ssize_t longest
+
+    def __cinit__(self, words):
+        self.words = tuple(words)
+        cdef Py_ssize_t n_nodes = self._count_nodes()
+        cdef size_t room = <size_t> n_nodes + 1
+        self.characters = <uint32_t*> malloc(room * sizeof(uint32_t))
+        self.word = <int32_t*> malloc(room * sizeof(int32_t))
+        self.first = <int32_t*> malloc(room * sizeof(int32_t))
+        # The words that begin with the characters on the way to a node: from begin to end.
+        cdef int32_t* begin = <int32_t*> malloc(room * sizeof(int32_t))
+        cdef int32_t* end = <int32_t*> malloc(room * sizeof(int32_t))
+        try:
+            if not (self.characters and self.word and self.first and begin and end):
+                raise MemoryError(f"no memory for a trie of {n_nodes} nodes")
+            self._build(n_nodes, begin, end)
+        finally:
+            free(begin)
+            free(end)
+
+    def __dealloc__(self):
+        free(self.characters)
+        free(self.word)
+        free(self.first)
+        free(self.root)
+
+    def __reduce__(self):
+        return WordTrie, (self.words,)
+
+    cdef Py_ssize_t _count_nodes(self) except -1:
+        """The number of nodes, and `longest`; checks the words."""
+        cdef Py_ssize_t n_nodes = 1
+        cdef Py_ssize_t shared, shorter
+        cdef str before = "", word
+        for item in self.words:
+            if type(item) is not str:
+                raise ValueError(f"{item!r} is no string; give words as strings")
+            word = item
+            if word <= before:
+                raise ValueError(
+                    f"the word {word!r} is empty, or does not follow {before!r} in the order of "
+                    "code points; sort the words, and give each of them once"
+                )
+            shared = 0
+            shorter = min(len(word), len(before))
+            while shared < shorter and word[shared] == before[shared]:
+                shared += 1
+            n_nodes += len(word) - shared
+            self.longest = max(self.longest, len(word))
+            before = word
+        if n_nodes >= INT32_MAX:
+            raise ValueError("the words have too many characters for one trie; take fewer words")
+        return n_nodes
+
+    cdef int _build(self, Py_ssize_t n_nodes, int32_t* begin, int32_t* end) except -1:
+        cdef int32_t node, free_node = 1, level_end = 1, low, high, run
+        cdef Py_ssize_t depth = 0
+        cdef uint32_t character
+        cdef str word
+        begin[0] = 0
+        end[0] = <int32_t> len(self.words)
+        self.characters[0] = 0
+        for node in range(<int32_t> n_nodes):
+            if node == level_end:
+                depth += 1
+                level_end = free_node
+            self.first[node] = free_node
+            self.word[node] = -1
+            low, high = begin[node], end[node]
+            if low < high:
+                word = self.words[low]
+                if len(word) == depth:
+                    self.word[node] = low
+                    low += 1
+            while low < high:
+                word = self.words[low]
+                character = word[depth]
+                run = low + 1
+                while run < high:
+                    word = self.words[run]
+                    if word[depth] != character:
+                        break
+                    run += 1
+                self.characters[free_node] = character
+                begin[free_node] = low
+                end[free_node] = run
+                free_node += 1
+                low = run
+        self.first[n_nodes] = free_node
+        if self.first[1] > 1:
+            self.n_root = self.characters[self.first[1] - 1] + 1
+            self.root = <int32_t*> calloc(self.n_root, sizeof(int32_t))
+            if self.root == NULL:
+                raise MemoryError(f"no memory for a trie of {n_nodes} nodes")
+            for node in range(1, self.first[1]):
+                self.root[self.characters[node]] = node
+        return 0
+
+    def find(self, str text not None, Py_ssize_t most=0):
+        """Where words stand in a text: (start, end, number of the word), by start and then end.
+
+        most: of words that start at the same character, the shortest and the most - 1 longest are
+        given; 0 for all.
+        """
+        cdef list found = []
+        cdef Py_ssize_t n = len(text), start, end, n_here, i
+        cdef int32_t node, low, high, middle, last
+        cdef uint32_t character
+        cdef Py_ssize_t* ends
+        cdef int32_t* numbers
+        if most < 0:
+            raise ValueError(f"most is {most}; 0 gives all words, a positive number so many")
+        if not self.words:
+            return found
+        ends = <Py_ssize_t*> malloc(self.longest * sizeof(Py_ssize_t))
+        numbers = <int32_t*> malloc(self.longest * sizeof(int32_t))
+        try:
+            if not (ends and numbers):
+                raise MemoryError(f"no memory for words of {self.longest} characters")
+            for start in range(n):
+                character = text[start]
+                if character >= self.n_root:
+                    continue
+                node = self.root[character]
+                if node == 0:
+                    continue
+                n_here = 0
+                end = start + 1
+                while True:
+                    if self.word[node] >= 0:
+                        ends[n_here] = end
+                        numbers[n_here] = self.word[node]
+                        n_here += 1
+                    if end == n:
+                        break
+                    character = text[end]
+                    low = self.first[node]
+                    last = high = self.first[node + 1]
+                    while low < high:
+                        middle = low + (high - low) // 2
+                        if self.characters[middle] < character:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if low == last or self.characters[low] != character:
+                        break
+                    node = low
+                    end += 1
+                for i in range(n_here):
+                    if most == 0 or i == 0 or n_here - i < most:
+                        found.append((start, ends[i], numbers[i]))
+        finally:
+            free(ends)
+            free(numbers)
+        return found
