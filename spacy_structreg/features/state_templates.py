@@ -1,0 +1,118 @@
+"""Feature templates over the states of a transition system.
+
+A template is an event and some atoms: ``separate: w-1 c0`` fires when the event *separate* is
+raised, on the last word and the current character. Which events and atoms there are is the task's
+to say. An atom without a value in a state (*null*) silences the template; padding is a value like
+any other. One atom of a template may have many values; the template fires once for each.
+
+Templates are parted by ``|`` or line breaks, atoms by white space; a template without an event of
+its own has that of the template before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+MAX_STATE_ATOMS: Final = 8
+"""How many atoms a template may have."""
+
+
+@dataclass(frozen=True)
+class StateTemplate:
+    """The event on which a feature fires, and the atoms that it joins, in their order."""
+
+    event: str
+    atoms: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.event}: {' '.join(self.atoms)}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Templates of one event that depend on the same anchors of a state, and on nothing else.
+
+    anchors: their numbers, rising. States that agree in them agree in the scores of the group, so
+    that a memo of the scores need not look at the atoms.
+    """
+
+    event: str
+    anchors: tuple[int, ...]
+    templates: tuple[StateTemplate, ...]
+
+
+def parse_state_templates(
+    texts: Iterable[str],
+    events: Collection[str],
+    atoms: Collection[str],
+    tables: Mapping[str, str] | None = None,
+) -> tuple[StateTemplate, ...]:
+    """Read templates in the notation of this module.
+
+    texts: each holds one template, several, or the name of a table. events, atoms: the names that
+    the task knows. tables: templates by name.
+    Repeated templates are kept once, at their first place. Raises ValueError for unknown names, a
+    template without an event or atoms, repeated atoms, more than `MAX_STATE_ATOMS` atoms, and if
+    there is no template at all.
+    """
+    tables = tables or {}
+    templates: dict[StateTemplate, None] = {}
+    for text in texts:
+        event: str | None = None
+        for part in tables.get(text.strip(), text).replace("\n", "|").split("|"):
+            if not part.strip():
+                continue
+            named, colon, rest = part.rpartition(":")
+            if colon:
+                event = named.strip()
+            if event is None:
+                known = f"; tables of templates are {', '.join(tables)}" if tables else ""
+                raise ValueError(
+                    f"feature template {part.strip()!r} names no event: write for example "
+                    f"'{min(events)}: {min(atoms)}'{known}"
+                )
+            templates[_template(part.strip(), event, tuple(rest.split()), events, atoms)] = None
+    if not templates:
+        raise ValueError("the list of feature templates is empty")
+    return tuple(templates)
+
+
+def _template(
+    text: str, event: str, names: tuple[str, ...], events: Collection[str], atoms: Collection[str]
+) -> StateTemplate:
+    if event not in events:
+        raise ValueError(
+            f"feature template {text!r} fires on the event {event!r}, which this model does not "
+            f"have; it has {', '.join(sorted(events))}"
+        )
+    for name in names:
+        if name not in atoms:
+            raise ValueError(
+                f"feature template {text!r} reads the atom {name!r}, which this model does not "
+                f"have; it has {', '.join(sorted(atoms))}"
+            )
+    if not names:
+        raise ValueError(f"feature template {text!r} has no atoms")
+    if len(names) > MAX_STATE_ATOMS:
+        raise ValueError(f"feature template {text!r} has more than {MAX_STATE_ATOMS} atoms")
+    if len(set(names)) != len(names):
+        raise ValueError(f"feature template {text!r} reads the same atom twice")
+    return StateTemplate(event, names)
+
+
+def group_templates(
+    templates: Iterable[StateTemplate], atom_anchors: Mapping[str, Collection[int]]
+) -> tuple[Group, ...]:
+    """Gather templates into groups, in the order in which the first of each group stands.
+
+    atom_anchors: which anchors of a state each atom depends on.
+    """
+    families: dict[tuple[str, tuple[int, ...]], list[StateTemplate]] = {}
+    for template in templates:
+        anchors = {anchor for atom in template.atoms for anchor in atom_anchors[atom]}
+        families.setdefault((template.event, tuple(sorted(anchors))), []).append(template)
+    return tuple(
+        Group(event, anchors, tuple(members)) for (event, anchors), members in families.items()
+    )

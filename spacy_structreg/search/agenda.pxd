@@ -1,0 +1,55 @@
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+
+from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.search.transition_system cimport TransitionSystem
+
+
+ctypedef struct Candidate:
+    double rank
+    double score
+    int32_t parent
+    int32_t action
+    int32_t following  # in the list of its slot
+
+
+ctypedef struct Item:
+    double score
+    int32_t parent
+    int32_t action
+    int32_t step
+    bint is_gold
+
+
+cdef class Agenda:
+    cdef readonly StateScorer scorer
+    cdef readonly TransitionSystem system
+    cdef readonly Py_ssize_t width
+    cdef readonly bint merge
+    cdef Item* items
+    cdef readonly Py_ssize_t n_items
+    cdef Py_ssize_t _item_capacity
+    cdef char* _states
+    cdef Py_ssize_t _state_capacity
+    cdef Candidate* _candidates
+    cdef Py_ssize_t _n_candidates
+    cdef Py_ssize_t _candidate_capacity
+    cdef int32_t _free_candidate
+    cdef int32_t* _heads
+    cdef Py_ssize_t _head_capacity
+    cdef Candidate* _heap
+    cdef Py_ssize_t _heap_capacity
+    cdef uint64_t* _signatures
+    cdef Py_ssize_t _signature_capacity
+    cdef uint8_t* _mask
+    cdef double* _scores
+    # A training's: the gold actions, and what each other action costs.
+    cdef const int32_t* gold
+    cdef Py_ssize_t n_gold
+    cdef double cost
+
+    cdef void* state(self, Py_ssize_t item) noexcept nogil
+    cdef int begin(self) except -1 nogil
+    cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil
+    cdef int expand(self, Py_ssize_t item) except -1 nogil
+    cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil
+    cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil

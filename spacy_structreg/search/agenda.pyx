@@ -1,0 +1,326 @@
+"""The agenda: one decoder for all transition systems (Zhang & Clark 2011, section 2).
+
+States compete in slots. Slots are visited in rising order; of the candidates that have gathered in
+a slot the best `width` become items and are expanded by all legal actions. What a slot is, is the
+task's to say: the characters consumed give the single beam, the place of complete words gives
+multiple beams (Fig. 4), and, with merging and no limit, exact dynamic programming (Fig. 5).
+
+Candidates of equal rank are ordered by their action, then by the rank of their parent, so that a
+run can be repeated bit for bit.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.search.transition_system cimport TransitionSystem
+
+NO_LIMIT = 0x7FFFFFFF
+
+
+cdef inline bint is_better(const Candidate* one, const Candidate* other) noexcept nogil:
+    if one.rank != other.rank:
+        return one.rank > other.rank
+    if one.action != other.action:
+        return one.action < other.action
+    return one.parent < other.parent
+
+
+cdef void sift_down(Candidate* heap, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
+    """Restore the heap, whose best stands first, below one place."""
+    cdef Candidate moved = heap[place]
+    cdef Py_ssize_t child
+    while True:
+        child = 2 * place + 1
+        if child >= n:
+            break
+        if child + 1 < n and is_better(&heap[child + 1], &heap[child]):
+            child += 1
+        if not is_better(&heap[child], &moved):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = moved
+
+
+cdef class Agenda:
+    """Beam search over the states of a task. It holds working memory: use one in each thread.
+
+    scorer: scores the actions of a state; its system is the task.
+    width: how many items a slot keeps, ≥ 1; None for no limit.
+    merge: keep only the best of the candidates of a slot that no later score can tell apart.
+    Raises ValueError if the width is less than 1.
+    """
+
+    def __init__(self, StateScorer scorer not None, width=16, bint merge=False):
+        if width is not None and not 1 <= width <= NO_LIMIT:
+            raise ValueError(f"a beam of width {width} cannot be; 1 is the least")
+        self.scorer = scorer
+        self.system = scorer.system
+        self.width = NO_LIMIT if width is None else width
+        self.merge = merge
+        free(self._mask)
+        free(self._scores)
+        self._mask = <uint8_t*> malloc(max(1, self.system.n_actions))
+        self._scores = <double*> malloc(max(1, self.system.n_actions) * sizeof(double))
+        if self._mask == NULL or self._scores == NULL:
+            raise MemoryError("no memory for an agenda")
+
+    def __dealloc__(self):
+        free(self.items)
+        free(self._states)
+        free(self._candidates)
+        free(self._heads)
+        free(self._heap)
+        free(self._signatures)
+        free(self._mask)
+        free(self._scores)
+
+    cdef void* state(self, Py_ssize_t item) noexcept nogil:
+        """The state of an item."""
+        return self._states + item * self.system.state_size
+
+    cdef int begin(self) except -1 nogil:
+        """Make the sentence that the system has loaded this agenda's, with its first item."""
+        cdef Py_ssize_t n_slots = self.system.n_slots()
+        reserve(<void**> &self._heads, &self._head_capacity, n_slots, sizeof(int32_t))
+        memset(self._heads, 0xFF, n_slots * sizeof(int32_t))
+        reserve(<void**> &self.items, &self._item_capacity, 1, sizeof(Item))
+        reserve(<void**> &self._states, &self._state_capacity, self.system.state_size, 1)
+        self._n_candidates = 0
+        self._free_candidate = -1
+        self.n_items = 1
+        self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL)
+        self.system.init(self._states)
+        self.scorer.forget()
+        return 0
+
+    cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil:
+        """Make the best candidates of a slot items, best first; returns their number.
+
+        They are the last of the items. The first slot holds the first item only.
+        """
+        cdef Candidate* heap
+        cdef Item* parent
+        cdef Candidate* kept
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t n_kept = 0
+        cdef Py_ssize_t room = 16
+        cdef Py_ssize_t i
+        cdef int32_t place
+        cdef int32_t next_place
+        cdef bint is_gold
+        if slot == 0:
+            return 1
+        place = self._heads[slot]
+        if place < 0:
+            return 0
+        while place >= 0:
+            reserve(<void**> &self._heap, &self._heap_capacity, n + 1, sizeof(Candidate))
+            self._heap[n] = self._candidates[place]
+            n += 1
+            next_place = self._candidates[place].following
+            self._candidates[place].following = self._free_candidate
+            self._free_candidate = place
+            place = next_place
+        heap = self._heap
+        i = n // 2 - 1
+        while i >= 0:
+            sift_down(heap, n, i)
+            i -= 1
+        if self.merge:
+            while room < 4 * min(n, width):
+                room *= 2
+            reserve(
+                <void**> &self._signatures, &self._signature_capacity, room, sizeof(uint64_t)
+            )
+            memset(self._signatures, 0, room * sizeof(uint64_t))
+        while n > 0 and n_kept < width:
+            # The best goes to the items, the last takes its place.
+            kept = &heap[0]
+            if not self.merge or self._is_new(
+                self.system.signature(self.state(kept.parent), kept.action), room
+            ):
+                reserve(
+                    <void**> &self.items, &self._item_capacity, self.n_items + 1, sizeof(Item)
+                )
+                reserve(
+                    <void**> &self._states, &self._state_capacity,
+                    (self.n_items + 1) * self.system.state_size, 1,
+                )
+                parent = &self.items[kept.parent]
+                is_gold = (
+                    parent.is_gold and parent.step < self.n_gold
+                    and self.gold[parent.step] == kept.action
+                )
+                self.items[self.n_items] = Item(
+                    kept.score, kept.parent, kept.action, parent.step + 1, is_gold
+                )
+                self.system.apply(
+                    self.state(kept.parent), kept.action, self.state(self.n_items)
+                )
+                self.n_items += 1
+                n_kept += 1
+            n -= 1
+            if n:
+                heap[0] = heap[n]
+                sift_down(heap, n, 0)
+        return n_kept
+
+    cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil:
+        """Note a signature; whether it was not noted before. 0 marks an empty place."""
+        cdef Py_ssize_t place
+        signature |= <uint64_t> (signature == 0)
+        place = <Py_ssize_t> (
+            (signature * <uint64_t> 0x9E3779B97F4A7C15ULL) >> 32 & <uint64_t> (room - 1)
+        )
+        while self._signatures[place] != 0:
+            if self._signatures[place] == signature:
+                return False
+            place = (place + 1) & (room - 1)
+        self._signatures[place] = signature
+        return True
+
+    cdef int expand(self, Py_ssize_t item) except -1 nogil:
+        """Put what all legal actions of an item lead to into its slots."""
+        cdef const void* state = self.state(item)
+        cdef double before = self.items[item].score
+        cdef int32_t step = self.items[item].step
+        cdef Candidate* candidate
+        cdef Py_ssize_t slot
+        cdef int32_t place
+        cdef double score
+        cdef int action
+        memset(self._mask, 0, self.system.n_actions)
+        self.system.legal(state, self._mask)
+        self.scorer.score(state, self._mask, self._scores)
+        for action in range(self.system.n_actions):
+            if not self._mask[action]:
+                continue
+            score = before + self._scores[action]
+            if self.system.has_bonus:
+                score += self.system.bonus(state, action)
+            if self.cost != 0.0 and step < self.n_gold and self.gold[step] != action:
+                score += self.cost
+            slot = self.system.slot(state, action)
+            place = self._free_candidate
+            if place >= 0:
+                self._free_candidate = self._candidates[place].following
+            else:
+                place = <int32_t> self._n_candidates
+                reserve(
+                    <void**> &self._candidates, &self._candidate_capacity,
+                    self._n_candidates + 1, sizeof(Candidate),
+                )
+                self._n_candidates += 1
+            candidate = &self._candidates[place]
+            candidate.score = score
+            candidate.rank = score
+            if self.system.has_outlook:
+                candidate.rank += self.system.outlook(state, action)
+            candidate.parent = <int32_t> item
+            candidate.action = action
+            candidate.following = self._heads[slot]
+            self._heads[slot] = place
+        return 0
+
+    cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil:
+        """Decode the sentence that the system has loaded.
+
+        Returns the best of the items of the last slot; the `n_found` that were found, at most
+        `n_best` or the width, whichever is more, follow it in the order of their rank.
+        """
+        cdef Py_ssize_t n_slots = self.system.n_slots()
+        cdef Py_ssize_t slot
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t count = 0
+        cdef Py_ssize_t i
+        self.begin()
+        for slot in range(n_slots):
+            count = self.open(
+                slot, max(self.width, n_best) if slot == n_slots - 1 else self.width
+            )
+            first = self.n_items - count
+            if slot < n_slots - 1:
+                for i in range(first, first + count):
+                    self.expand(i)
+        n_found[0] = count
+        return first
+
+    # For tests and for looking at what a model does -----------------------------------------------
+
+    def derivations(self, Py_ssize_t n_best=1):
+        """The best sequences of actions for the loaded sentence: (score, actions) each."""
+        cdef Py_ssize_t count = 0
+        cdef Py_ssize_t first
+        cdef Py_ssize_t place
+        cdef Py_ssize_t i
+        with nogil:
+            first = self.search(n_best, &count)
+        found = []
+        for i in range(first, first + min(n_best, count)):
+            actions = []
+            place = i
+            while self.items[place].parent >= 0:
+                actions.append(self.items[place].action)
+                place = self.items[place].parent
+            found.append((self.items[i].score, actions[::-1]))
+        return found
+
+    def score(self, actions):
+        """The score of a sequence of actions from the first state, legal or not to the mask.
+
+        Raises ValueError for an action that does not exist.
+        """
+        cdef char* states = NULL
+        cdef Py_ssize_t size = self.system.state_size
+        cdef double total = 0.0
+        cdef int32_t action
+        cdef int i
+        cdef list taken = list(actions)
+        states = <char*> malloc(2 * size)
+        if states == NULL:
+            raise MemoryError("no memory for a state")
+        try:
+            self.scorer.forget()
+            self.system.init(states)
+            for i in range(len(taken)):
+                action = taken[i]
+                if not 0 <= action < self.system.n_actions:
+                    raise ValueError(f"there is no action {action}")
+                memset(self._mask, 0, self.system.n_actions)
+                self._mask[action] = 1
+                self.scorer.score(states + (i % 2) * size, self._mask, self._scores)
+                total += self._scores[action]
+                if self.system.has_bonus:
+                    total += self.system.bonus(states + (i % 2) * size, action)
+                self.system.apply(
+                    states + (i % 2) * size, action, states + (1 - i % 2) * size
+                )
+        finally:
+            free(states)
+        return total
+
+    def legal(self, actions):
+        """Which actions are legal after a sequence of actions from the first state."""
+        cdef Py_ssize_t size = self.system.state_size
+        cdef char* states = <char*> malloc(2 * size)
+        cdef int32_t action
+        cdef int i = 0
+        if states == NULL:
+            raise MemoryError("no memory for a state")
+        try:
+            self.system.init(states)
+            for action in actions:
+                if not 0 <= action < self.system.n_actions:
+                    raise ValueError(f"there is no action {action}")
+                self.system.apply(states + i * size, action, states + (1 - i) * size)
+                i = 1 - i
+            memset(self._mask, 0, self.system.n_actions)
+            if not self.system.is_final(states + i * size):
+                self.system.legal(states + i * size, self._mask)
+            return [action for action in range(self.system.n_actions) if self._mask[action]]
+        finally:
+            free(states)

@@ -1,0 +1,82 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from spacy_structreg.search.transition_system cimport (
+    MAX_ANCHORS,
+    MAX_ATOMS_OF_TASK,
+    TransitionSystem,
+)
+
+cdef enum:
+    MAX_ATOMS_OF_STATE_TEMPLATE = 8
+
+
+ctypedef struct StateTemplateSpec:
+    uint64_t seed
+    int n_atoms
+    int atoms[MAX_ATOMS_OF_STATE_TEMPLATE]
+    int many  # which of its atoms has many values; -1 if none has
+
+
+ctypedef struct GroupSpec:
+    int event
+    int n_anchors
+    int anchors[MAX_ANCHORS]
+    uint64_t wanted  # the atoms that its templates read
+    int first        # its templates are specs[first : last]
+    int last
+
+
+ctypedef struct Memory:
+    uint64_t signature
+    int64_t vector
+    int64_t age
+
+
+cdef class StateScorer:
+    cdef readonly TransitionSystem system
+    cdef readonly tuple groups
+    cdef readonly tuple tables
+    cdef readonly bint memo
+    cdef readonly int n_events
+    cdef void** _tables
+    cdef int* _widths
+    cdef int* _offsets
+    cdef double* _event_scores
+    cdef GroupSpec* _groups
+    cdef StateTemplateSpec* _specs
+    cdef int* _first_group         # the groups of event e are those from [e] to [e + 1]
+    cdef Memory* _memories
+    cdef Py_ssize_t _n_memories
+    cdef Py_ssize_t _memory_slots
+    cdef int64_t _age
+    cdef double* _vectors
+    cdef Py_ssize_t _n_vector_cells
+    cdef Py_ssize_t _vector_capacity
+    cdef uint64_t* _keys
+    cdef int32_t* _rows
+    cdef Py_ssize_t _n_keys
+    cdef Py_ssize_t _key_capacity
+    cdef Py_ssize_t _row_capacity
+    cdef uint64_t _values[MAX_ATOMS_OF_TASK]
+    cdef uint64_t _anchors[MAX_ANCHORS]
+    cdef uint64_t _filled
+    # Of a training.
+    cdef bint training
+    cdef int64_t time
+    cdef uint64_t draw
+    cdef uint64_t threshold
+
+    cdef void forget(self) noexcept nogil
+    cdef int score(
+        self, const void* state, const uint8_t* mask, double* scores
+    ) except -1 nogil
+    cdef int _add_group(self, const void* state, GroupSpec* group, double* scores) except -1 nogil
+    cdef int _score_group(
+        self, const void* state, GroupSpec* group, double* scores
+    ) except -1 nogil
+    cdef int collect(
+        self, const void* state, const GroupSpec* group
+    ) except -1 nogil
+    cdef Memory* _recall(self, uint64_t signature) noexcept nogil
+    cdef int _grow_memories(self) except -1 nogil
+    cdef uint64_t draw_of(self, int table) noexcept nogil

@@ -1,0 +1,114 @@
+"""The contract between the agenda and a task: what a state is and what may be done in it.
+
+A *state* is a block of `state_size` bytes without pointers into itself. A task declares
+
+- *atoms*, the numbers that templates read (`NULL_ATOM` for none), and for each atom the *anchors*
+  that it depends on: small numbers that say what a state refers to, such as where its last word
+  begins. States that agree in the anchors of an atom agree in the atom;
+- *events*, on which templates fire, and how many columns their scores have. An action raises one
+  or more, each with the column that belongs to it: its score is the sum of these;
+- *slots*, in which states compete: places of the agenda, visited in rising order. Every action
+  leads to a later slot than that of its state.
+
+A system holds the sentence that it works on, and so belongs to one thread at a time.
+"""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+
+cdef class TransitionSystem:
+    """The base of all transition systems; it has no actions. The methods are for compiled code."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.events = {}
+        self.atoms = ()
+        self.atom_anchors = ()
+        self.many_valued = ()
+
+    def __dealloc__(self):
+        free(self.raised)
+        free(self.n_raised)
+
+    cdef int raise_events(self, list of_actions) except -1:
+        """Take note of the events of each action, in pairs of its name and the column."""
+        cdef int action
+        cdef int i
+        names = list(self.events)
+        free(self.raised)
+        free(self.n_raised)
+        self.n_actions = len(of_actions)
+        self.raised = <Raised*> calloc(
+            max(1, self.n_actions) * MAX_EVENTS_OF_ACTION, sizeof(Raised)
+        )
+        self.n_raised = <int*> calloc(max(1, self.n_actions), sizeof(int))
+        if self.raised == NULL or self.n_raised == NULL:
+            raise MemoryError(f"no memory for {self.n_actions:,} actions")
+        for action, events in enumerate(of_actions):
+            if len(events) > MAX_EVENTS_OF_ACTION:
+                raise ValueError(f"action {action} raises more than {MAX_EVENTS_OF_ACTION} events")
+            self.n_raised[action] = len(events)
+            for i, (name, column) in enumerate(events):
+                if not 0 <= column < self.events[name]:
+                    raise ValueError(f"the event {name!r} has no column {column}")
+                self.raised[action * MAX_EVENTS_OF_ACTION + i] = Raised(names.index(name), column)
+        return 0
+
+    cdef int present(
+        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
+        uint64_t* noise,
+    ) except -1 nogil:
+        """Load a part of a training sentence: `count` positions from `begin` on.
+
+        Atoms see the whole sentence, but nothing that is decided before `begin` or after the part.
+        dropout: the probability that a token is hidden, drawn from `noise`; atoms that would show
+        a hidden token are null.
+        """
+        return 0
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        """How many slots the sentence has. The state of `init` stands in the first."""
+        return 0
+
+    cdef void init(self, void* state) noexcept nogil:
+        """Write the state before the first action."""
+
+    cdef bint is_final(self, const void* state) noexcept nogil:
+        """Whether nothing is left to do."""
+        return True
+
+    cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
+        """Say of every action whether it may be taken; all flags are 0 before."""
+
+    cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
+        """Write the state that a legal action leads to."""
+
+    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
+        """The slot of the state that an action leads to."""
+        return 0
+
+    cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
+        """What all later scores can see of the state that an action leads to."""
+        return 0
+
+    cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
+        """Write the anchors of a state."""
+
+    cdef void fill_atoms(
+        self, const void* state, uint64_t wanted, uint64_t* values
+    ) noexcept nogil:
+        """Write at least the atoms whose bits are set in `wanted`."""
+
+    cdef Py_ssize_t many(
+        self, const void* state, int atom, const uint64_t** values
+    ) noexcept nogil:
+        """Point to the values of a many-valued atom; returns their number."""
+        return 0
+
+    cdef double bonus(self, const void* state, int action) noexcept nogil:
+        """A score from elsewhere that is added to an action's; asked for if `has_bonus`."""
+        return 0.0
+
+    cdef double outlook(self, const void* state, int action) noexcept nogil:
+        """What the rest may bring at best, for the ranking of states only; if `has_outlook`."""
+        return 0.0

@@ -1,0 +1,61 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.tasks.characters cimport CharacterAtoms
+
+cdef enum:
+    # Where a word would begin that there is not: before the sentence, or beyond a cut.
+    BEFORE_SENTENCE = -1
+    BEYOND_CUT = -2
+
+
+ctypedef struct WordState:
+    int32_t position  # characters consumed
+    int32_t first0    # where the current word begins
+    int32_t first1    # where the word before it begins
+    int32_t tag0      # their tags, and that of the word before them
+    int32_t tag1
+    int32_t tag2
+    int32_t is_final
+
+
+ctypedef struct GuideView:
+    # What a chain model says of the sentence; NULL where it is not to be asked.
+    Py_ssize_t n_labels
+    const double* emissions    # (n, n_labels)
+    const double* transitions  # (n_labels, n_labels)
+    const double* outlook      # (n, n_labels): the best completion from a label on, itself included
+    const uint8_t* allowed     # (n, n_labels)
+    const int32_t* labels      # (n_tags, 4): the labels B, M, E, S of each tag
+    double weight
+
+
+cdef class WordTransitions(TransitionSystem):
+    cdef readonly CharacterAtoms characters
+    cdef readonly int n_tags
+    cdef readonly bint by_words
+    cdef readonly Py_ssize_t max_word_length
+    cdef Py_ssize_t _n
+    cdef Py_ssize_t _begin
+    cdef Py_ssize_t _end
+    cdef uint64_t* _symbols
+    cdef Py_ssize_t _symbol_capacity
+    cdef uint64_t* _types
+    cdef uint32_t* _characters
+    cdef Py_ssize_t _character_capacity
+    cdef int32_t* _hidden
+    cdef Py_ssize_t _hidden_capacity
+    cdef bint _any_hidden
+    cdef uint64_t* _inner
+    cdef Py_ssize_t _inner_capacity
+    cdef const uint8_t* _constraints
+    cdef object _kept
+    cdef GuideView guide
+
+    cdef int load(
+        self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
+    ) except -1 nogil
+    cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil
+    cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
+    cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil

@@ -1,0 +1,513 @@
+"""Words as a transition system over characters: segmentation, with tags or without.
+
+Each character is appended to the current word or separated from it and begins the next one (Zhang
+& Clark 2011, section 3); with tags, a word takes its tag at its first character and keeps it
+(section 4). After the last character one more action ends the last word. Without tags there is one
+kind of word.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
+from spacy_structreg.tasks.characters cimport CharacterAtoms
+from spacy_structreg.tasks.derivations cimport Derivation
+
+import numpy as np
+
+cdef enum:
+    APPEND = 0
+    START = 1  # the first of as many as there are tags
+    # How far atoms look beyond the ends of a sentence.
+    REACH = 2
+    MAX_LENGTH = 15
+    # What stands for a word that is not there.
+    NO_WORD = 1
+    # What constrains a character; as in tasks.characters.
+    FREE = 0
+    BEGINS_WORD = 1
+    CONTINUES_WORD = 2
+
+cdef enum:
+    POSITION
+    FIRST0
+    FIRST1
+    TAG0
+    TAG1
+    TAG2
+    N_ANCHORS
+
+cdef enum:
+    W1
+    W2
+    ONE
+    LENGTH1
+    LENGTH2
+    START1
+    END1
+    END2
+    C_2
+    C_1
+    C0
+    C1
+    FIRST
+    Y_2
+    Y_1
+    Y0
+    Y1
+    T0
+    T_1
+    T_2
+    START0
+    INNER
+    N_ATOMS
+
+# Names, in the notation of the papers, and anchors. On separating, w-1 is the word that has just
+# been completed; on appending, w0 is the word that goes on.
+_ATOMS = {
+    W1: ("w-1", [POSITION, FIRST0]),
+    W2: ("w-2", [FIRST0, FIRST1]),
+    ONE: ("one(w-1)", [POSITION, FIRST0]),
+    LENGTH1: ("len(w-1)", [POSITION, FIRST0]),
+    LENGTH2: ("len(w-2)", [FIRST0, FIRST1]),
+    START1: ("start(w-1)", [FIRST0]),
+    END1: ("end(w-1)", [POSITION, FIRST0]),
+    END2: ("end(w-2)", [FIRST0]),
+    C_2: ("c-2", [POSITION]),
+    C_1: ("c-1", [POSITION]),
+    C0: ("c0", [POSITION]),
+    C1: ("c+1", [POSITION]),
+    FIRST: ("first", [POSITION, FIRST0]),
+    Y_2: ("type-2", [POSITION]),
+    Y_1: ("type-1", [POSITION]),
+    Y0: ("type0", [POSITION]),
+    Y1: ("type+1", [POSITION]),
+    T0: ("t0", [TAG0]),
+    T_1: ("t-1", [TAG0]),
+    T_2: ("t-2", [TAG1]),
+    START0: ("start(w0)", [FIRST0]),
+    INNER: ("inner(w-1)", [POSITION, FIRST0]),
+}
+
+# The labels of a guide, in the order of GuideView.labels.
+cdef enum:
+    B
+    M
+    E
+    S
+
+
+cdef class WordTransitions(TransitionSystem):
+    """Appending and separating characters.
+
+    characters: what the model sees of a character. n_tags: how many tags a word may have, ≥ 1.
+    by_words: let whole words compete where they end, and prefixes of words not at all, instead of
+        all states that have consumed the same characters (multiple beams instead of one).
+    max_word_length: no word becomes longer, unless it must not end; None for no limit.
+    """
+
+    def __init__(
+        self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
+        max_word_length=None,
+    ):
+        if n_tags < 1:
+            raise ValueError(f"there cannot be {n_tags} tags")
+        if max_word_length is not None and max_word_length < 1:
+            raise ValueError(f"words cannot be at most {max_word_length} characters long")
+        self.characters = characters
+        self.n_tags = n_tags
+        self.by_words = by_words
+        self.max_word_length = 0 if max_word_length is None else max_word_length
+        self.state_size = sizeof(WordState)
+        self.n_anchors = N_ANCHORS
+        # Without types their atoms stay, and are null.
+        self.atoms = tuple([_ATOMS[i][0] for i in range(N_ATOMS)])
+        self.atom_anchors = tuple([tuple(map(int, _ATOMS[i][1])) for i in range(N_ATOMS)])
+        self.many_valued = (_ATOMS[INNER][0],)
+        self.events = {"append": 1, "separate": 1, "boundary": 2}
+        starts = [[("separate", 0), ("boundary", 1)] for _ in range(n_tags)]
+        if n_tags > 1:
+            self.events["tag"] = n_tags
+            for tag, events in enumerate(starts):
+                events.append(("tag", tag))
+        self.raise_events(
+            [[("append", 0), ("boundary", 0)], *starts, [("separate", 0), ("boundary", 1)]]
+        )
+
+    def __dealloc__(self):
+        free(self._symbols)
+        free(self._characters)
+        free(self._hidden)
+        free(self._inner)
+
+    def __reduce__(self):
+        return WordTransitions, (
+            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+        )
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
+    ) except -1 nogil:
+        """Take a sentence without white space. constraints: of each character, or NULL."""
+        self._fill(text, n)
+        self._begin = 0
+        self._end = n
+        self._any_hidden = False
+        self._constraints = constraints
+        return 0
+
+    cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
+        cdef Py_ssize_t stride = n + 2 * REACH
+        cdef Py_ssize_t i
+        self._n = n
+        reserve(<void**> &self._symbols, &self._symbol_capacity, 2 * stride, sizeof(uint64_t))
+        reserve(<void**> &self._characters, &self._character_capacity, n + 1, sizeof(uint32_t))
+        self.characters.fill(text, n, self._symbols + REACH, stride, REACH)
+        self._types = self._symbols + stride if self.characters._types != NULL else NULL
+        for i in range(n):
+            self._characters[i] = <uint32_t> self._symbols[REACH + i]
+        return 0
+
+    cdef int present(
+        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
+        uint64_t* noise,
+    ) except -1 nogil:
+        cdef const uint32_t* block = <const uint32_t*> sentence
+        cdef Py_ssize_t n = block[0]
+        cdef Py_ssize_t i
+        self.load(block + 1, n, NULL)
+        self._begin = begin
+        self._end = begin + count
+        if dropout > 0.0:
+            reserve(<void**> &self._hidden, &self._hidden_capacity, n + 1, sizeof(int32_t))
+            # How many of the characters before each one are hidden.
+            self._hidden[0] = 0
+            for i in range(n):
+                self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
+            self._any_hidden = self._hidden[n] > 0
+        return 0
+
+    def load_text(self, str text not None, constraints=None):
+        """Take a sentence without white space, for `Agenda.derivations` and the like.
+
+        constraints: uint8 of each character: 0 for none, 1 if it must begin a word, 2 if it must
+        not. They are kept until the next sentence.
+        """
+        cdef uint32_t[::1] codes = np.array([ord(c) for c in text] or [0], dtype=np.uint32)
+        cdef const uint8_t[::1] view
+        self.load(&codes[0], len(text), NULL)
+        self._kept = None
+        if constraints is not None and len(text):
+            self._kept = np.ascontiguousarray(constraints, dtype=np.uint8)
+            view = self._kept
+            if view.shape[0] != len(text):
+                raise ValueError("every character needs its constraint")
+            self._constraints = &view[0]
+
+    def compile(self, words, tags, Perceptron learner not None):
+        """A gold sentence as a `Derivation`; None if it has nothing but white space.
+
+        words: white space in and around them is dropped. tags: their numbers, or None.
+        """
+        squeezed = ["".join(word.split()) for word in words]
+        tags = [0] * len(squeezed) if tags is None else list(tags)
+        cdef Derivation derivation
+        cdef uint32_t* block
+        cdef Py_ssize_t i = 0
+        cdef int32_t tag
+        text = "".join(squeezed)
+        if not text:
+            return None
+        derivation = Derivation.make(
+            len(text), len(text) + 1, (len(text) + 1) * sizeof(uint32_t), learner.lineage
+        )
+        block = <uint32_t*> derivation.sentence
+        block[0] = <uint32_t> len(text)
+        for word, tag in zip(squeezed, tags, strict=True):
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(f"there is no tag {tag}")
+            for k, character in enumerate(word):
+                block[1 + i] = ord(character)
+                derivation.actions[i] = APPEND if k else START + tag
+                i += 1
+        derivation.actions[i] = START + self.n_tags
+        lengths = [len(word) for word in squeezed if word]
+        derivation.units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        return derivation
+
+    # States ------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        cdef Py_ssize_t count = self._end - self._begin
+        if self._end == self._n:
+            count += 1
+        if self.by_words:
+            # A place for each length that the current word may have had at each character.
+            return count * (self._end - self._begin + 1) + 1
+        return count + 1
+
+    cdef void init(self, void* state) noexcept nogil:
+        cdef WordState* first = <WordState*> state
+        first.position = <int32_t> self._begin
+        first.first0 = BEFORE_SENTENCE if self._begin == 0 else BEYOND_CUT
+        first.first1 = first.first0
+        first.tag0 = first.first0
+        first.tag1 = first.first0
+        first.tag2 = first.first0
+        first.is_final = self._end == self._begin and self._end < self._n
+
+    cdef bint is_final(self, const void* state) noexcept nogil:
+        return (<const WordState*> state).is_final
+
+    cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef const uint8_t* allowed
+        cdef const int32_t* labels
+        cdef uint8_t constraint = FREE
+        cdef bint may_append = at.first0 >= 0
+        cdef bint may_separate = True
+        cdef int32_t i = at.position
+        cdef int tag
+        if i == self._n:
+            mask[START + self.n_tags] = 1
+            return
+        if self._constraints != NULL:
+            constraint = self._constraints[i]
+        if may_append:
+            may_separate = constraint != CONTINUES_WORD
+            may_append = constraint != BEGINS_WORD
+            if self.max_word_length and may_separate and may_append:
+                may_append = i - at.first0 < self.max_word_length
+        if guide.allowed == NULL:
+            mask[APPEND] = may_append
+            if may_separate:
+                for tag in range(self.n_tags):
+                    mask[START + tag] = 1
+            return
+        if at.first0 >= 0:
+            allowed = guide.allowed + (i - 1) * guide.n_labels
+            labels = guide.labels + 4 * at.tag0
+            may_append = may_append and allowed[self._settled(at, True)]
+            may_separate = may_separate and allowed[self._settled(at, False)]
+            mask[APPEND] = may_append and (
+                allowed[guide.n_labels + labels[M]] or allowed[guide.n_labels + labels[E]]
+            )
+        if may_separate:
+            allowed = guide.allowed + i * guide.n_labels
+            for tag in range(self.n_tags):
+                labels = guide.labels + 4 * tag
+                mask[START + tag] = allowed[labels[B]] or allowed[labels[S]]
+
+    cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
+        cdef const WordState* before = <const WordState*> state
+        cdef WordState* target = <WordState*> after
+        target[0] = before[0]
+        if action == START + self.n_tags:
+            target.is_final = True
+            return
+        target.position += 1
+        if action != APPEND:
+            target.first1 = before.first0
+            target.first0 = before.position
+            target.tag2 = before.tag1
+            target.tag1 = before.tag0
+            target.tag0 = action - START
+        target.is_final = target.position == self._end and self._end < self._n
+
+    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef Py_ssize_t consumed = at.position - self._begin
+        cdef Py_ssize_t stride = self._end - self._begin + 1
+        if not self.by_words:
+            return consumed + 1
+        if action == START + self.n_tags or (
+            at.position + 1 == self._end and self._end < self._n
+        ):
+            return self.n_slots() - 1
+        # Prefixes of one word stand apart from all others; only completed words compete.
+        return consumed * stride + (
+            at.position - at.first0 + 1 if action == APPEND else 1
+        )
+
+    cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef int32_t view[5]
+        if action == APPEND or action == START + self.n_tags:
+            view = [at.first0, at.first1, at.tag0, at.tag1, at.tag2]
+        else:
+            view = [at.position, at.first0, action - START, at.tag0, at.tag1]
+        # Templates see the tags of two words, the current one included.
+        view[4] = 0
+        if action == START + self.n_tags:
+            view = [0, 0, 0, 0, 0]
+        return murmur_hash_64a(view, sizeof(view), 1)
+
+    # Features ----------------------------------------------------------------------------------
+
+    cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        values[POSITION] = <uint64_t> at.position
+        values[FIRST0] = <uint64_t> <uint32_t> at.first0
+        values[FIRST1] = <uint64_t> <uint32_t> at.first1
+        values[TAG0] = <uint64_t> <uint32_t> at.tag0
+        values[TAG1] = <uint64_t> <uint32_t> at.tag1
+        values[TAG2] = <uint64_t> <uint32_t> at.tag2
+
+    cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """The atom of the word between two characters."""
+        cdef uint64_t word
+        if self._any_hidden and self._hidden[last] > self._hidden[first]:
+            return NULL_ATOM
+        word = murmur_hash_64a(
+            self._characters + first, (last - first) * sizeof(uint32_t), 1
+        )
+        return word if word > NO_WORD else NO_WORD + 1
+
+    cdef void fill_atoms(
+        self, const void* state, uint64_t wanted, uint64_t* values
+    ) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const uint64_t* symbols = self._symbols + REACH
+        cdef const uint64_t* types
+        cdef Py_ssize_t i = at.position
+        cdef Py_ssize_t first0 = at.first0
+        cdef Py_ssize_t first1 = at.first1
+        cdef int a
+        if wanted >> W1 & 1:
+            values[W1] = (
+                self._word(first0, i) if first0 >= 0
+                else NO_WORD if first0 == BEFORE_SENTENCE else NULL_ATOM
+            )
+        if wanted >> W2 & 1:
+            values[W2] = (
+                self._word(first1, first0) if first1 >= 0
+                else NO_WORD if first1 == BEFORE_SENTENCE else NULL_ATOM
+            )
+        if wanted >> ONE & 1:
+            values[ONE] = NULL_ATOM
+            if first0 >= 0 and i - first0 == 1:
+                values[ONE] = self._character(symbols, first0)
+        values[LENGTH1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[LENGTH1] = 1 + (<uint64_t> min(i - first0, MAX_LENGTH) if first0 >= 0 else 0)
+        values[LENGTH2] = NULL_ATOM
+        if first1 != BEYOND_CUT:
+            values[LENGTH2] = 1 + (
+                <uint64_t> min(first0 - first1, MAX_LENGTH) if first1 >= 0 else 0
+            )
+        values[START1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[START1] = self._character(symbols, first0)
+        values[START0] = values[START1]
+        values[END1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[END1] = self._character(symbols, i - 1)
+        values[END2] = NULL_ATOM
+        if first1 != BEYOND_CUT:
+            values[END2] = self._character(symbols, first0 - 1 if first0 >= 0 else -1)
+        values[C_2] = self._character(symbols, i - 2)
+        values[C_1] = self._character(symbols, i - 1)
+        values[C0] = self._character(symbols, i)
+        values[C1] = self._character(symbols, i + 1)
+        values[FIRST] = NULL_ATOM if first0 < 0 else 1 + <uint64_t> (first0 == i - 1)
+        if self._types != NULL:
+            types = self._types + REACH
+            for a in range(4):
+                values[Y_2 + a] = 1 + types[i - 2 + a]
+        else:
+            for a in range(4):
+                values[Y_2 + a] = NULL_ATOM
+        # A tag is counted from 2 on, after nothing and the beginning of the sentence.
+        values[T_1] = <uint64_t> (at.tag0 + 2)
+        values[T0] = values[T_1]
+        values[T_2] = <uint64_t> (at.tag1 + 2)
+
+    cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
+        """The atom of a character; padding beyond the ends, null if it is hidden."""
+        if self._any_hidden and 0 <= i < self._n and self._hidden[i + 1] > self._hidden[i]:
+            return NULL_ATOM
+        return 1 + symbols[i]
+
+    cdef Py_ssize_t many(
+        self, const void* state, int atom, const uint64_t** values
+    ) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const uint64_t* symbols = self._symbols + REACH
+        cdef Py_ssize_t n = at.position - at.first0 - 1
+        cdef Py_ssize_t i
+        if at.first0 < 0 or n <= 0:
+            return 0
+        reserve(<void**> &self._inner, &self._inner_capacity, n, sizeof(uint64_t))
+        for i in range(n):
+            self._inner[i] = self._character(symbols, at.first0 + i)
+        values[0] = self._inner
+        return n
+
+    # Guides ------------------------------------------------------------------------------------
+
+    cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil:
+        """The label of the last character, once it is known whether the next one is appended."""
+        cdef const int32_t* labels = self.guide.labels + 4 * state.tag0
+        if state.first0 == state.position - 1:
+            return labels[B] if appends else labels[S]
+        return labels[M] if appends else labels[E]
+
+    cdef double bonus(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef const int32_t* labels
+        cdef Py_ssize_t i = at.position
+        cdef double score
+        cdef int32_t settled
+        cdef int32_t before = -1
+        if guide.emissions == NULL or at.first0 < 0:
+            return 0.0
+        settled = self._settled(at, action == APPEND)
+        score = guide.emissions[(i - 1) * guide.n_labels + settled]
+        if at.first0 < i - 1:
+            labels = guide.labels + 4 * at.tag0
+            before = labels[B] if at.first0 == i - 2 else labels[M]
+        elif at.first1 >= 0:
+            labels = guide.labels + 4 * at.tag1
+            before = labels[S] if at.first1 == i - 2 else labels[E]
+        if before >= 0:
+            score += guide.transitions[before * guide.n_labels + settled]
+        return guide.weight * score
+
+    cdef double outlook(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef const double* ahead
+        cdef const double* transitions
+        cdef const int32_t* labels
+        cdef double one
+        cdef double other
+        cdef int32_t settled
+        cdef int32_t y
+        cdef int32_t z
+        if guide.outlook == NULL or action == START + self.n_tags:
+            return 0.0
+        if action == APPEND:
+            labels = guide.labels + 4 * at.tag0
+            y = labels[M]
+            z = labels[E]
+        else:
+            labels = guide.labels + 4 * (action - START)
+            y = labels[B]
+            z = labels[S]
+        ahead = guide.outlook + at.position * guide.n_labels
+        one = ahead[y]
+        other = ahead[z]
+        if at.first0 >= 0:
+            settled = self._settled(at, action == APPEND)
+            transitions = guide.transitions + settled * guide.n_labels
+            one += transitions[y]
+            other += transitions[z]
+        return guide.weight * max(one, other)

@@ -1,0 +1,45 @@
+from libc.stdint cimport int32_t, uint64_t
+
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.search.transition_system cimport TransitionSystem
+
+cdef enum Stop:
+    EARLY
+    MAX_VIOLATION
+    PLAIN
+
+
+ctypedef struct DerivationView:
+    # What the kernel reads of a derivation.
+    Py_ssize_t n
+    Py_ssize_t n_actions
+    const int32_t* actions
+    const void* sentence
+
+
+cdef class AgendaTrainer:
+    cdef readonly Agenda agenda
+    cdef readonly StateScorer scorer
+    cdef readonly TransitionSystem system
+    cdef readonly Perceptron learner
+    cdef readonly Stop stop
+    cdef uint64_t _noise
+    cdef double _dropout
+    cdef uint64_t _threshold
+    cdef char* _gold_states
+    cdef Py_ssize_t _gold_state_capacity
+    cdef int32_t* _predicted
+    cdef Py_ssize_t _predicted_capacity
+
+    cdef Py_ssize_t _visit(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil
+    cdef Py_ssize_t _walk(
+        self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss
+    ) except? -2 nogil
+    cdef int _compare(
+        self, const int32_t* gold, Py_ssize_t item, Py_ssize_t step
+    ) except -1 nogil
+    cdef int _note(self, const void* state, int action, double sign) except -1 nogil

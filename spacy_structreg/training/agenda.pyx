@@ -1,0 +1,281 @@
+"""Training on the agenda: one epoch as one kernel, without the GIL.
+
+While a sentence is decoded the gold derivation is followed beside the agenda: at every slot that
+it passes, its score is compared with the best there. One trace of these serves the three update
+points: *early*, the first slot that gold does not survive (Collins & Roark 2004); *max-violation*,
+the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012); *plain*, the end. An
+update skips the actions that prediction and gold begin with in common.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
+from spacy_structreg.learn.random cimport next_word
+from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.scorer cimport GroupSpec, StateScorer
+from spacy_structreg.search.transition_system cimport MAX_EVENTS_OF_ACTION, Raised, TransitionSystem
+from spacy_structreg.tasks.derivations cimport Derivation
+
+import numpy as np
+
+from spacy_structreg.training.pieces import checked_pieces
+
+STOPS = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN}
+
+
+cdef class AgendaTrainer:
+    """Trains a learner on gold derivations. One thread at a time may use it.
+
+    system: the task; it must be no other thread's. templates: `StateTemplate`s.
+    learner: a `Perceptron` with a table for each event of the task (`search.scorer.new_learner`).
+    width: of the beam. stop: which update, ``"early"``, ``"max_violation"`` or ``"plain"``.
+    merge: also merge in training, which the papers do not; see `search.agenda`.
+    Raises ValueError for settings that do not exist or do not fit each other.
+    """
+
+    def __init__(
+        self, TransitionSystem system not None, templates, Perceptron learner not None,
+        width=16, stop="early", bint merge=False, bint memo=True,
+    ):
+        if stop not in STOPS:
+            raise ValueError(f"the update is {stop!r}; choose from {', '.join(STOPS)}")
+        self.system = system
+        self.learner = learner
+        self.scorer = StateScorer(system, templates, learner.tables, memo)
+        self.agenda = Agenda(self.scorer, width, merge)
+        self.stop = STOPS[stop]
+        self._dropout = learner.settings.dropout
+        self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
+        self.scorer.training = True
+        self.scorer.threshold = self._threshold
+
+    def __dealloc__(self):
+        free(self._gold_states)
+        free(self._predicted)
+
+    def __reduce__(self):
+        raise TypeError("a running training cannot be pickled; save its state instead")
+
+    def epoch(self, derivations, pieces, uint64_t noise=0):
+        """Visit pieces of derivations once and correct the weights where the prediction is wrong.
+
+        derivations: a list of `Derivation`. pieces: which to visit, in this order: the number of
+            the derivation, the first position and the number of positions, int64 of shape (n, 3);
+            or just the numbers of the derivations, to visit them whole.
+        noise: the seed of what is drawn to corrupt the input.
+        Returns how many pieces, and how many actions up to the points of update, were wrong.
+        The GIL is released. Raises IndexError for pieces that do not exist, ValueError if a
+        derivation was made for another learner.
+        """
+        cdef Derivation derivation
+        # A list of our own keeps the derivations alive while the GIL is released.
+        cdef list owned = list(derivations)
+        cdef Py_ssize_t n_wrong = 0
+        cdef Py_ssize_t n_actions_wrong = 0
+        cdef Py_ssize_t wrong
+        cdef Py_ssize_t i
+        cdef DerivationView* views
+        lengths = np.array(
+            [(<Derivation?> derivation).n for derivation in owned], dtype=np.int64
+        )
+        pieces = checked_pieces(pieces, lengths)
+        cdef const int64_t[:, ::1] visits = pieces
+        views = <DerivationView*> malloc(max(1, len(owned)) * sizeof(DerivationView))
+        if views == NULL:
+            raise MemoryError(f"no memory for {len(owned):,} sentences")
+        try:
+            for i, derivation in enumerate(owned):
+                if derivation.lineage is not self.learner.lineage:
+                    raise ValueError(f"sentence {i} was compiled for another learner")
+                views[i] = DerivationView(
+                    derivation.n, derivation.n_actions, derivation.actions, derivation.sentence
+                )
+            self._noise = noise
+            self.learner.begin_epoch()
+            with nogil:
+                for i in range(visits.shape[0]):
+                    wrong = self._visit(&views[visits[i, 0]], visits[i, 1], visits[i, 2])
+                    n_actions_wrong += wrong
+                    n_wrong += wrong > 0
+        finally:
+            free(views)
+            self.agenda.gold = NULL
+        return n_wrong, n_actions_wrong
+
+    cdef Py_ssize_t _visit(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil:
+        """Decode one piece and update; returns how many actions were wrong."""
+        cdef const int32_t* gold = derivation.actions + begin
+        cdef Py_ssize_t n_gold = count
+        cdef Py_ssize_t n_wrong = 0
+        cdef Py_ssize_t step = 0
+        cdef Py_ssize_t item
+        cdef Py_ssize_t i
+        cdef double loss = 0.0
+        if begin + count == derivation.n:
+            n_gold = derivation.n_actions - begin
+        if count == 0:
+            self.learner.begin_example()
+            return 0
+        self.system.present(derivation.sentence, begin, count, self._dropout, &self._noise)
+        if self._threshold:
+            self.scorer.draw = next_word(&self._noise)
+        self.scorer.time = self.learner.read_time()
+        self.agenda.gold = gold
+        self.agenda.n_gold = n_gold
+        self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
+        item = self._walk(gold, n_gold, &step, &loss)
+        self.learner.begin_example()
+        if item < 0:
+            return 0
+        i = item
+        while self.agenda.items[i].parent >= 0:
+            n_wrong += self.agenda.items[i].action != gold[self.agenda.items[i].step - 1]
+            i = self.agenda.items[i].parent
+        self._compare(gold, item, step)
+        self.learner.apply(loss)
+        return max(1, n_wrong)
+
+    cdef Py_ssize_t _walk(
+        self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss
+    ) except? -2 nogil:
+        """Search until the point of update; returns the item to learn against, or -1.
+
+        step: how many actions of gold stand against it. loss: of the update rule.
+        """
+        cdef Py_ssize_t size = self.system.state_size
+        cdef Py_ssize_t n_slots = self.system.n_slots()
+        cdef Py_ssize_t gold_slot = 0
+        cdef Py_ssize_t gold_step = 0
+        cdef Py_ssize_t worst_item = -1
+        cdef Py_ssize_t other
+        cdef Py_ssize_t count
+        cdef Py_ssize_t first
+        cdef Py_ssize_t slot
+        cdef Py_ssize_t i
+        cdef double gold_score = 0.0
+        cdef double worst = -INFINITY
+        cdef double violation
+        cdef bint lost = False
+        cdef bint survives
+        reserve(
+            <void**> &self._gold_states, &self._gold_state_capacity, (n_gold + 1) * size, 1
+        )
+        self.system.init(self._gold_states)
+        self.agenda.begin()
+        for slot in range(n_slots):
+            count = self.agenda.open(slot, self.agenda.width)
+            first = self.agenda.n_items - count
+            if slot == gold_slot:
+                survives = False
+                for i in range(first, first + count):
+                    survives = survives or self.agenda.items[i].is_gold
+                lost = lost or not survives
+                if gold_step > 0 and count > 0:
+                    # Of items other than gold; one that is gold again would say nothing.
+                    other = first
+                    if self.agenda.items[first].is_gold:
+                        other = first + 1 if count > 1 else -1
+                    if other >= 0:
+                        violation = self.agenda.items[other].score - gold_score
+                        if (
+                            slot == n_slots - 1 or self.stop == MAX_VIOLATION
+                            or (self.stop == EARLY and lost)
+                        ) and (violation > worst or self.stop != MAX_VIOLATION):
+                            worst = violation
+                            worst_item = other
+                            step[0] = gold_step
+                    if slot == n_slots - 1 and self.agenda.items[first].is_gold and not lost:
+                        # Right; passive-aggressive rules may want more than that.
+                        worst_item = other
+                        step[0] = gold_step
+                        worst = -INFINITY
+                        if other >= 0:
+                            worst = self.agenda.items[other].score - gold_score
+                        if self.learner.rule != PA or worst <= -1.0:
+                            return -1
+                        loss[0] = 1.0 + worst
+                        return worst_item
+                if lost and self.stop == EARLY and worst_item >= 0:
+                    break
+                if gold_step < n_gold:
+                    memset(self.agenda._mask, 0, self.system.n_actions)
+                    self.agenda._mask[gold[gold_step]] = 1
+                    self.scorer.score(
+                        self._gold_states + gold_step * size, self.agenda._mask, self.agenda._scores
+                    )
+                    gold_score += self.agenda._scores[gold[gold_step]]
+                    gold_slot = self.system.slot(
+                        self._gold_states + gold_step * size, gold[gold_step]
+                    )
+                    self.system.apply(
+                        self._gold_states + gold_step * size, gold[gold_step],
+                        self._gold_states + (gold_step + 1) * size,
+                    )
+                    gold_step += 1
+            if slot < n_slots - 1:
+                for i in range(first, first + count):
+                    self.agenda.expand(i)
+        loss[0] = worst + (1.0 if self.learner.rule == PA else 0.0)
+        return worst_item
+
+    cdef int _compare(
+        self, const int32_t* gold, Py_ssize_t item, Py_ssize_t step
+    ) except -1 nogil:
+        """Collect Φ(gold) - Φ(predicted) of the first `step` actions of gold and those of `item`."""
+        cdef Py_ssize_t n = self.agenda.items[item].step
+        cdef Py_ssize_t common = 0
+        cdef Py_ssize_t place = item
+        cdef Py_ssize_t i
+        reserve(<void**> &self._predicted, &self._predicted_capacity, n + 1, sizeof(int32_t))
+        while place >= 0:
+            self._predicted[self.agenda.items[place].step] = <int32_t> place
+            place = self.agenda.items[place].parent
+        while (
+            common < step and common < n
+            and self.agenda.items[self._predicted[common + 1]].action == gold[common]
+        ):
+            common += 1
+        for i in range(common, step):
+            self._note(
+                self._gold_states + i * self.system.state_size, gold[i], 1.0
+            )
+        for i in range(common, n):
+            self._note(
+                self.agenda.state(self._predicted[i]),
+                self.agenda.items[self._predicted[i + 1]].action, -1.0,
+            )
+        return 0
+
+    cdef int _note(self, const void* state, int action, double sign) except -1 nogil:
+        """Note the change of all weights that the score of an action in a state adds up."""
+        cdef const Raised* raised
+        cdef const GroupSpec* group
+        cdef void* table
+        cdef int32_t row
+        cdef Py_ssize_t k
+        cdef int g
+        cdef int i
+        self.scorer._filled = 0
+        for i in range(self.system.n_raised[action]):
+            raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
+            table = self.scorer._tables[raised.event]
+            for g in range(
+                self.scorer._first_group[raised.event], self.scorer._first_group[raised.event + 1]
+            ):
+                group = &self.scorer._groups[g]
+                self.scorer.collect(state, group)
+                for k in range(self.scorer._n_keys):
+                    row = (<TrainingRows> table).insert(self.scorer._keys[k])
+                    if self._threshold and is_dropped(
+                        self.scorer.draw_of(raised.event), row, raised.column, self._threshold
+                    ):
+                        continue
+                    self.learner.changes.add(raised.event, row, raised.column, sign)
+        return 0
