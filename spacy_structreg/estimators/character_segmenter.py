@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -11,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import EpochReport, Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
-from spacy_structreg.estimators.gold import SEGMENTED, Words
+from spacy_structreg.estimators.gold import Words
 from spacy_structreg.estimators.settings import CompleteTemplates, choose
 from spacy_structreg.estimators.structure import Structure
-from spacy_structreg.estimators.texts import Sentences, TextEstimator, checked_sentences, join_nbest
+from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.tables import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.templates import parse_templates
@@ -23,7 +21,6 @@ from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import Learning
-from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.tasks.bmes import SCHEMES, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
@@ -44,7 +41,7 @@ DEFAULT_LEARNING_OF_MANY: Final = Learning(mini_sample=5.0)
 alone, but hardly differ, so that there is little to average."""
 
 
-class CharacterSegmenter(TextEstimator[Words, CharacterDecoder, SegmentationScores]):
+class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """Segments text into words by labelling its characters (method.md, section 3).
 
     templates: the name of a table (``"zhang2014"``), templates parted by ``|``, or a list of
@@ -71,9 +68,6 @@ class CharacterSegmenter(TextEstimator[Words, CharacterDecoder, SegmentationScor
     """
 
     TASK = "character_segmenter"
-    NOUN = "segmenter"
-    GOLD = SEGMENTED
-    PRIMARY = "seg_f"
     MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
     SETTINGS: ClassVar = {
         "templates": (list,),
@@ -141,40 +135,18 @@ class CharacterSegmenter(TextEstimator[Words, CharacterDecoder, SegmentationScor
         with self._decoders().borrow() as decoder:
             return decoder.spans(str(text), self._sentence_ends(text))
 
-    def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
-        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
-
-        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
-        segmenter has not been trained.
-        """
-        ends = self._sentence_ends(text) or [0]
-        with self._decoders().borrow() as decoder:
-            return join_nbest(
-                (
-                    decoder.nbest(str(text[start:end]), n)
-                    for start, end in zip([0, *ends], ends, strict=False)
-                ),
-                n,
-            )
-
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _segment(self, decoder: CharacterDecoder, texts: list[str]) -> list[list[str]]:
         return decoder.segment(texts, [self._sentence_ends(text) for text in texts])
 
+    def _nbest(
+        self, decoder: CharacterDecoder, sentence: str, n: int
+    ) -> list[tuple[float, list[str]]]:
+        return decoder.nbest(sentence, n)
+
     def _structure_of(self, examples: Iterable[Words]) -> Structure[Words, CharacterDecoder]:
         return self._chain
-
-    def _score(
-        self,
-        gold: list[Words],
-        decoders: DecoderPool[CharacterDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> SegmentationScores:
-        squeezed = list(map(SEGMENTED.squeezed, gold))
-        predicted = self._words(map("".join, squeezed), decoders, n_threads)
-        return score_segmentation(squeezed, predicted, vocabulary)
 
     def _settings(self) -> dict[str, Any]:
         return {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
@@ -11,9 +12,11 @@ from typing import Literal, TypeAlias, TypeVar
 
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.base import Estimator, ScoresT
-from spacy_structreg.estimators.decoders import DecoderPool
-from spacy_structreg.estimators.gold import GoldT
+from spacy_structreg.estimators.decoders import DecoderPool, OutputT
+from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, Words
 from spacy_structreg.estimators.protocols import DecoderT
+from spacy_structreg.metrics.joint import JointScores, score_joint
+from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 
@@ -31,7 +34,7 @@ class TextEstimator(Estimator[GoldT, DecoderT, ScoresT]):
 
     @abstractmethod
     def _segment(self, decoder: DecoderT, texts: list[str]) -> list[list[str]]:
-        """The words of each text. Hook; threads call it side by side."""
+        """Hook: the words of each text."""
 
     def predict(self, text: str) -> list[str]:
         """The words of a text, without the white space between them.
@@ -47,16 +50,7 @@ class TextEstimator(Estimator[GoldT, DecoderT, ScoresT]):
 
     def predict_stream(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
-        return self._words(texts, self._decoders(), n_threads)
-
-    def _words(
-        self, texts: Iterable[str], decoders: DecoderPool[DecoderT], n_threads: int
-    ) -> Iterator[list[str]]:
-        return decoders.stream(texts, self._segment_any, size=len, n_threads=n_threads)
-
-    def _segment_any(self, decoder: DecoderT, texts: list[str]) -> list[list[str]]:
-        # Subclasses of str, such as numpy's, are not what compiled code takes.
-        return self._segment(decoder, list(map(str, texts)))
+        return _stream(texts, self._decoders(), self._segment, n_threads)
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
         squeezed: GoldT = self.GOLD.squeezed(sentence)
@@ -67,6 +61,98 @@ class TextEstimator(Estimator[GoldT, DecoderT, ScoresT]):
             return sentence_ends(text)
         return [len(text)] if text else []
 
+    def _sentences_of(self, text: str) -> list[str]:
+        """The sentences of a text, at least one."""
+        ends = self._sentence_ends(text) or [0]
+        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+class BaseSegmenter(TextEstimator[Words, DecoderT, SegmentationScores]):
+    """A text estimator whose gold sentences are lists of words."""
+
+    NOUN = "segmenter"
+    GOLD = SEGMENTED
+    PRIMARY = "seg_f"
+
+    @abstractmethod
+    def _nbest(self, decoder: DecoderT, sentence: str, n: int) -> list[tuple[float, list[str]]]:
+        """Hook: the n best segmentations of a sentence, best first, with their scores."""
+
+    def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
+        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
+        segmenter has not been trained.
+        """
+        with self._decoders().borrow() as decoder:
+            sentences = self._sentences_of(str(text))
+            return _join_nbest((self._nbest(decoder, each, n) for each in sentences), n)
+
+    def _score(
+        self,
+        gold: list[Words],
+        decoders: DecoderPool[DecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> SegmentationScores:
+        squeezed = list(map(self.GOLD.squeezed, gold))
+        predicted = _stream(map("".join, squeezed), decoders, self._segment, n_threads)
+        return score_segmentation(squeezed, predicted, vocabulary)
+
+
+class BaseJointTagger(TextEstimator[TaggedWords, DecoderT, JointScores]):
+    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+
+    NOUN = "tagger"
+    GOLD = TAGGED
+    PRIMARY = "joint_f"
+
+    @abstractmethod
+    def _tag(self, decoder: DecoderT, texts: list[str]) -> list[list[tuple[str, str]]]:
+        """Hook: the words of each text, with their tags."""
+
+    @abstractmethod
+    def _nbest(
+        self, decoder: DecoderT, sentence: str, n: int
+    ) -> list[tuple[float, list[tuple[str, str]]]]:
+        """Hook: the n best analyses of a sentence, best first, with their scores."""
+
+    def predict_tagged(self, text: str) -> list[tuple[str, str]]:
+        """The words of a text, as `predict` gives them, with their tags."""
+        with self._decoders().borrow() as decoder:
+            return self._tag(decoder, [str(text)])[0]
+
+    def predict_tagged_stream(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, str]]]:
+        """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
+        return _stream(texts, self._decoders(), self._tag, n_threads)
+
+    def nbest(self, text: str, n: int) -> list[tuple[float, list[tuple[str, str]]]]:
+        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
+        tagger has not been trained.
+        """
+        with self._decoders().borrow() as decoder:
+            sentences = self._sentences_of(str(text))
+            return _join_nbest((self._nbest(decoder, each, n) for each in sentences), n)
+
+    def _segment(self, decoder: DecoderT, texts: list[str]) -> list[list[str]]:
+        return [[word for word, _ in tagged] for tagged in self._tag(decoder, texts)]
+
+    def _score(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[DecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> JointScores:
+        squeezed = list(map(self.GOLD.squeezed, gold))
+        texts = ("".join(word for word, _ in sentence) for sentence in squeezed)
+        predicted = _stream(texts, decoders, self._tag, n_threads)
+        return score_joint(squeezed, predicted, vocabulary)
+
 
 def checked_sentences(value: Sentences) -> Sentences:
     """The setting `sentences`. Raises ValueError if it is none."""
@@ -75,7 +161,20 @@ def checked_sentences(value: Sentences) -> Sentences:
     return value
 
 
-def join_nbest(
+def _stream(
+    texts: Iterable[str],
+    decoders: DecoderPool[DecoderT],
+    decode: Callable[[DecoderT, list[str]], list[OutputT]],
+    n_threads: int,
+) -> Iterator[OutputT]:
+    def decode_any(decoder: DecoderT, portion: list[str]) -> list[OutputT]:
+        # Subclasses of str, such as numpy's, are not what compiled code takes.
+        return decode(decoder, list(map(str, portion)))
+
+    return decoders.stream(texts, decode_any, size=len, n_threads=n_threads)
+
+
+def _join_nbest(
     sentences: Iterable[Sequence[tuple[float, list[ItemT]]]], n: int
 ) -> list[tuple[float, list[ItemT]]]:
     """The `n` best outputs for a text, best first, from the n best of each of its sentences.
