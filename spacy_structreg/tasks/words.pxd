@@ -1,7 +1,9 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
+from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.characters cimport CharacterAtoms
+from spacy_structreg.tasks.text cimport TextDecoder
 
 cdef enum:
     # Where a word would begin that there is not: before the sentence, or beyond a cut.
@@ -49,6 +51,8 @@ cdef class WordTransitions(TransitionSystem):
     cdef uint64_t* _inner
     cdef Py_ssize_t _inner_capacity
     cdef const uint8_t* _constraints
+    cdef const int32_t* _wanted_tags
+    cdef object _kept_tags
     cdef object _kept
     cdef GuideView guide
 
@@ -59,3 +63,21 @@ cdef class WordTransitions(TransitionSystem):
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
     cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil
+
+
+cdef class WordGuide:
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const int32_t* wanted_tags, GuideView* view,
+    ) except -1 nogil
+
+
+cdef class WordDecoder(TextDecoder):
+    cdef readonly Agenda agenda
+    cdef readonly WordTransitions system
+    cdef readonly WordGuide guide
+
+    cdef Py_ssize_t _search(
+        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
+    ) except -1 nogil
+    cdef double _take(self, Py_ssize_t item) noexcept nogil

@@ -13,9 +13,17 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
 from spacy_structreg.tasks.characters cimport CharacterAtoms
 from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.text cimport (
+    ANY_TAG,
+    BEGINS_WORD,
+    CONTINUES_WORD,
+    FREE,
+    TextDecoder,
+)
 
 import numpy as np
 
@@ -27,10 +35,6 @@ cdef enum:
     MAX_LENGTH = 15
     # What stands for a word that is not there.
     NO_WORD = 1
-    # What constrains a character; as in tasks.characters.
-    FREE = 0
-    BEGINS_WORD = 1
-    CONTINUES_WORD = 2
 
 cdef enum:
     POSITION
@@ -160,6 +164,7 @@ cdef class WordTransitions(TransitionSystem):
         self._end = n
         self._any_hidden = False
         self._constraints = constraints
+        self._wanted_tags = NULL
         return 0
 
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
@@ -274,6 +279,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef bint may_append = at.first0 >= 0
         cdef bint may_separate = True
         cdef int32_t i = at.position
+        cdef int32_t wanted = ANY_TAG
         cdef int tag
         if i == self._n:
             mask[START + self.n_tags] = 1
@@ -285,11 +291,13 @@ cdef class WordTransitions(TransitionSystem):
             may_append = constraint != BEGINS_WORD
             if self.max_word_length and may_separate and may_append:
                 may_append = i - at.first0 < self.max_word_length
+        if may_separate and self._wanted_tags != NULL:
+            wanted = self._wanted_tags[i]
         if guide.allowed == NULL:
             mask[APPEND] = may_append
             if may_separate:
                 for tag in range(self.n_tags):
-                    mask[START + tag] = 1
+                    mask[START + tag] = wanted == ANY_TAG or wanted == tag
             return
         if at.first0 >= 0:
             allowed = guide.allowed + (i - 1) * guide.n_labels
@@ -303,7 +311,9 @@ cdef class WordTransitions(TransitionSystem):
             allowed = guide.allowed + i * guide.n_labels
             for tag in range(self.n_tags):
                 labels = guide.labels + 4 * tag
-                mask[START + tag] = allowed[labels[B]] or allowed[labels[S]]
+                mask[START + tag] = (wanted == ANY_TAG or wanted == tag) and (
+                    allowed[labels[B]] or allowed[labels[S]]
+                )
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         cdef const WordState* before = <const WordState*> state
@@ -511,3 +521,99 @@ cdef class WordTransitions(TransitionSystem):
             one += transitions[y]
             other += transitions[z]
         return guide.weight * max(one, other)
+
+
+cdef class WordGuide:
+    """A chain model that is asked about a sentence before the agenda decodes it."""
+
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const int32_t* wanted_tags, GuideView* view,
+    ) except -1 nogil:
+        """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
+        return 0
+
+
+cdef class WordDecoder(TextDecoder):
+    """Finds the words of texts, and their tags if there are any, by the agenda.
+
+    agenda: its system is a `WordTransitions`. tags: the names of the tags, in their order; none
+    for segmentation. guide: a `WordGuide`, or None.
+    Raises ValueError if they do not fit each other.
+    """
+
+    def __init__(self, Agenda agenda not None, tags=(), WordGuide guide=None):
+        self.agenda = agenda
+        self.system = <WordTransitions?> agenda.system
+        self.tags = tuple(tags)
+        self.guide = guide
+        if max(1, len(self.tags)) != self.system.n_tags:
+            raise ValueError("the tags are not those of the transition system")
+
+    cdef Py_ssize_t _search(
+        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
+    ) except -1 nogil:
+        """Search the sentence at hand; returns the first of the items found."""
+        cdef const uint8_t* constraints = self.constraints if self.is_constrained else NULL
+        cdef const int32_t* wanted_tags = (
+            self.wanted_tags if self.wants_tags and self.system.n_tags > 1 else NULL
+        )
+        self.system.load(self.characters, n, constraints)
+        self.system._wanted_tags = wanted_tags
+        if self.guide is not None:
+            self.guide.consult(
+                self.characters, n, constraints, wanted_tags, &self.system.guide
+            )
+        return self.agenda.search(n_best, n_found)
+
+    cdef double _take(self, Py_ssize_t item) noexcept nogil:
+        """Write the solution that an item of the last slot stands for; returns its score."""
+        cdef double score = self.agenda.items[item].score
+        cdef Py_ssize_t place = self.agenda.items[item].parent
+        cdef int32_t action
+        cdef Py_ssize_t i
+        # Every action but the last consumes a character.
+        i = self.agenda.items[place].step - 1
+        while i >= 0:
+            action = self.agenda.items[place].action
+            self.begins[i] = action != APPEND
+            self.word_tags[i] = action - START
+            place = self.agenda.items[place].parent
+            i -= 1
+        return score
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t first = self._search(n, 1, &n_found)
+        if n_found == 0:
+            with gil:
+                raise AssertionError("the transition system led into a dead end")
+        return self._take(first)
+
+    def nbest(self, str text not None, Py_ssize_t k):
+        """The `k` best analyses of one sentence, best first: (score, words) each.
+
+        With tags, words are pairs of a word and its tag. No more are found than the width of the
+        agenda, or `k` if that is more, lets through. Raises ValueError if k < 1.
+        """
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t first
+        cdef Py_ssize_t kept
+        cdef Py_ssize_t rank
+        cdef double score
+        if k < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {k}")
+        self._load([text])
+        kept = self._squeeze(0, len(text))
+        if kept == 0:
+            return [(0.0, [])]
+        analyses = []
+        with nogil:
+            first = self._search(kept, k, &n_found)
+        for rank in range(min(k, n_found)):
+            score = self._take(first + rank)
+            self._mark(0, len(text))
+            analyses.append(
+                (score, self._tagged_words(text, 0) if self.tags else self._words(text, 0))
+            )
+        return analyses
