@@ -54,7 +54,7 @@ cdef class TrainingRows(Rows):
     cdef Py_ssize_t _row_capacity
     cdef Py_ssize_t _pool_size
     cdef Py_ssize_t _pool_capacity
-    cdef int64_t _free[4]  # heads of the lists of free cells, by size class
+    cdef int64_t _free[16]  # heads of the lists of free cells, by size class
 
     cdef int32_t insert(self, uint64_t key) except -1 nogil
     cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil

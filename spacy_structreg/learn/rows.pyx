@@ -40,9 +40,11 @@ cdef enum:
     DENSE_COLUMNS = 64
     # How many slots past its own a key may lie in a table that was not built by insertion.
     MAX_DISPLACEMENT = 1024
-    # Adaptive rows grow through capacities of 2, 4 and 8 cells, then become dense.
-    SPARSE_CLASSES = 3
-    DENSE_CLASS = 3
+    # Adaptive rows grow through capacities of 2, 4, 8, … cells. Beyond 8 cells, and an eighth of
+    # the columns, they become dense: to add a row costs as much either way then.
+    SPARSE_CELLS = 8
+    SPARSE_SHARE = 8
+    DENSE_CLASS = 15
 
 
 cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
@@ -276,7 +278,10 @@ cdef class TrainingRows(Rows):
             while grown.capacity <= entries.capacity:
                 grown.capacity *= 2
                 size_class += 1
-            if size_class >= SPARSE_CLASSES or grown.capacity >= self.n_columns:
+            if (
+                grown.capacity > SPARSE_CELLS
+                and grown.capacity * SPARSE_SHARE > self.n_columns
+            ) or grown.capacity >= self.n_columns:
                 size_class = DENSE_CLASS
                 grown.capacity = <int32_t> self.n_columns
             grown.count = entries.count
@@ -769,7 +774,11 @@ cdef class TrainedRows(Rows):
 
 cdef inline int size_class_of(int32_t capacity) noexcept nogil:
     """Which list of free cells an adaptive row of a sparse capacity belongs to."""
-    return 0 if capacity == 2 else 1 if capacity == 4 else 2
+    cdef int size_class = 0
+    while capacity > 2:
+        capacity //= 2
+        size_class += 1
+    return size_class
 
 
 def _read_only(arrays, name):
