@@ -1,5 +1,23 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
+ctypedef struct Run:
+    # Labels first, first + 1, …, last - 1, whose predecessors move along with them: predecessor j
+    # of label first + t is predecessors[origins + j] + t.
+    int32_t first
+    int32_t last
+    int32_t fan_in
+    int32_t origins
+    int32_t edges  # where their transitions stand in `Transitions.edges`, fan_in times the length
+
+ctypedef struct Hub:
+    # Labels that share all their predecessors: predecessors[origins : origins + fan_in]. The
+    # labels are spans of numbers, first and last + 1 of each in spans[first_span : last_span].
+    int32_t first_span
+    int32_t last_span
+    int32_t fan_in
+    int32_t origins
+    int32_t bounds  # where their bounds stand in `Transitions.most` and `least`
+
 
 cdef class LabelGraph:
     # What may follow what: the legal predecessors of label y are
@@ -8,42 +26,101 @@ cdef class LabelGraph:
     cdef readonly object legal
     cdef readonly object starts
     cdef readonly object ends
+    cdef readonly bint by_blocks
     cdef int32_t* first_predecessor
     cdef int32_t* predecessors
     cdef uint8_t* may_start
     cdef uint8_t* may_end
+    cdef Run* runs
+    cdef Hub* hubs
+    cdef int32_t* spans
+    cdef int32_t* hub_of
+    cdef Py_ssize_t n_runs
+    cdef Py_ssize_t n_hubs
+    cdef Py_ssize_t n_edges
+    cdef Py_ssize_t n_bounds
+
+    cdef void _free(self) noexcept
+    cdef int _find_blocks(self) except -1
+
+
+cdef class Transitions:
+    cdef readonly LabelGraph graph
+    cdef const double* scores
+    cdef double* edges
+    cdef double* most
+    cdef double* least
+    cdef double* reached
+
+    cdef void _free(self) noexcept
+    cdef void bind(self, const double* scores) noexcept nogil
+    cdef void refresh(self, Py_ssize_t label) noexcept nogil
+    cdef void _bound(self, const Hub* hub, Py_ssize_t place) noexcept nogil
+    cdef void step(
+        self, const double* prefix, const double* emissions, const uint8_t* mask,
+        double* extended,
+    ) noexcept nogil
+    cdef void _step_run(self, const Run* run, const double* prefix, double* extended) noexcept nogil
+    cdef void _step_hub(self, const Hub* hub, const double* prefix, double* extended) noexcept nogil
+    cdef uint16_t best_predecessor(self, const double* prefix, Py_ssize_t label) noexcept nogil
 
 
 cdef class Viterbi:
     cdef readonly LabelGraph graph
-    cdef double* _prefix
-    cdef double* _next
-    cdef uint16_t* _back
+    cdef readonly Transitions transitions
+    cdef double* table
+    cdef uint8_t* _alive
     cdef Py_ssize_t _capacity
+    cdef Py_ssize_t _base  # all before this position is settled
+    cdef Py_ssize_t _due
     cdef bint open_start
     cdef bint open_end
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil
-    cdef void advance(
-        self, const double* emissions, const double* transitions, const uint8_t* mask,
-        Py_ssize_t first, Py_ssize_t count,
-    ) noexcept nogil
+    cdef int advance(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
+    ) except -1 nogil
+    cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil
     cdef double finish(self, Py_ssize_t n, uint16_t* path) noexcept nogil
+    cdef void _trace(self, Py_ssize_t position, uint16_t label, uint16_t* path) noexcept nogil
+
+
+ctypedef struct Candidate:
+    # A path to a node: its score without the node's emission, and the path that it continues.
+    double score
+    uint32_t rank
+    uint16_t label
+
+ctypedef struct Node:
+    # The paths to one label of one position. Of candidates[first : first + n] the first n_found
+    # are its best paths, best first.
+    Py_ssize_t first
+    uint32_t n
+    uint32_t n_found
+    uint32_t room
 
 
 cdef class NBestViterbi:
     cdef readonly LabelGraph graph
-    cdef double* _prefix
-    cdef uint32_t* _back
-    cdef Py_ssize_t _prefix_capacity
-    cdef Py_ssize_t _back_capacity
-    cdef bint open_start
-    cdef bint open_end
+    cdef readonly Viterbi best
+    cdef const double* _emissions
+    cdef int32_t* _node_of
+    cdef Node* _nodes
+    cdef Candidate* _candidates
+    cdef uint16_t* _chain
+    cdef Py_ssize_t _n
+    cdef Py_ssize_t _n_nodes
+    cdef Py_ssize_t _n_candidates
+    cdef Py_ssize_t _node_of_capacity
+    cdef Py_ssize_t _node_capacity
+    cdef Py_ssize_t _candidate_capacity
+    cdef Py_ssize_t _chain_capacity
 
     cdef int solve(
-        self, const double* emissions, const double* transitions, const uint8_t* mask,
-        Py_ssize_t n, Py_ssize_t k,
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil
-    cdef double path(
-        self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path
-    ) noexcept nogil
+    cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil
+    cdef Py_ssize_t _node(self, Py_ssize_t position, Py_ssize_t label) except -1 nogil
+    cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil
+    cdef bint _take_best(self, Node* node) noexcept nogil
+    cdef bint _find_next(self) except -1 nogil

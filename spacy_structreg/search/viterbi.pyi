@@ -2,13 +2,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 class LabelGraph:
-    def __init__(self, legal: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> None: ...
+    def __init__(
+        self,
+        legal: ArrayLike,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        by_blocks: bool | None = None,
+    ) -> None: ...
     @property
     def n_labels(self) -> int: ...
     @property
     def legal(self) -> NDArray[np.bool_]: ...
     @property
     def starts(self) -> NDArray[np.bool_]: ...
+    @property
+    def by_blocks(self) -> bool: ...
     @property
     def ends(self) -> NDArray[np.bool_]: ...
 
@@ -28,6 +36,9 @@ def viterbi(
     transitions: ArrayLike,
     mask: ArrayLike | None = None,
     block: int = 0,
+    *,
+    open_start: bool = False,
+    open_end: bool = False,
 ) -> tuple[float, NDArray[np.uint16]]: ...
 def viterbi_nbest(
     graph: LabelGraph,
@@ -35,4 +46,7 @@ def viterbi_nbest(
     transitions: ArrayLike,
     k: int,
     mask: ArrayLike | None = None,
+    *,
+    open_start: bool = False,
+    open_end: bool = False,
 ) -> list[tuple[float, NDArray[np.uint16]]]: ...

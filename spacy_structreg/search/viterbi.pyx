@@ -4,19 +4,27 @@ The decoders see scores only: `emissions`, float64 of shape (n, n_labels), and `
 float64 of shape (n_labels, n_labels), from the row's label to the column's. What may follow what
 is a `LabelGraph`; a mask of shape (n, n_labels) forbids labels at single positions. Ties go to
 the lowest label, then to the lowest predecessor, so that results can be repeated.
+
+Decoders keep the scores of all prefixes instead of back pointers, and look for the best
+predecessor again where a path goes: a step to the next position then is additions and maxima of
+numbers that lie side by side, and the n best paths need nothing else.
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
+from libc.string cimport memmove, memset
 
 from spacy_structreg.learn.memory cimport reserve
 
 import numpy as np
 
 cdef enum:
-    # Back pointers of the n best paths have 31 bits.
-    MAX_BEST = 0x7FFFFFFF
+    # Graphs of more labels are decoded by blocks.
+    FEW_LABELS = 16
+    # So many labels with so many predecessors in common are worth a hub.
+    HUB_LABELS = 4
+    HUB_PREDECESSORS = 4
 
 
 cdef class LabelGraph:
@@ -24,10 +32,12 @@ cdef class LabelGraph:
 
     legal: bool of shape (n_labels, n_labels), whether the column's label may follow the row's.
     starts, ends: bool of shape (n_labels,), whether a label may be the first, or the last.
+    by_blocks: whether to decode labels of alike predecessors together, which changes nothing but
+        the time; by default, if there are more than 16 labels.
     Raises ValueError if the shapes do not agree.
     """
 
-    def __init__(self, legal, starts, ends):
+    def __init__(self, legal, starts, ends, by_blocks=None):
         cdef Py_ssize_t y
         cdef Py_ssize_t x
         cdef Py_ssize_t n = 0
@@ -47,117 +57,416 @@ cdef class LabelGraph:
                 f"legal transitions of shape {self.legal.shape} do not fit starts of shape "
                 f"{self.starts.shape} and ends of shape {self.ends.shape}"
             )
-        free(self.first_predecessor)
-        free(self.predecessors)
-        free(self.may_start)
-        free(self.may_end)
+        self.by_blocks = self.n_labels > FEW_LABELS if by_blocks is None else by_blocks
+        self._free()
         self.first_predecessor = <int32_t*> calloc(self.n_labels + 1, sizeof(int32_t))
-        self.predecessors = <int32_t*> calloc(self.n_labels * self.n_labels, sizeof(int32_t))
+        self.predecessors = <int32_t*> calloc(self.legal.sum() + 1, sizeof(int32_t))
         self.may_start = <uint8_t*> calloc(self.n_labels, 1)
         self.may_end = <uint8_t*> calloc(self.n_labels, 1)
+        self.runs = <Run*> calloc(self.n_labels, sizeof(Run))
+        self.hubs = <Hub*> calloc(self.n_labels, sizeof(Hub))
+        self.spans = <int32_t*> calloc(2 * self.n_labels, sizeof(int32_t))
+        self.hub_of = <int32_t*> calloc(self.n_labels, sizeof(int32_t))
         if not (
             self.first_predecessor and self.predecessors and self.may_start and self.may_end
+            and self.runs and self.hubs and self.spans and self.hub_of
         ):
             raise MemoryError("no memory for a graph of labels")
         for y in range(self.n_labels):
             self.may_start[y] = self.starts[y]
             self.may_end[y] = self.ends[y]
-            for x in range(self.n_labels):
-                if self.legal[x, y]:
-                    self.predecessors[n] = <int32_t> x
-                    n += 1
+            self.hub_of[y] = -1
+            for x in np.flatnonzero(self.legal[:, y]).tolist():
+                self.predecessors[n] = <int32_t> x
+                n += 1
             self.first_predecessor[y + 1] = <int32_t> n
+        if self.by_blocks:
+            self._find_blocks()
 
-    def __dealloc__(self):
+    cdef void _free(self) noexcept:
         free(self.first_predecessor)
         free(self.predecessors)
         free(self.may_start)
         free(self.may_end)
+        free(self.runs)
+        free(self.hubs)
+        free(self.spans)
+        free(self.hub_of)
+
+    def __dealloc__(self):
+        self._free()
 
     def __reduce__(self):
-        return LabelGraph, (self.legal, self.starts, self.ends)
+        return LabelGraph, (self.legal, self.starts, self.ends, self.by_blocks)
+
+    cdef int _find_blocks(self) except -1:
+        """Part the labels into hubs, which share all their predecessors, and runs."""
+        cdef int32_t* bounds = self.first_predecessor
+        cdef Run* run
+        cdef Hub* hub
+        cdef Py_ssize_t y
+        cdef int32_t n_spans = 0
+        self.n_runs = self.n_hubs = self.n_edges = self.n_bounds = 0
+        preceding = [
+            tuple([self.predecessors[p] for p in range(bounds[y], bounds[y + 1])])
+            for y in range(self.n_labels)
+        ]
+        sharing = {}
+        for y in range(self.n_labels):
+            sharing.setdefault(preceding[y], []).append(y)
+        for predecessors, labels in sharing.items():
+            if len(predecessors) < HUB_PREDECESSORS or len(labels) < HUB_LABELS:
+                continue
+            hub = &self.hubs[self.n_hubs]
+            hub[0] = Hub(n_spans, n_spans, len(predecessors), bounds[labels[0]], self.n_bounds)
+            for y in labels:
+                self.hub_of[y] = <int32_t> self.n_hubs
+                if hub.last_span == hub.first_span or self.spans[2 * n_spans - 1] != y:
+                    self.spans[2 * n_spans] = <int32_t> y
+                    n_spans += 1
+                    hub.last_span = n_spans
+                self.spans[2 * n_spans - 1] = <int32_t> y + 1
+            self.n_bounds += len(predecessors)
+            self.n_hubs += 1
+        y = 0
+        while y < self.n_labels:
+            if self.hub_of[y] >= 0:
+                y += 1
+                continue
+            run = &self.runs[self.n_runs]
+            run[0] = Run(y, y + 1, len(preceding[y]), bounds[y], self.n_edges)
+            while (
+                run.last < self.n_labels and self.hub_of[run.last] < 0
+                and preceding[run.last] == tuple([x + run.last - y for x in preceding[y]])
+            ):
+                run.last += 1
+            self.n_edges += run.fan_in * (run.last - run.first)
+            self.n_runs += 1
+            y = run.last
+        return 0
+
+
+cdef class Transitions:
+    """The scores of neighbouring labels, laid out for the steps of decoders of one graph.
+
+    A predecessor that many labels share is left out of a step if another one is better for every
+    one of them: it is if its score and its `most`, the highest of its transitions, are below the
+    score and the `least` of the other. Rounding does not disturb that, because it keeps order.
+    """
+
+    def __init__(self, LabelGraph graph not None):
+        self.graph = graph
+        self._free()
+        self.edges = <double*> calloc(graph.n_edges + 1, sizeof(double))
+        self.most = <double*> calloc(graph.n_bounds + 1, sizeof(double))
+        self.least = <double*> calloc(graph.n_bounds + 1, sizeof(double))
+        self.reached = <double*> calloc(graph.n_labels, sizeof(double))
+        if not (self.edges and self.most and self.least and self.reached):
+            raise MemoryError("no memory for a decoder")
+
+    cdef void _free(self) noexcept:
+        free(self.edges)
+        free(self.most)
+        free(self.least)
+        free(self.reached)
+
+    def __dealloc__(self):
+        self._free()
+
+    def __reduce__(self):
+        raise TypeError("transitions belong to a decoder and cannot be pickled alone")
+
+    cdef void bind(self, const double* scores) noexcept nogil:
+        """Take these scores, of shape (n_labels, n_labels), which must stay where they are."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const int32_t* origins
+        cdef const Run* run
+        cdef const Hub* hub
+        cdef Py_ssize_t place
+        cdef Py_ssize_t b
+        cdef int32_t j
+        cdef int32_t t
+        self.scores = scores
+        for b in range(self.graph.n_runs):
+            run = &self.graph.runs[b]
+            origins = self.graph.predecessors + run.origins
+            place = run.edges
+            for j in range(run.fan_in):
+                for t in range(run.last - run.first):
+                    self.edges[place] = scores[(origins[j] + t) * n_labels + run.first + t]
+                    place += 1
+        for b in range(self.graph.n_hubs):
+            hub = &self.graph.hubs[b]
+            for j in range(hub.fan_in):
+                self._bound(hub, j)
+
+    cdef void refresh(self, Py_ssize_t label) noexcept nogil:
+        """Note that the scores from one label to its successors have changed."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const int32_t* origins
+        cdef const Run* run
+        cdef const Hub* hub
+        cdef Py_ssize_t length
+        cdef Py_ssize_t t
+        cdef Py_ssize_t b
+        cdef int32_t low
+        cdef int32_t high
+        cdef int32_t j
+        for b in range(self.graph.n_runs):
+            run = &self.graph.runs[b]
+            origins = self.graph.predecessors + run.origins
+            length = run.last - run.first
+            for j in range(run.fan_in):
+                t = label - origins[j]
+                if 0 <= t < length:
+                    self.edges[run.edges + j * length + t] = (
+                        self.scores[label * n_labels + run.first + t]
+                    )
+        for b in range(self.graph.n_hubs):
+            hub = &self.graph.hubs[b]
+            origins = self.graph.predecessors + hub.origins
+            low = 0
+            high = hub.fan_in
+            while low < high:
+                j = (low + high) // 2
+                if origins[j] < label:
+                    low = j + 1
+                else:
+                    high = j
+            if low < hub.fan_in and origins[low] == label:
+                self._bound(hub, low)
+
+    cdef void _bound(self, const Hub* hub, Py_ssize_t place) noexcept nogil:
+        """Find the highest and the lowest transition of one predecessor of a hub."""
+        cdef const double* row = (
+            self.scores + self.graph.predecessors[hub.origins + place] * self.graph.n_labels
+        )
+        cdef double most = -INFINITY
+        cdef double least = INFINITY
+        cdef int32_t s
+        cdef int32_t y
+        for s in range(hub.first_span, hub.last_span):
+            for y in range(self.graph.spans[2 * s], self.graph.spans[2 * s + 1]):
+                most = row[y] if row[y] > most else most
+                least = row[y] if row[y] < least else least
+        self.most[hub.bounds + place] = most
+        self.least[hub.bounds + place] = least
+
+    cdef void step(
+        self, const double* prefix, const double* emissions, const uint8_t* mask,
+        double* extended,
+    ) noexcept nogil:
+        """Extend the best paths to every label by one position.
+
+        prefix: their scores. extended: gets the scores of the longer paths. mask: NULL, or which
+        labels are allowed at the new position.
+        """
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const int32_t* predecessors = self.graph.predecessors
+        cdef const int32_t* bounds = self.graph.first_predecessor
+        cdef Py_ssize_t b
+        cdef Py_ssize_t y
+        cdef int32_t p
+        cdef int32_t x
+        cdef double score
+        cdef double best
+        if not self.graph.by_blocks:
+            for y in range(n_labels):
+                best = -INFINITY
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    score = prefix[x] + self.scores[x * n_labels + y]
+                    if score > best:
+                        best = score
+                extended[y] = best + emissions[y]
+        else:
+            for b in range(self.graph.n_runs):
+                self._step_run(&self.graph.runs[b], prefix, extended)
+            for b in range(self.graph.n_hubs):
+                self._step_hub(&self.graph.hubs[b], prefix, extended)
+            for y in range(n_labels):
+                extended[y] += emissions[y]
+        if mask != NULL:
+            for y in range(n_labels):
+                if not mask[y]:
+                    extended[y] = -INFINITY
+
+    cdef void _step_run(
+        self, const Run* run, const double* prefix, double* extended
+    ) noexcept nogil:
+        cdef const double* edges = self.edges + run.edges
+        cdef const double* origin
+        cdef double* target = extended + run.first
+        cdef Py_ssize_t length = run.last - run.first
+        cdef Py_ssize_t t
+        cdef int32_t j
+        cdef double score
+        for t in range(length):
+            target[t] = -INFINITY
+        for j in range(run.fan_in):
+            origin = prefix + self.graph.predecessors[run.origins + j]
+            for t in range(length):
+                score = origin[t] + edges[t]
+                target[t] = score if score > target[t] else target[t]
+            edges += length
+
+    cdef void _step_hub(
+        self, const Hub* hub, const double* prefix, double* extended
+    ) noexcept nogil:
+        cdef const int32_t* origins = self.graph.predecessors + hub.origins
+        cdef const int32_t* spans = self.graph.spans
+        cdef const double* most = self.most + hub.bounds
+        cdef const double* least = self.least + hub.bounds
+        cdef double* reached = self.reached
+        cdef const double* row
+        cdef double sure = -INFINITY
+        cdef double score
+        cdef double start
+        cdef int32_t j
+        cdef int32_t s
+        cdef int32_t y
+        for s in range(hub.first_span, hub.last_span):
+            for y in range(spans[2 * s], spans[2 * s + 1]):
+                extended[y] = -INFINITY
+        for j in range(hub.fan_in):
+            start = prefix[origins[j]]
+            reached[j] = start + most[j]
+            score = start + least[j]
+            sure = score if score > sure else sure
+        if sure == -INFINITY:
+            return
+        for j in range(hub.fan_in):
+            if reached[j] < sure:
+                continue
+            start = prefix[origins[j]]
+            row = self.scores + origins[j] * self.graph.n_labels
+            for s in range(hub.first_span, hub.last_span):
+                for y in range(spans[2 * s], spans[2 * s + 1]):
+                    score = start + row[y]
+                    extended[y] = score if score > extended[y] else extended[y]
+
+    cdef uint16_t best_predecessor(self, const double* prefix, Py_ssize_t label) noexcept nogil:
+        """The label before `label` on the best path to it; 0 if there is no path."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef int32_t hub = self.graph.hub_of[label]
+        cdef const double* most = NULL if hub < 0 else self.most + self.graph.hubs[hub].bounds
+        cdef Py_ssize_t first = self.graph.first_predecessor[label]
+        cdef Py_ssize_t p
+        cdef Py_ssize_t x
+        cdef Py_ssize_t best_x = 0
+        cdef double best = -INFINITY
+        cdef double score
+        for p in range(first, self.graph.first_predecessor[label + 1]):
+            x = self.graph.predecessors[p]
+            # Transitions to one label lie far apart: read only those that may matter.
+            if most != NULL and not prefix[x] + most[p - first] > best:
+                continue
+            score = prefix[x] + self.scores[x * n_labels + label]
+            if score > best:
+                best = score
+                best_x = x
+        return <uint16_t> best_x
 
 
 cdef class Viterbi:
     """A decoder for the best path. It holds working memory: use one in each thread.
 
-    The emissions may come in blocks, so that long sequences need memory for their back pointers
-    only. With `open_start` or `open_end` a sequence is a part of a longer one, which may begin or
-    end with any label there.
+    The emissions may come in blocks, so that long sequences need memory for the scores of their
+    prefixes only, and with `settle` not even for those. With `open_start` or `open_end` a sequence
+    is a part of a longer one, which may begin or end with any label there.
     """
 
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
-        free(self._prefix)
-        free(self._next)
-        self._prefix = <double*> malloc(graph.n_labels * sizeof(double))
-        self._next = <double*> malloc(graph.n_labels * sizeof(double))
-        if self._prefix == NULL or self._next == NULL:
+        self.transitions = Transitions(graph)
+        free(self._alive)
+        self._alive = <uint8_t*> calloc(2 * graph.n_labels, 1)
+        if self._alive == NULL:
             raise MemoryError("no memory for a decoder")
 
     def __dealloc__(self):
-        free(self._prefix)
-        free(self._next)
-        free(self._back)
+        free(self.table)
+        free(self._alive)
 
     def __reduce__(self):
         return Viterbi, (self.graph,)
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil:
         """Make room for a sequence of `n` positions."""
-        reserve(
-            <void**> &self._back, &self._capacity, n * self.graph.n_labels, sizeof(uint16_t)
-        )
+        reserve(<void**> &self.table, &self._capacity, n * self.graph.n_labels, sizeof(double))
         return 0
 
-    cdef void advance(
-        self, const double* emissions, const double* transitions, const uint8_t* mask,
-        Py_ssize_t first, Py_ssize_t count,
-    ) noexcept nogil:
-        """Extend all paths over positions `first` to `first` + `count`.
+    cdef int advance(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
+    ) except -1 nogil:
+        """Extend all paths over positions `first` to `first` + `count`, by `transitions`.
 
         emissions: those of these positions. mask: NULL, or theirs too; 0 forbids a label.
         Blocks are given in order, beginning with position 0, which begins a new sequence.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef const int32_t* predecessors = self.graph.predecessors
-        cdef const int32_t* bounds = self.graph.first_predecessor
-        cdef double* prefix = self._prefix
-        cdef double* extended = self._next
-        cdef uint16_t* back
-        cdef double best
-        cdef double score
+        cdef double* prefix
         cdef Py_ssize_t i
         cdef Py_ssize_t y
-        cdef int32_t x
-        cdef int32_t p
-        cdef int32_t best_x
+        if first == 0:
+            self._base = 0
+            self._due = 0
+        self.reserve_positions(first + count - self._base)
+        prefix = self.table + (first - self._base) * n_labels
         for i in range(count):
-            back = self._back + (first + i) * n_labels
-            for y in range(n_labels):
-                if mask != NULL and not mask[i * n_labels + y]:
-                    extended[y] = -INFINITY
-                    back[y] = 0
-                    continue
-                if first + i == 0:
-                    extended[y] = (
-                        emissions[y] if self.open_start or self.graph.may_start[y] else -INFINITY
+            if first + i > 0:
+                self.transitions.step(
+                    prefix - n_labels, emissions + i * n_labels,
+                    NULL if mask == NULL else mask + i * n_labels, prefix,
+                )
+            else:
+                for y in range(n_labels):
+                    prefix[y] = (
+                        emissions[y]
+                        if (self.open_start or self.graph.may_start[y])
+                        and (mask == NULL or mask[y])
+                        else -INFINITY
                     )
-                    back[y] = 0
-                    continue
-                best = -INFINITY
-                best_x = 0
-                for p in range(bounds[y], bounds[y + 1]):
-                    x = predecessors[p]
-                    score = prefix[x] + transitions[x * n_labels + y]
-                    if score > best:
-                        best = score
-                        best_x = x
-                extended[y] = best + emissions[i * n_labels + y]
-                back[y] = <uint16_t> best_x
-            prefix, extended = extended, prefix
-        self._prefix = prefix
-        self._next = extended
+            prefix += n_labels
+        return 0
+
+    cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil:
+        """Write the part of the path on which all paths over the first `n` positions agree.
+
+        The scores of that part are forgotten; sequences of any length then fit into little memory,
+        because paths agree but for their last few positions. If they do not, it is tried again when
+        twice as much is open, so that the time stays linear. path: of the whole sequence.
+        """
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef uint8_t* alive = self._alive
+        cdef uint8_t* before = self._alive + n_labels
+        cdef const double* prefix
+        cdef Py_ssize_t n_alive
+        cdef Py_ssize_t i = n - 1
+        cdef Py_ssize_t y
+        cdef uint16_t x
+        if n - self._base < self._due:
+            return
+        for y in range(n_labels):
+            alive[y] = self.table[(i - self._base) * n_labels + y] > -INFINITY
+        while i > self._base:
+            i -= 1
+            prefix = self.table + (i - self._base) * n_labels
+            memset(before, 0, n_labels)
+            n_alive = 0
+            x = 0
+            for y in range(n_labels):
+                if alive[y]:
+                    x = self.transitions.best_predecessor(prefix, y)
+                    n_alive += not before[x]
+                    before[x] = 1
+            alive, before = before, alive
+            if n_alive == 1:
+                self._trace(i, x, path)
+                memmove(self.table, prefix, (n - i) * n_labels * sizeof(double))
+                self._base = i
+                break
+        self._due = 2 * (n - self._base)
 
     cdef double finish(self, Py_ssize_t n, uint16_t* path) noexcept nogil:
         """Write the best path over all `n` positions, and return its score.
@@ -166,135 +475,234 @@ cdef class Viterbi:
         meaning.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const double* prefix = self.table + (n - 1 - self._base) * n_labels
         cdef double best = -INFINITY
         cdef Py_ssize_t y
-        cdef Py_ssize_t i
         cdef uint16_t label = 0
         if n == 0:
             return 0.0
         for y in range(n_labels):
-            if (self.open_end or self.graph.may_end[y]) and self._prefix[y] > best:
-                best = self._prefix[y]
+            if (self.open_end or self.graph.may_end[y]) and prefix[y] > best:
+                best = prefix[y]
                 label = <uint16_t> y
-        for i in range(n - 1, -1, -1):
-            path[i] = label
-            label = self._back[i * n_labels + label]
+        self._trace(n - 1, label, path)
         return best
+
+    cdef void _trace(self, Py_ssize_t position, uint16_t label, uint16_t* path) noexcept nogil:
+        """Write the best path to a label of a position, as far back as it is not settled."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef Py_ssize_t i
+        path[position] = label
+        for i in range(position - 1, self._base - 1, -1):
+            label = self.transitions.best_predecessor(
+                self.table + (i - self._base) * n_labels, label
+            )
+            path[i] = label
 
 
 cdef class NBestViterbi:
     """A decoder for the n best paths. It holds working memory: use one in each thread.
 
-    `open_start` and `open_end` are as in `Viterbi`.
+    The best path is found as by `best`, and further ones one after the other, from what differs:
+    the next best path to a label is the next best to one of its predecessors (the recursive
+    enumeration algorithm of Jiménez & Marzal 1999). `open_start`, `open_end` and `transitions` are
+    those of `best`.
     """
 
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
+        self.best = Viterbi(graph)
 
     def __dealloc__(self):
-        free(self._prefix)
-        free(self._back)
+        free(self._node_of)
+        free(self._nodes)
+        free(self._candidates)
+        free(self._chain)
 
     def __reduce__(self):
         return NBestViterbi, (self.graph,)
 
     cdef int solve(
-        self, const double* emissions, const double* transitions, const uint8_t* mask,
-        Py_ssize_t n, Py_ssize_t k,
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil:
-        """Find the `k` best paths to every label of every position; n ≥ 1, k ≥ 1.
-
-        Each label keeps a list of its k best prefixes, best first. A back pointer is the
-        predecessor's label times k plus the rank in the predecessor's list.
-        """
-        cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef Py_ssize_t width = n_labels * k
-        cdef double* prefix
-        cdef double* extended
-        cdef double* scores
-        cdef uint32_t* back
-        cdef double score
-        cdef Py_ssize_t i
-        cdef Py_ssize_t y
-        cdef Py_ssize_t r
-        cdef Py_ssize_t slot
-        cdef int32_t first
-        cdef int32_t p
-        cdef int32_t x
-        if k > MAX_BEST // n_labels:
-            with gil:
-                raise ValueError(f"{k:,} best paths are more than can be told apart")
-        reserve(<void**> &self._prefix, &self._prefix_capacity, 2 * width, sizeof(double))
-        reserve(<void**> &self._back, &self._back_capacity, (n + 1) * width, sizeof(uint32_t))
-        for i in range(n):
-            prefix = self._prefix + ((i + 1) % 2) * width
-            extended = self._prefix + (i % 2) * width
-            for y in range(n_labels):
-                scores = extended + y * k
-                back = self._back + i * width + y * k
-                for r in range(k):
-                    scores[r] = -INFINITY
-                    back[r] = 0
-                if mask != NULL and not mask[i * n_labels + y]:
-                    continue
-                if i == 0:
-                    if self.open_start or self.graph.may_start[y]:
-                        scores[0] = emissions[y]
-                    continue
-                first = self.graph.first_predecessor[y]
-                for p in range(first, self.graph.first_predecessor[y + 1]):
-                    x = self.graph.predecessors[p]
-                    for r in range(k):
-                        score = prefix[x * k + r] + transitions[x * n_labels + y]
-                        if not score > scores[k - 1]:
-                            break
-                        slot = k - 1
-                        while slot > 0 and score > scores[slot - 1]:
-                            scores[slot] = scores[slot - 1]
-                            back[slot] = back[slot - 1]
-                            slot -= 1
-                        scores[slot] = score
-                        back[slot] = <uint32_t> (x * k + r)
-                for r in range(k):
-                    scores[r] += emissions[i * n_labels + y]
-        # The last list gathers the ends of whole paths, in the room of position n.
-        prefix = self._prefix + ((n + 1) % 2) * width
-        scores = self._prefix + (n % 2) * width
-        back = self._back + n * width
-        for r in range(k):
-            scores[r] = -INFINITY
-            back[r] = 0
-        for y in range(n_labels):
-            if not (self.open_end or self.graph.may_end[y]):
-                continue
-            for r in range(k):
-                score = prefix[y * k + r]
-                if not score > scores[k - 1]:
-                    break
-                slot = k - 1
-                while slot > 0 and score > scores[slot - 1]:
-                    scores[slot] = scores[slot - 1]
-                    back[slot] = back[slot - 1]
-                    slot -= 1
-                scores[slot] = score
-                back[slot] = <uint32_t> (y * k + r)
+        """Score all prefixes of a sequence, n ≥ 1, for `path`; the emissions must stay there."""
+        cdef Py_ssize_t size = n * self.graph.n_labels + 1
+        reserve(<void**> &self._node_of, &self._node_of_capacity, size, sizeof(int32_t))
+        reserve(<void**> &self._chain, &self._chain_capacity, n + 1, sizeof(uint16_t))
+        memset(self._node_of, 0, size * sizeof(int32_t))
+        self._n_nodes = 0
+        self._n_candidates = 0
+        self._emissions = emissions
+        self._n = n
+        self.best.advance(emissions, mask, 0, n)
         return 0
 
-    cdef double path(
-        self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path
-    ) noexcept nogil:
+    cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil:
         """Write the path of a rank, counted from 0, and return its score.
 
         The score is minus infinity if there are not so many paths.
         """
-        cdef Py_ssize_t width = self.graph.n_labels * k
-        cdef double score = self._prefix[(n % 2) * width + rank]
-        cdef uint32_t pointer = self._back[n * width + rank]
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef Py_ssize_t node = self._node(self._n, 0)
         cdef Py_ssize_t i
-        for i in range(n - 1, -1, -1):
-            path[i] = <uint16_t> (pointer // k)
-            pointer = self._back[i * width + pointer]
+        cdef Candidate found
+        while self._nodes[node].n_found <= rank:
+            if not self._find_next():
+                return -INFINITY
+        found = self._candidates[self._nodes[node].first + rank]
+        cdef double score = found.score
+        for i in range(self._n - 1, -1, -1):
+            path[i] = found.label
+            if i == 0:
+                break
+            node = self._node_of[i * n_labels + found.label]
+            if node > 0:
+                found = self._candidates[self._nodes[node - 1].first + found.rank]
+            else:
+                # Nobody has asked for more than the best path to this label.
+                found.label = self.best.transitions.best_predecessor(
+                    self.best.table + (i - 1) * n_labels, found.label
+                )
         return score
+
+    cdef Py_ssize_t _node(self, Py_ssize_t position, Py_ssize_t label) except -1 nogil:
+        """The node of a label, whose best path is found when it is made.
+
+        Past the last position there is one node, 0, to which all last labels lead.
+        """
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef int32_t* place = &self._node_of[position * n_labels + label]
+        cdef const int32_t* predecessors = self.graph.predecessors
+        cdef const double* prefix
+        cdef Node* node
+        cdef Py_ssize_t p
+        cdef Py_ssize_t x
+        if place[0]:
+            return place[0] - 1
+        reserve(
+            <void**> &self._nodes, &self._node_capacity, self._n_nodes + 1, sizeof(Node)
+        )
+        node = &self._nodes[self._n_nodes]
+        node[0] = Node(0, 0, 0, 0)
+        self._n_nodes += 1
+        place[0] = <int32_t> self._n_nodes
+        if position == 0:
+            # The one path that begins here: no label, no path before it.
+            self._room_for(node, 1)
+            self._candidates[node.first] = Candidate(0.0, 0, 0)
+            node.n = 1
+        else:
+            prefix = self.best.table + (position - 1) * n_labels
+            if position == self._n:
+                self._room_for(node, <uint32_t> n_labels)
+                for x in range(n_labels):
+                    if (self.best.open_end or self.graph.may_end[x]) and prefix[x] > -INFINITY:
+                        self._candidates[node.first + node.n] = (
+                            Candidate(prefix[x], 0, <uint16_t> x)
+                        )
+                        node.n += 1
+            else:
+                p = self.graph.first_predecessor[label]
+                self._room_for(node, <uint32_t> (self.graph.first_predecessor[label + 1] - p))
+                for p in range(p, self.graph.first_predecessor[label + 1]):
+                    x = predecessors[p]
+                    if prefix[x] > -INFINITY:
+                        self._candidates[node.first + node.n] = Candidate(
+                            prefix[x] + self.best.transitions.scores[x * n_labels + label],
+                            0, <uint16_t> x,
+                        )
+                        node.n += 1
+        self._take_best(node)
+        return self._n_nodes - 1
+
+    cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil:
+        """Make room for `n` candidates in all."""
+        cdef Py_ssize_t first = self._n_candidates
+        cdef uint32_t room = n + node.n // 2
+        if n <= node.room:
+            return 0
+        reserve(
+            <void**> &self._candidates, &self._candidate_capacity, first + room,
+            sizeof(Candidate),
+        )
+        memmove(
+            self._candidates + first, self._candidates + node.first, node.n * sizeof(Candidate)
+        )
+        self._n_candidates += room
+        node.first = first
+        node.room = room
+        return 0
+
+    cdef bint _take_best(self, Node* node) noexcept nogil:
+        """Find the best of the candidates that are left; of equal ones, that of the lowest label.
+
+        There is at most one of each label. Returns false if none is left.
+        """
+        cdef Candidate* candidates = self._candidates + node.first
+        cdef uint32_t best = node.n_found
+        cdef uint32_t c
+        if best == node.n:
+            return False
+        for c in range(node.n_found + 1, node.n):
+            if candidates[c].score > candidates[best].score or (
+                candidates[c].score == candidates[best].score
+                and candidates[c].label < candidates[best].label
+            ):
+                best = c
+        candidates[node.n_found], candidates[best] = candidates[best], candidates[node.n_found]
+        node.n_found += 1
+        return True
+
+    cdef bint _find_next(self) except -1 nogil:
+        """Find one more path over the whole sequence; false if there is none."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef uint16_t* chain = self._chain
+        cdef const double* transitions = self.best.transitions.scores
+        cdef Py_ssize_t position = self._n
+        cdef Py_ssize_t number
+        cdef Node* node
+        cdef Node* lower
+        cdef Candidate* last
+        cdef Candidate* found
+        cdef uint32_t rank
+        cdef uint16_t label
+        cdef double score
+        cdef bint more = False
+        # Down: whatever was found last at a node is to be followed by the next path to the same
+        # predecessor, which may have to be found first.
+        chain[position] = 0
+        while True:
+            number = self._node(position, chain[position])
+            node = &self._nodes[number]
+            if position == 0 or node.n_found == 0:
+                break
+            last = &self._candidates[node.first + node.n_found - 1]
+            label = last.label
+            rank = last.rank + 1
+            number = self._node(position - 1, label)
+            if self._nodes[number].n_found > rank:
+                break
+            position -= 1
+            chain[position] = label
+        # Up: follow the last one by its successor, if there is one, and take the best.
+        while position <= self._n:
+            node = &self._nodes[self._node_of[position * n_labels + chain[position]] - 1]
+            if position > 0 and node.n_found > 0:
+                last = &self._candidates[node.first + node.n_found - 1]
+                label = last.label
+                rank = last.rank + 1
+                lower = &self._nodes[self._node_of[(position - 1) * n_labels + label] - 1]
+                if lower.n_found > rank:
+                    found = &self._candidates[lower.first + rank]
+                    score = found.score + self._emissions[(position - 1) * n_labels + label]
+                    if position < self._n:
+                        score += transitions[label * n_labels + chain[position]]
+                    self._room_for(node, node.n + 1)
+                    self._candidates[node.first + node.n] = Candidate(score, rank, label)
+                    node.n += 1
+            more = self._take_best(node)
+            position += 1
+        return more
 
 
 def _check_scores(LabelGraph graph, emissions, transitions, mask):
@@ -320,11 +728,15 @@ def _check_scores(LabelGraph graph, emissions, transitions, mask):
     return emissions, transitions, mask
 
 
-def viterbi(LabelGraph graph not None, emissions, transitions, mask=None, Py_ssize_t block=0):
+def viterbi(
+    LabelGraph graph not None, emissions, transitions, mask=None, Py_ssize_t block=0, *,
+    bint open_start=False, bint open_end=False,
+):
     """The best path and its score: (score, uint16 array of shape (n,)).
 
     graph: what is legal. emissions, transitions, mask: see the module; true marks the labels that
-    a mask allows. block: how many positions to take in at a time, by default all.
+    a mask allows. block: how many positions to take in at a time, settling the path in between; by
+    default all. open_start, open_end: whether any label may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
     emissions, transitions, mask = _check_scores(graph, emissions, transitions, mask)
@@ -341,14 +753,17 @@ def viterbi(LabelGraph graph not None, emissions, transitions, mask=None, Py_ssi
         allowed = mask
     if n == 0:
         return 0.0, path
-    decoder.reserve_positions(n)
+    decoder.open_start = open_start
+    decoder.open_end = open_end
+    decoder.transitions.bind(&bigrams[0, 0])
     while first < n:
         count = n - first if block <= 0 else min(block, n - first)
         decoder.advance(
-            &scores[first, 0], &bigrams[0, 0], NULL if mask is None else &allowed[first, 0],
-            first, count,
+            &scores[first, 0], NULL if mask is None else &allowed[first, 0], first, count
         )
         first += count
+        if block > 0:
+            decoder.settle(first, &labels[0])
     score = decoder.finish(n, &labels[0])
     if score == -INFINITY:
         raise ValueError("no sequence of labels is legal under this mask")
@@ -356,7 +771,8 @@ def viterbi(LabelGraph graph not None, emissions, transitions, mask=None, Py_ssi
 
 
 def viterbi_nbest(
-    LabelGraph graph not None, emissions, transitions, Py_ssize_t k, mask=None
+    LabelGraph graph not None, emissions, transitions, Py_ssize_t k, mask=None, *,
+    bint open_start=False, bint open_end=False,
 ):
     """The `k` best paths, best first: a list of (score, uint16 array of shape (n,)).
 
@@ -376,16 +792,15 @@ def viterbi_nbest(
         return [(0.0, np.zeros(0, dtype=np.uint16))]
     if mask is not None:
         allowed = mask
-    # There are not more paths than these, however many are asked for.
-    k = min(<object> k, (<object> graph.n_labels) ** (<object> min(n, 64)))
-    decoder.solve(
-        &scores[0, 0], &bigrams[0, 0], NULL if mask is None else &allowed[0, 0], n, k
-    )
+    decoder.best.open_start = open_start
+    decoder.best.open_end = open_end
+    decoder.best.transitions.bind(&bigrams[0, 0])
+    decoder.solve(&scores[0, 0], NULL if mask is None else &allowed[0, 0], n)
     paths = []
     for rank in range(k):
         path = np.empty(n, dtype=np.uint16)
         labels = path
-        score = decoder.path(n, k, rank, &labels[0])
+        score = decoder.path(rank, &labels[0])
         if score == -INFINITY:
             break
         paths.append((score, path))

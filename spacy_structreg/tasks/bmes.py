@@ -1,4 +1,7 @@
-"""Label schemes of character-based segmentation: where in its word a character stands."""
+"""Label schemes of character-based segmentation: where in its word a character stands.
+
+A joint scheme says which tag the word has as well (Ng & Low 2004, section 3): ``B-NN``, ``E-NN``.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +48,73 @@ def _scheme(successors: dict[str, str]) -> SegmentationScheme:
     ends = np.array([label in ("E", "S") for label in labels])
     legal = [[after in successors[label].split() for after in labels] for label in labels]
     return SegmentationScheme(labels, begins, LabelGraph(legal, begins, ends))
+
+
+@dataclass(frozen=True)
+class JointScheme:
+    """Labels of characters from which words and their tags can be read.
+
+    segmentation: the scheme of the words. tags: sorted. labels: ``B-NN``, …, sorted: every label
+    of the segmentation with every tag, so that any word can have any tag. begins: bool of shape
+    (n_labels,), whether a word begins at a character so labelled. tag_of: int32 of shape
+    (n_labels,), the number of the tag. graph: which sequences of labels are words that keep their
+    tags.
+    """
+
+    segmentation: SegmentationScheme
+    tags: tuple[str, ...]
+    labels: tuple[str, ...]
+    begins: NDArray[np.bool_]
+    tag_of: NDArray[np.int32]
+    graph: LabelGraph
+
+    def encode(self, lengths: Iterable[int], tags: Iterable[str]) -> NDArray[np.uint16]:
+        """The labels of words of the given lengths in characters, all at least 1, and tags.
+
+        Raises ValueError if there are not as many tags as words, or one is not of the scheme.
+        """
+        number = {tag: i for i, tag in enumerate(self.tags)}
+        listed = list(lengths)
+        try:
+            numbers = [number[tag] for tag in tags]
+        except KeyError as error:
+            raise ValueError(f"the model knows no tag {error.args[0]!r}") from error
+        if len(numbers) != len(listed):
+            raise ValueError(f"{len(listed)} words cannot have {len(numbers)} tags")
+        places = self.segmentation.encode(listed).astype(np.int64)
+        labels = places * len(self.tags) + np.repeat(np.array(numbers, dtype=np.int64), listed)
+        return labels.astype(np.uint16)
+
+
+def with_tags(scheme: SegmentationScheme, tags: Iterable[str]) -> JointScheme:
+    """The scheme that says where in a word a character stands and which tag the word has.
+
+    Raises ValueError if there is no tag, or more labels than 65,535.
+    """
+    known = tuple(sorted(set(tags)))
+    n_tags = len(known)
+    if not n_tags:
+        raise ValueError("there is no tag to label words with")
+    if n_tags * len(scheme.labels) > 0xFFFF:
+        raise ValueError(f"{n_tags:,} tags are more than labels can tell apart")
+    ends_word = scheme.graph.ends
+    changes = np.ones((n_tags, n_tags), dtype=bool)
+    keeps = np.eye(n_tags, dtype=bool)
+    legal = np.block(
+        [
+            [(changes if ends_word[x] else keeps) & follows for follows in scheme.graph.legal[x]]
+            for x in range(len(scheme.labels))
+        ]
+    )
+    begins = np.repeat(scheme.begins, n_tags)
+    return JointScheme(
+        scheme,
+        known,
+        tuple(f"{place}-{tag}" for place in scheme.labels for tag in known),
+        begins,
+        np.tile(np.arange(n_tags, dtype=np.int32), len(scheme.labels)),
+        LabelGraph(legal, begins, np.repeat(ends_word, n_tags)),
+    )
 
 
 def bmes() -> SegmentationScheme:

@@ -80,7 +80,5 @@ cdef class ChainDecoder:
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil
-    cdef int solve_nbest(self, Py_ssize_t n, bint masked, Py_ssize_t k) except -1 nogil
-    cdef double nbest_path(
-        self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path
-    ) noexcept nogil
+    cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil
+    cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil

@@ -338,6 +338,7 @@ cdef class ChainDecoder:
             table = self.tables[features.tag_bigram]
             for i, weight in enumerate(table.weights(0)):
                 self._transitions[i] = weight
+        self._viterbi.transitions.bind(self._transitions)
 
     def __dealloc__(self):
         free(self._tables)
@@ -411,30 +412,28 @@ cdef class ChainDecoder:
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count
         cdef const double* scores
-        self._viterbi.reserve_positions(n)
         while first < n:
+            if first:
+                self._viterbi.settle(first, path)
             count = min(<Py_ssize_t> BLOCK, n - first)
             scores = self._emissions(first, count)
             self._viterbi.advance(
-                scores, self._transitions,
-                self._mask + first * self.features.n_labels if masked else NULL, first, count,
+                scores, self._mask + first * self.features.n_labels if masked else NULL,
+                first, count,
             )
             first += count
         return self._viterbi.finish(n, path)
 
-    cdef int solve_nbest(self, Py_ssize_t n, bint masked, Py_ssize_t k) except -1 nogil:
-        """Find the `k` best labellings of the sequence in the streams, for `nbest_path`."""
+    cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil:
+        """Score the labellings of the sequence in the streams, for `nbest_path`."""
         cdef const double* scores = self._emissions(0, n)
         if self._nbest is None:
             with gil:
                 self._nbest = NBestViterbi(self.graph)
-        self._nbest.solve(
-            scores, self._transitions, self._mask if masked else NULL, n, k
-        )
+                self._nbest.best.transitions.bind(self._transitions)
+        self._nbest.solve(scores, self._mask if masked else NULL, n)
         return 0
 
-    cdef double nbest_path(
-        self, Py_ssize_t n, Py_ssize_t k, Py_ssize_t rank, uint16_t* path
-    ) noexcept nogil:
+    cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil:
         """See `NBestViterbi.path`."""
-        return self._nbest.path(n, k, rank, path)
+        return self._nbest.path(rank, path)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.tasks.bmes import SegmentationScheme
+from spacy_structreg.tasks.bmes import JointScheme, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 
 class CharacterAtoms:
@@ -19,9 +19,10 @@ class CharacterAtoms:
     def compile(
         self,
         words: Iterable[str],
-        scheme: SegmentationScheme,
+        scheme: SegmentationScheme | JointScheme,
         features: ChainFeatures,
         learner: Perceptron,
+        tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
 
 class CharacterDecoder:

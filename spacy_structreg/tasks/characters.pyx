@@ -134,17 +134,26 @@ cdef class CharacterAtoms:
             free(characters)
         return symbols
 
-    def compile(self, words, scheme, ChainFeatures features not None, Perceptron learner not None):
+    def compile(
+        self, words, scheme, ChainFeatures features not None, Perceptron learner not None,
+        tags=None,
+    ):
         """A gold sentence as a `CompiledChain`; None if it has nothing but white space.
 
         words: the words of a sentence. White space in and around them is dropped.
-        scheme: a `SegmentationScheme`.
+        scheme: a `SegmentationScheme`, or, with the tags of the words, a `JointScheme`.
+        Raises ValueError for tags that the scheme does not know, or that are not one a word.
         """
         squeezed = ["".join(word.split()) for word in words]
         text = "".join(squeezed)
         if not text:
             return None
-        labels = scheme.encode([len(word) for word in squeezed if word])
+        lengths = [len(word) for word in squeezed if word]
+        if tags is None:
+            labels = scheme.encode(lengths)
+        else:
+            kept = [tag for word, tag in zip(squeezed, tags, strict=True) if word]
+            labels = scheme.encode(lengths, kept)
         return features.compile(self.symbols(text, features.reach), labels, learner)
 
 
@@ -394,14 +403,12 @@ cdef class CharacterDecoder:
         kept = self._squeeze(self._text, len(text), &constrained)
         if kept == 0:
             return [(0.0, [])]
-        # A sentence of n characters has at most 2 ** (n - 1) segmentations.
-        k = min(k, 1 << min(kept - 1, 62))
         segmentations = []
         with nogil:
             self._present(self._squeezed, kept, constrained)
-            self.chain.solve_nbest(kept, constrained, k)
+            self.chain.solve_nbest(kept, constrained)
         for rank in range(k):
-            score = self.chain.nbest_path(kept, k, rank, self._labels)
+            score = self.chain.nbest_path(rank, self._labels)
             if score == -np.inf:
                 break
             self._mark(self._text, len(text), self._marks)

@@ -22,7 +22,9 @@ cdef class ChainTrainer:
     cdef uint64_t _draw
     cdef uint64_t _threshold
     cdef double _dropout
-    cdef double* _transitions
+    cdef bint _penalised
+    cdef const double* _transitions
+    cdef double* _thinned
     cdef double* _scores
     cdef uint16_t* _path
     cdef int32_t* _rows

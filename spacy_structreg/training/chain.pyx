@@ -6,14 +6,14 @@ the difference of gold and predicted features, and let the learner apply it.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_unit, next_word
 from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
-from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
+from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi
 from spacy_structreg.tasks.chain cimport ChainFeatures, CompiledChain
 
 import numpy as np
@@ -80,23 +80,24 @@ cdef class ChainTrainer:
         self.features = features
         self.graph = graph
         self.learner = learner
-        self._viterbi = Viterbi(graph)
         self._nbest = NBestViterbi(graph)
+        self._viterbi = self._nbest.best
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
+        self._penalised = any(learner.settings.penalties.values())
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
             if table.adaptive or table.insert(0) != 0:
                 raise ValueError("the tag bigram needs one dense row")
-        free(self._transitions)
-        self._transitions = <double*> malloc(
-            features.n_labels * features.n_labels * sizeof(double)
+        free(self._thinned)
+        self._thinned = <double*> calloc(
+            features.n_labels * features.n_labels, sizeof(double)
         )
-        if self._transitions == NULL:
+        if self._thinned == NULL:
             raise MemoryError("no memory for a trainer")
 
     def __dealloc__(self):
-        free(self._transitions)
+        free(self._thinned)
         free(self._scores)
         free(self._path)
         free(self._rows)
@@ -144,6 +145,11 @@ cdef class ChainTrainer:
             self._reserve(pieces[:, 2].max(initial=0))
             self._noise = noise
             self.learner.begin_epoch()
+            # The pairs of labels are scored by their weights where these lie.
+            self._transitions = self._thinned
+            if self.features.tag_bigram >= 0 and not self._threshold:
+                self._transitions = (<TrainingRows> tables[self.features.tag_bigram])._values
+            self._viterbi.transitions.bind(self._transitions)
             with nogil:
                 for i in range(visits.shape[0]):
                     wrong = self._visit(
@@ -186,8 +192,8 @@ cdef class ChainTrainer:
             self.learner.begin_example()
             return 0
         self._present(tables, chain, begin, count)
-        self._viterbi.open_start = self._nbest.open_start = begin > 0
-        self._viterbi.open_end = self._nbest.open_end = begin + count < chain.n
+        self._viterbi.open_start = begin > 0
+        self._viterbi.open_end = begin + count < chain.n
         loss = self._predict(gold, count, scores)
         self.learner.begin_example()
         for i in range(count):
@@ -195,12 +201,16 @@ cdef class ChainTrainer:
         if wrong:
             self._compare(gold, count)
             self.learner.apply(loss)
+            for i in range(1, count):
+                if gold[i] != self._path[i] or gold[i - 1] != self._path[i - 1]:
+                    self._viterbi.transitions.refresh(gold[i - 1])
+                    self._viterbi.transitions.refresh(self._path[i - 1])
         return wrong
 
     cdef void _present(
         self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
-        """Corrupt the input and score it: into `_rows`, `_scores` and `_transitions`."""
+        """Corrupt the input and score it: into `_rows`, `_scores` and the decoder's transitions."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t reach = self.features.reach
         cdef double* scores = self._scores + self.features.overhang * n_labels
@@ -221,7 +231,6 @@ cdef class ChainTrainer:
             self.features.hide_rows(self._hidden, count, self._rows)
         if self._threshold:
             self._draw = next_word(&self._noise)
-        memset(self._transitions, 0, n_labels * n_labels * sizeof(double))
         if self._threshold:
             memset(
                 self._scores, 0, (count + 2 * self.features.overhang) * n_labels * sizeof(double)
@@ -230,11 +239,12 @@ cdef class ChainTrainer:
             if s == self.features.tag_bigram:
                 (<TrainingRows> tables[s]).touch_run(&bigram, 1, time)
                 if self._threshold:
+                    memset(self._thinned, 0, n_labels * n_labels * sizeof(double))
                     (<TrainingRows> tables[s]).add_run_thinned(
-                        &bigram, 1, 0, self._transitions, self._draw_of(s), self._threshold
+                        &bigram, 1, 0, self._thinned, self._draw_of(s), self._threshold
                     )
-                else:
-                    (<TrainingRows> tables[s]).add_run(&bigram, 1, 0, self._transitions)
+                if self._threshold or self._penalised:
+                    self._viterbi.transitions.bind(self._transitions)
                 continue
             n_rows = count + self.features.specs[s].n_shifts - 1
             (<TrainingRows> tables[s]).touch_run(rows, n_rows, time)
@@ -266,12 +276,12 @@ cdef class ChainTrainer:
                 if i:
                     gold_score += self._transitions[gold[i - 1] * n_labels + gold[i]]
         if self.learner.rule == PA:
-            self._nbest.solve(scores, self._transitions, NULL, count, 2)
-            score = self._nbest.path(count, 2, 0, self._path)
+            self._nbest.solve(scores, NULL, count)
+            score = self._nbest.path(0, self._path)
             for i in range(count):
                 if self._path[i] != gold[i]:
                     return 1.0 - (gold_score - score)
-            score = self._nbest.path(count, 2, 1, self._path)
+            score = self._nbest.path(1, self._path)
             if score == -INFINITY or gold_score - score >= 1.0:
                 for i in range(count):
                     self._path[i] = gold[i]
@@ -281,7 +291,7 @@ cdef class ChainTrainer:
                 for y in range(n_labels):
                     if y != gold[i]:
                         scores[i * n_labels + y] += 1.0
-        self._viterbi.advance(scores, self._transitions, NULL, 0, count)
+        self._viterbi.advance(scores, NULL, 0, count)
         return self._viterbi.finish(count, self._path) - gold_score
 
     cdef int _compare(self, const uint16_t* gold, Py_ssize_t count) except -1 nogil:

@@ -17,6 +17,7 @@ from spacy_structreg.search.viterbi import (
     viterbi,
     viterbi_nbest,
 )
+from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
 
 FEW = st.integers(-2, 2)  # so few values that most sequences have ties
 MANY = st.integers(-1000, 1000)
@@ -27,21 +28,35 @@ def array(draw: st.DrawFn, shape: tuple[int, ...], cell: st.SearchStrategy) -> n
     return np.array(draw(st.lists(cell, min_size=size, max_size=size))).reshape(shape)
 
 
+MOSTLY = st.sampled_from([True, True, True, False])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> LabelGraph:
+    """Random graphs, and those of words with tags, whose labels form blocks."""
+    if draw(st.booleans()):
+        scheme = with_tags(draw(st.sampled_from([bmes(), six_labels()])), "ab")
+        return LabelGraph(
+            scheme.graph.legal, scheme.graph.starts, scheme.graph.ends, draw(st.booleans())
+        )
+    n_labels = draw(st.integers(1, 6))
+    # Few different columns, so that labels share their predecessors.
+    columns = draw(st.lists(st.lists(MOSTLY, min_size=6, max_size=6), min_size=1, max_size=3))
+    legal = np.array([draw(st.sampled_from(columns))[:n_labels] for _ in range(n_labels)]).T
+    ends = [array(draw, (n_labels,), MOSTLY) for _ in range(2)]
+    return LabelGraph(legal, *ends, draw(st.booleans()))
+
+
 @st.composite
 def problems(draw: st.DrawFn, max_n: int = 5, scores: st.SearchStrategy | None = None):
     """A graph, emissions, transitions and a mask or None."""
-    n_labels = draw(st.integers(1, 4))
-    n = draw(st.integers(0, max_n))
+    graph = draw(graphs())
+    n_labels = graph.n_labels
+    n = draw(st.integers(0, max_n if n_labels <= 4 else min(max_n, 3)))
     cell = draw(st.sampled_from([FEW, MANY])) if scores is None else scores
-    mostly = st.sampled_from([True, True, True, False])
-    graph = LabelGraph(
-        array(draw, (n_labels, n_labels), mostly),
-        array(draw, (n_labels,), mostly),
-        array(draw, (n_labels,), mostly),
-    )
     emissions = array(draw, (n, n_labels), cell).astype(float)
     transitions = array(draw, (n_labels, n_labels), cell).astype(float)
-    mask = array(draw, (n, n_labels), mostly) if draw(st.booleans()) else None
+    mask = array(draw, (n, n_labels), MOSTLY) if draw(st.booleans()) else None
     return graph, emissions, transitions, mask
 
 
@@ -79,7 +94,49 @@ def test_the_n_best_paths_equal_brute_force(problem, k: int) -> None:
         assert score == path_score(path, emissions, transitions)
 
 
+@given(problems(), st.booleans(), st.booleans(), st.integers(1, 40))
+def test_open_ends_equal_graphs_that_begin_and_end_anywhere(
+    problem, open_start: bool, open_end: bool, k: int
+) -> None:
+    graph, *scores, mask = problem
+    anywhere = np.ones(graph.n_labels)
+    free = LabelGraph(
+        graph.legal,
+        anywhere if open_start else graph.starts,
+        anywhere if open_end else graph.ends,
+        graph.by_blocks,
+    )
+    expected = viterbi_nbest(free, *scores, k, mask)
+    found = viterbi_nbest(graph, *scores, k, mask, open_start=open_start, open_end=open_end)
+    assert [(score, path.tolist()) for score, path in found] == [
+        (score, path.tolist()) for score, path in expected
+    ]
+    if expected:
+        score, path = viterbi(graph, *scores, mask, open_start=open_start, open_end=open_end)
+        assert (score, path.tolist()) == (expected[0][0], expected[0][1].tolist())
+
+
+@given(problems(max_n=12), st.integers(1, 40))
+def test_of_equal_paths_those_of_lower_labels_come_first(problem, k: int) -> None:
+    graph, emissions, transitions, mask = problem
+    found = viterbi_nbest(graph, emissions, transitions, k, mask)
+    ranks = [(-score, path.tolist()[::-1]) for score, path in found]
+    assert ranks == sorted(ranks)
+
+
 REALS = st.floats(-1e6, 1e6)
+
+
+@given(problems(max_n=12, scores=REALS), st.integers(1, 30))
+def test_blocks_of_labels_change_nothing(problem, k: int) -> None:
+    graph, *scores, mask = problem
+    one, other = (
+        viterbi_nbest(LabelGraph(graph.legal, graph.starts, graph.ends, by), *scores, k, mask)
+        for by in (False, True)
+    )
+    assert [(score, path.tolist()) for score, path in one] == [
+        (score, path.tolist()) for score, path in other
+    ]
 
 
 @given(problems(max_n=12, scores=REALS), st.integers(1, 5))
@@ -113,19 +170,42 @@ def test_forbidden_labels_are_never_chosen_however_good(problem, k: int) -> None
 
 
 @pytest.mark.parametrize("n_labels", [4, 60])
-def test_a_long_sequence_equals_the_twin(n_labels: int) -> None:
+@pytest.mark.parametrize("block", [0, 7])
+@pytest.mark.parametrize("weight", [0.1, 3.0])
+def test_a_long_sequence_equals_the_twin(n_labels: int, block: int, weight: float) -> None:
     random = np.random.default_rng(n_labels)
     legal = random.random((n_labels, n_labels)) < 0.7
     legal[0, 0] = True  # and label 0 is never masked, so that some path is legal
     graph = LabelGraph(legal, np.ones(n_labels), np.ones(n_labels))
     emissions = random.normal(size=(300, n_labels))
-    transitions = random.normal(size=(n_labels, n_labels))
+    transitions = weight * random.normal(size=(n_labels, n_labels))
     mask = random.random((300, n_labels)) < 0.8
     mask[:, 0] = True
     expected = viterbi_twin(emissions.tolist(), transitions.tolist(), graph, mask)
-    score, path = viterbi(graph, emissions, transitions, mask)
+    score, path = viterbi(graph, emissions, transitions, mask, block)
     assert score == expected[0]
     assert path.tolist() == expected[1]
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.1, 3.0])
+@pytest.mark.parametrize("block", [0, 16])
+def test_words_with_many_tags_equal_the_twin(block: int, weight: float) -> None:
+    random = np.random.default_rng(7)
+    graph = with_tags(bmes(), [f"T{i}" for i in range(20)]).graph
+    emissions = random.normal(size=(100, 80)).round(1)
+    transitions = weight * random.normal(size=(80, 80))
+    expected = viterbi_twin(emissions.tolist(), transitions.tolist(), graph)
+    score, path = viterbi(graph, emissions, transitions, block=block)
+    assert (score, path.tolist()) == expected
+
+
+def test_paths_that_never_meet_take_linear_time() -> None:
+    # Two labels that never follow each other: nothing can be settled before the end.
+    graph = LabelGraph(np.eye(2), np.ones(2), np.ones(2))
+    n = 40_000
+    score, path = viterbi(graph, np.tile([0.0, 0.25], (n, 1)), ZEROS, block=1)
+    assert score == n / 4
+    assert path.all()
 
 
 FREE = LabelGraph(np.ones((2, 2)), np.ones(2), np.ones(2))

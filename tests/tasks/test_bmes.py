@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from twins import labels_of, legal_paths
 
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
 
 SCHEME = bmes()
 
@@ -46,3 +47,65 @@ def test_legal_sequences_are_exactly_those_of_words() -> None:
         }
         assert len(encoded) == 2 ** (n - 1)
         assert set(legal_paths(SCHEME.graph, n)) == encoded
+
+
+JOINT = with_tags(bmes(), ["NN", "VV", "NN"])
+
+
+def test_tagged_encoding_by_hand() -> None:
+    assert JOINT.tags == ("NN", "VV")
+    assert JOINT.labels == ("B-NN", "B-VV", "E-NN", "E-VV", "M-NN", "M-VV", "S-NN", "S-VV")
+    encoded = JOINT.encode([3, 1, 2], ["VV", "NN", "NN"])
+    spelled = " ".join(JOINT.labels[label] for label in encoded)
+    assert spelled == "B-VV M-VV E-VV S-NN B-NN E-NN"
+    assert encoded.dtype == np.uint16
+    assert JOINT.encode([], []).tolist() == []
+    assert JOINT.begins.tolist() == [label[0] in "BS" for label in JOINT.labels]
+    assert [JOINT.tags[tag] for tag in JOINT.tag_of] == [label[2:] for label in JOINT.labels]
+
+
+@pytest.mark.parametrize("scheme", [bmes(), six_labels()], ids=["bmes", "six"])
+@given(st.sets(st.text(min_size=1, max_size=4), min_size=1, max_size=5), st.data())
+def test_tagged_words_can_be_read_off_the_labels(scheme, tags: set[str], data) -> None:
+    joint = with_tags(scheme, tags)
+    assert joint.labels == tuple(sorted(joint.labels))
+    words = data.draw(st.lists(st.tuples(st.integers(1, 6), st.sampled_from(joint.tags))))
+    labels = joint.encode([length for length, _ in words], [tag for _, tag in words])
+    assert len(labels) == sum(length for length, _ in words)
+    begins = np.flatnonzero(joint.begins[labels])
+    lengths = np.diff([*begins, len(labels)])
+    assert [
+        (length, joint.tags[joint.tag_of[labels[begin]]])
+        for begin, length in zip(begins, lengths, strict=True)
+    ] == words
+    plain = scheme.encode([length for length, _ in words])
+    assert [joint.labels[label].split("-", 1)[0] for label in labels] == [
+        scheme.labels[label] for label in plain
+    ]
+
+
+@pytest.mark.parametrize("scheme", [bmes(), six_labels()], ids=["bmes", "six"])
+def test_legal_sequences_are_exactly_those_of_tagged_words(scheme) -> None:
+    joint = with_tags(scheme, "ab")
+    for n in range(1, 5 if len(scheme.labels) == 4 else 4):
+        encoded = {
+            tuple(joint.encode(lengths, tags).tolist())
+            for n_words in range(1, n + 1)
+            for lengths in itertools.product(range(1, n + 1), repeat=n_words)
+            if sum(lengths) == n
+            for tags in itertools.product("ab", repeat=n_words)
+        }
+        # Between two characters: the word goes on, or another one of either tag begins.
+        assert len(encoded) == 2 * 3 ** (n - 1)
+        assert set(legal_paths(joint.graph, n)) == encoded
+
+
+def test_tags_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="no tag 'XX'"):
+        JOINT.encode([1], ["XX"])
+    with pytest.raises(ValueError, match="2 words cannot have 1 tags"):
+        JOINT.encode([1, 2], ["NN"])
+    with pytest.raises(ValueError, match="no tag to label"):
+        with_tags(bmes(), [])
+    with pytest.raises(ValueError, match="more than labels can tell apart"):
+        with_tags(bmes(), map(str, range(20_000)))
