@@ -153,6 +153,10 @@ cdef class WordTransitions(TransitionSystem):
             self.characters, self.n_tags, self.by_words, self.max_word_length or None,
         )
 
+    def copy(self):
+        """A system of the same settings, for another thread."""
+        return self.__reduce__()[0](*self.__reduce__()[1])
+
     # The sentence ------------------------------------------------------------------------------
 
     cdef int load(
