@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import random
-import threading
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
-from tqdm import tqdm
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.draws import Draws
+from spacy_structreg.estimators.epochs import EpochReport, Epochs, ScoresT
 from spacy_structreg.estimators.gold import GoldKind, GoldT
-from spacy_structreg.estimators.protocols import Compiled, DecoderT, Scores, Trainer
+from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.estimators.settings import choose, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
@@ -32,29 +28,6 @@ from spacy_structreg.learn.settings import Learning
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-ScoresT = TypeVar("ScoresT", bound=Scores)
-
-
-@dataclass(frozen=True)
-class EpochReport(Generic[ScoresT]):
-    """What one epoch of training did.
-
-    model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
-    wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
-    to be corrected when they were visited; passive-aggressive rules also count what is right by
-    too little. seconds: wall time, evaluation included. dev: the
-    scores of the averaged weights on the development corpus, if there is one.
-    primary: the figure among them by which the best epoch is chosen, 0 where it is undefined.
-    """
-
-    model: int
-    epoch: int
-    wrong_examples: int
-    wrong_labels: int
-    seconds: float
-    dev: ScoresT | None
-    primary: float | None = None
 
 
 class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
@@ -125,9 +98,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @abstractmethod
     def _structure_of(self, examples: Iterable[GoldT]) -> Structure[GoldT, DecoderT]:
-        """The structure for a training on these examples.
+        """The structure for a training on these examples, which `_examples` gave.
 
-        Only a structure that depends on data needs to read them.
+        Only a structure that depends on data needs to read them. Raises ValueError if there can be
+        none for them.
         """
 
     def _restored_structure(
@@ -135,8 +109,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     ) -> Structure[GoldT, DecoderT]:
         """The structure of a model file: from its labels and what `Structure.contents` gave.
 
-        Raises ValueError if there can be none. Needed by structures that depend on data; labels
-        and contents are compared with what the structure says itself afterwards.
+        To be overridden where structures depend on data. Only that labels are a list is certain:
+        raises ValueError for whatever cannot be used. Afterwards labels, columns, entries and the
+        names of arrays are held to what the structure says of itself.
         """
         return self._structure_of(())
 
@@ -203,105 +178,44 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """
         gold = self.GOLD.checked_corpus(sentences, "training")
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
-        examples = self._all_examples(gold)
-        structure = self._structure_of(examples)
-        learner = structure.new_learner(self.learning)
-        compiled = _compile(structure, examples, learner)
-        history: list[EpochReport[ScoresT]] = []
-        reporting = threading.Lock()
-        stop = threading.Event()
-        hidden = None if progress else True
+        structure, learner, compiled = self._begin(gold)
+        # Threads that have a model each leave none over for the development corpus.
+        idle = n_threads if self.n_models == 1 else 1
 
-        with (
-            tqdm(
-                total=self.epochs * self.n_models, desc="train", unit="epoch", disable=hidden
-            ) as bar,
-            ThreadPoolExecutor(max(1, n_threads)) as pool,
-        ):
+        def evaluate(tables: list[TrainedRows]) -> ScoresT:
+            pool = DecoderPool(tables, structure.new_decoder)
+            return self._score(held_out or [], pool, None, idle)
 
-            def report(done: EpochReport[ScoresT]) -> None:
-                with reporting:
-                    history.append(done)
-                    if done.primary is not None:
-                        bar.set_postfix({f"dev_{self.PRIMARY}": f"{done.primary:.4f}"})
-                    bar.update()
-                    if on_epoch is not None:
-                        on_epoch(done)
-
-            # Threads that have a model each leave none over for the development corpus.
-            each = n_threads if self.n_models == 1 else 1
-            runs = [
-                pool.submit(
-                    self._train,
-                    structure,
-                    learner,
-                    compiled,
-                    held_out,
-                    number=number,
-                    n_threads=each,
-                    report=report,
-                    stop=stop,
-                )
-                for number in range(self.n_models)
-            ]
-            try:
-                trained = [run.result() for run in runs]
-            except BaseException:
-                # Threads cannot be interrupted: each looks after its epoch whether to go on.
-                stop.set()
-                for run in runs:
-                    run.cancel()
-                raise
+        plan = Epochs(
+            epochs=self.epochs,
+            patience=self.patience,
+            n_models=self.n_models,
+            seed=self.seed,
+            evaluate=evaluate if held_out else None,
+            primary=self.PRIMARY,
+        )
+        trained, history = plan.train(
+            structure, learner, compiled, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+        )
         tables = [average_rows(table, self.mean) for table in zip(*trained, strict=True)]
         checksum = corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
         with self._lock:
             self._structure = structure
-            self._trainer = None
             self._take(tables)
+            self._trainer = None
             self._draws = Draws(self.seed)
-            self.history = sorted(history, key=lambda done: (done.model, done.epoch))
+            self.history = history
             self.corpus_checksum = checksum
         return self
 
-    def _train(
-        self,
-        structure: Structure[GoldT, DecoderT],
-        learner: Perceptron,
-        compiled: list[Compiled],
-        held_out: list[GoldT] | None,
-        *,
-        number: int,
-        n_threads: int,
-        report: Callable[[EpochReport[ScoresT]], None],
-        stop: threading.Event,
-    ) -> list[TrainedRows]:
-        """Train model `number`, counted from 0; returns the weights of its best epoch.
-
-        learner: untrained; of several models each trains a copy.
-        """
-        learner = learner if self.n_models == 1 else learner.copy()
-        trainer = structure.new_trainer(learner)
-        draws = Draws(self.seed + number)
-        best: list[TrainedRows] | None = None
-        highest = -1.0
-        waited = 0
-        for epoch in range(1, self.epochs + 1):
-            began = time.perf_counter()
-            wrong = draws.epoch(structure, trainer, compiled)
-            scores = primary = None
-            if held_out is not None:
-                tables = learner.average()
-                pool = DecoderPool(tables, structure.new_decoder)
-                scores = self._score(held_out, pool, None, n_threads)
-                primary = scores.as_dict()[self.PRIMARY] or 0.0
-                waited += 1
-                if primary > highest:
-                    best, highest, waited = tables, primary, 0
-            seconds = time.perf_counter() - began
-            report(EpochReport(number + 1, epoch, *wrong, seconds, scores, primary))
-            if stop.is_set() or (self.patience is not None and waited >= self.patience):
-                break
-        return best or learner.average()
+    def _begin(
+        self, gold: list[GoldT]
+    ) -> tuple[Structure[GoldT, DecoderT], Perceptron, list[Compiled]]:
+        """What a training of its own needs: a structure, a learner, and compiled examples."""
+        examples = self._all_examples(gold)
+        structure = self._structure_of(examples)
+        learner = structure.new_learner(self.learning)
+        return structure, learner, _compile(structure, examples, learner)
 
     def prepare(self, sentences: Iterable[GoldT]) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.

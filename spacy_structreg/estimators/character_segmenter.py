@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.estimators.base import EpochReport, Estimator
+from spacy_structreg.estimators.base import Estimator
+from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.gold import Words
 from spacy_structreg.estimators.settings import CompleteTemplates, choose
 from spacy_structreg.estimators.structure import Structure

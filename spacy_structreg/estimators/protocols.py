@@ -71,7 +71,7 @@ class Scores(Protocol):
 
 
 class Report(Protocol):
-    """What `cli` reads of an epoch's report (`base.EpochReport`)."""
+    """What `cli` reads of an epoch's report (`epochs.EpochReport`)."""
 
     @property
     def model(self) -> int: ...

@@ -35,7 +35,10 @@ def estimator_class(header: dict[str, object], name: str = "model") -> type[Stor
 
     Raises ValueError if the header names no task that there is.
     """
-    task = field(header, "task", str)
+    try:
+        task: str = field(header, "task", str)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
     if task not in ESTIMATORS:
         raise ValueError(
             f"{name}: it is a model of the task {task!r}, which this version does not know; it "

@@ -13,9 +13,15 @@ class CompleteTemplates(tuple[str, ...]):
     @classmethod
     def checked(cls, templates: list[Any]) -> CompleteTemplates:
         """Templates from a file. Raises ValueError if they are not strings."""
-        if not all(isinstance(template, str) for template in templates):
-            raise ValueError("its templates are not strings")
-        return cls(templates)
+        return cls(strings("templates", templates))
+
+
+def strings(name: str, values: Iterable[Any]) -> list[str]:
+    """A list of strings from a file. Raises ValueError if they are none."""
+    listed = list(values)
+    if not all(isinstance(value, str) for value in listed):
+        raise ValueError(f"its {name} are not strings")
+    return listed
 
 
 def whole(name: str, value: Any, least: int) -> int:

@@ -45,7 +45,10 @@ class Structure(ABC, Generic[GoldT, DecoderT]):
 
     @abstractmethod
     def new_decoder(self, tables: list[TrainedRows]) -> DecoderT:
-        """A decoder by the given weights. Raises ValueError if they do not fit the features."""
+        """A decoder by the given weights. Several threads may ask for one at a time.
+
+        Raises ValueError if the weights do not fit the features.
+        """
 
     @abstractmethod
     def compile(self, example: GoldT, learner: Perceptron) -> Compiled | None:
@@ -55,7 +58,7 @@ class Structure(ABC, Generic[GoldT, DecoderT]):
         """
 
     def pieces(
-        self, examples: Sequence[Compiled], mini_sample: float | None, seed: int
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         """Cut compiled examples into mini-samples of a mean length; None leaves them whole.
 
@@ -66,7 +69,8 @@ class Structure(ABC, Generic[GoldT, DecoderT]):
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """What a model file must hold of the structure besides settings and labels.
 
-        Returns entries of the header, of what msgpack can hold, and arrays, whose names begin with
-        a letter. Models whose contents differ cannot be averaged.
+        Returns entries of the header, as msgpack gives them back (lists, no tuples), and arrays,
+        whose names begin with a letter (`stored.nested` names those of a model within this one).
+        Models whose contents differ cannot be averaged.
         """
         return {}, {}

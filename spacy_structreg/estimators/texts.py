@@ -11,8 +11,9 @@ from operator import itemgetter
 from typing import Literal, TypeAlias, TypeVar
 
 from spacy_structreg.corpora.sentences import sentence_ends
-from spacy_structreg.estimators.base import Estimator, ScoresT
+from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, OutputT
+from spacy_structreg.estimators.epochs import ScoresT
 from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, Words
 from spacy_structreg.estimators.protocols import DecoderT
 from spacy_structreg.metrics.joint import JointScores, score_joint
