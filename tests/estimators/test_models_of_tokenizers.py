@@ -12,6 +12,7 @@ from spacy.training import Example
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.protocols import TokenizerModel
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.pipeline.segmenter import Segmenter, create_segmenter
 
 
@@ -30,7 +31,8 @@ def examples() -> list[Example]:
 
 
 def test_our_models_are_models_of_tokenizers() -> None:
-    assert isinstance(CharacterSegmenter(), TokenizerModel)
+    for model in (CharacterSegmenter(), WordSegmenter()):
+        assert isinstance(model, TokenizerModel)
     assert not isinstance(object(), TokenizerModel)
 
 

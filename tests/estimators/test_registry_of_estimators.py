@@ -10,6 +10,7 @@ from made_up import tampered
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.registry import ESTIMATORS, load_estimator
 from spacy_structreg.estimators.stored import nested, unnested
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.model_file import parse_model
 
 
@@ -23,6 +24,16 @@ def test_the_class_is_that_of_the_task(small: CharacterSegmenter, tmp_path: Path
     # Mapped, so that saving over the file has to let go of it.
     load_estimator(path).save(path)
     assert path.read_bytes() == small.to_bytes()
+
+
+def test_a_model_of_another_task(tmp_path: Path) -> None:
+    words = WordSegmenter(epochs=1).fit([["大学", "生活"], ["学生"]])
+    words.save(tmp_path / "m.srt")
+    assert type(load_estimator(tmp_path / "m.srt")) is WordSegmenter
+    with pytest.raises(ValueError, match="task 'word_segmenter', not 'character_segmenter'"):
+        CharacterSegmenter.load(tmp_path / "m.srt")
+    with pytest.raises(ValueError, match="differ in task: "):
+        CharacterSegmenter.average([CharacterSegmenter(), words])
 
 
 def test_tasks_have_classes_of_their_own() -> None:
