@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 
-__all__ = ["EMPTY_TAG", "Tree", "read_brackets", "tagged_sentences"]
+__all__ = ["EMPTY_TAG", "Tree", "plain_word", "read_brackets", "tagged_sentences"]
 
 EMPTY_TAG = "-NONE-"
 ROOT_LABELS = frozenset({"", "ROOT", "TOP"})
@@ -23,6 +24,11 @@ SYMBOL = re.compile(r"[()]|[^()\x20\t\n\r\v\f]+")
 PLAIN_SYMBOL = re.compile(r"[^()\x20\t\n\r\v\f\x00\ud800-\udfff]+")
 MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")
 FUNCTION_TAGS = re.compile("^([^-=]+)[-=].*", re.DOTALL)
+# How the notation writes what has a meaning in it.
+ESCAPED = re.compile(r"\\([/*])")
+BRACKET_NAMES = MappingProxyType(
+    {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+)
 # Deeper lines are indented no further: a chain of n nodes would take n² spaces.
 DEEPEST_INDENT = 100
 
@@ -302,3 +308,11 @@ def tagged_sentences(path: StrPath, *, encoding: str = "utf-8") -> list[list[tup
     if not sentences:
         raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
     return sentences
+
+
+def plain_word(word: str) -> str:
+    r"""A word of the Penn treebanks as it stands in text: `-LRB-` is `(`, and `1\/2` is `1/2`.
+
+    The quotes of the Penn Treebank, two backticks and two apostrophes, stay as they are.
+    """
+    return BRACKET_NAMES.get(word) or ESCAPED.sub(r"\1", word)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines, replace_text
@@ -24,6 +25,7 @@ __all__ = [
     "Word",
     "read_conllu",
     "segmented_sentences",
+    "tagged_sentences",
     "write_conllu",
 ]
 
@@ -336,6 +338,28 @@ def segmented_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[l
     """
     for sentence in read_conllu(path, encoding=encoding):
         yield sentence.forms
+
+
+def tagged_sentences(
+    path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
+) -> Iterator[list[tuple[str, str]]]:
+    """Yield (form, tag) of the words of each sentence; errors as of `read_conllu`.
+
+    column: of the tags, those of the language or the universal ones. Raises ValueError, with the
+    number of the sentence from 1, for a word that has none there.
+    """
+    if column not in ("xpos", "upos"):
+        raise ValueError(f"{column!r} is no column of tags; take xpos or upos")
+    for number, sentence in enumerate(read_conllu(path, encoding=encoding), start=1):
+        tags = [word.xpos if column == "xpos" else word.upos for word in sentence.words]
+        if NOTHING in tags:
+            other = "upos" if column == "xpos" else "xpos"
+            raise ValueError(
+                f"{path}: the word {sentence.forms[tags.index(NOTHING)]!r} of sentence {number} "
+                f"({sentence.sent_id or 'without sent_id'}) has no {column.upper()}; take the "
+                f"column {other}, or leave the sentence out"
+            )
+        yield list(zip(sentence.forms, tags, strict=True))
 
 
 def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> int:

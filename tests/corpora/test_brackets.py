@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets, tagged_sentences
+from spacy_structreg.corpora.brackets import (
+    Tree,
+    plain_word,
+    read_brackets,
+    tagged_sentences,
+)
 from spacy_structreg.corpora.errors import CorpusError
 
 LDC_FILE = """\
@@ -340,3 +345,15 @@ def test_real_treebank_comes_back_from_brackets(data_folder: Path, tmp_path: Pat
     tags = {tag for sentence in tagged_sentences(path) for _, tag in sentence}
     assert {"NN", "-LRB-", "PRP$", "``", ":"} <= tags
     assert "-NONE-" not in tags
+
+
+@pytest.mark.parametrize(
+    ("escaped", "plain"),
+    [
+        *(("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-LCB-", "{")),
+        *(("-RCB-", "}"), (r"1\/2", "1/2"), (r"\*\*", "**"), (r"a\b", r"a\b"), ("``", "``")),
+        ("x-LRB-", "x-LRB-"),
+    ],
+)
+def test_words_as_they_stand_in_text(escaped: str, plain: str) -> None:
+    assert plain_word(escaped) == plain

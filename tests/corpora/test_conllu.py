@@ -16,6 +16,7 @@ from spacy_structreg.corpora.conllu import (
     Word,
     read_conllu,
     segmented_sentences,
+    tagged_sentences,
     write_conllu,
 )
 from spacy_structreg.corpora.errors import CorpusError
@@ -311,3 +312,28 @@ class TestRealTreebanks:
         treebank = list(read_conllu(data_folder / "ud-english-ewt/en_ewt-ud-dev.conllu.xz"))
         write_conllu(tmp_path / "dev.conllu", treebank)
         assert list(read_conllu(tmp_path / "dev.conllu")) == treebank
+
+
+class TestTaggedSentences:
+    def test_columns(self, tmp_path: Path) -> None:
+        path = tmp_path / "treebank.conllu"
+        words = (Word("New York", upos="PROPN", xpos="NR"), Word("。", upos="PUNCT", xpos="PU"))
+        write_conllu(path, [Sentence(words), Sentence(words[:1])])
+        assert list(tagged_sentences(path)) == [
+            [("New York", "NR"), ("。", "PU")],
+            [("New York", "NR")],
+        ]
+        universal = list(tagged_sentences(path, column="upos"))
+        assert universal[0] == [("New York", "PROPN"), ("。", "PUNCT")]
+        with pytest.raises(ValueError, match="'feats' is no column of tags"):
+            list(tagged_sentences(path, column="feats"))  # type: ignore[arg-type]
+
+    def test_a_word_without_a_tag(self, tmp_path: Path) -> None:
+        path = tmp_path / "treebank.conllu"
+        fine = Sentence((Word("a", xpos="N"),))
+        write_conllu(path, [fine, Sentence((Word("b"),), comments=("# sent_id = s2",))])
+        fault = r"treebank\.conllu: the word 'b' of sentence 2 \(s2\) has no XPOS; .* column upos"
+        with pytest.raises(ValueError, match=fault):
+            list(tagged_sentences(path))
+        with pytest.raises(ValueError, match=r"sentence 1 \(without sent_id\) has no UPOS"):
+            list(tagged_sentences(path, column="upos"))

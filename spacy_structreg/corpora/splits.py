@@ -1,0 +1,78 @@
+"""Parts of corpora: training, development and test sets, folds, genres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from spacy_structreg.corpora.conllu import Sentence
+
+__all__ = ["EWT_GENRES", "fold_bounds", "genre", "rest_of_treebank"]
+
+# Of UD English EWT, in the order of its training set.
+EWT_GENRES = ("weblog", "newsgroup", "email", "reviews", "answers")
+
+
+def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:
+    """Begin and end of each fold: runs of sentences that cover all, none empty.
+
+    Neighbours stay together, so that a text lies in two folds only where one ends in it. Fold k
+    goes from n·k // n_folds on. Raises ValueError for fewer sentences than folds, and for fewer
+    than two folds.
+    """
+    if n_folds < 2:
+        raise ValueError(f"{n_folds} folds; take two or more")
+    if n_sentences < n_folds:
+        raise ValueError(f"{n_sentences} sentences are too few for {n_folds} folds")
+    ends = [n_sentences * fold // n_folds for fold in range(n_folds + 1)]
+    return list(pairwise(ends))
+
+
+def genre(sentence: Sentence) -> str:
+    """The genre of a sentence of UD English EWT: its `sent_id` up to the first hyphen.
+
+    Raises ValueError if that is none of `EWT_GENRES`.
+    """
+    name = (sentence.sent_id or "").partition("-")[0]
+    if name not in EWT_GENRES:
+        raise ValueError(
+            f"the sent_id {sentence.sent_id!r} does not begin with a genre of UD English EWT "
+            f"({', '.join(EWT_GENRES)})"
+        )
+    return name
+
+
+def rest_of_treebank(
+    treebank: Iterable[Sentence], held_out: Iterable[Sentence]
+) -> Iterator[Sentence]:
+    """The sentences of a whole treebank that are not held out, by their `sent_id`.
+
+    The official training set of UD English EWT is the rest of its genre files beside the
+    development and the test set. Raises ValueError for sentences without `sent_id` or with one that
+    occurs twice, and, at the end, if a sentence that is held out is not in the treebank.
+    """
+    left: set[str] = set()
+    for sentence in held_out:
+        _add_id(sentence, left)
+    seen: set[str] = set()
+    for sentence in treebank:
+        identity = _add_id(sentence, seen)
+        if identity in left:
+            left.remove(identity)
+        else:
+            yield sentence
+    if left:
+        raise ValueError(
+            f"{len(left)} sentences that are held out are not in the treebank, such as "
+            f"{min(left)!r}; take files of the same release"
+        )
+
+
+def _add_id(sentence: Sentence, known: set[str]) -> str:
+    identity = sentence.sent_id
+    if identity is None:
+        raise ValueError(f"a sentence has no sent_id: {sentence.raw_text()[:40]!r}")
+    if identity in known:
+        raise ValueError(f"the sent_id {identity!r} occurs twice")
+    known.add(identity)
+    return identity

@@ -1,0 +1,89 @@
+"""Folds, genres and what is left of a treebank beside the parts that are held out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu
+from spacy_structreg.corpora.splits import EWT_GENRES, fold_bounds, genre, rest_of_treebank
+
+
+def sentence(identity: str | None) -> Sentence:
+    return Sentence((Word("a"),), comments=() if identity is None else (f"# sent_id = {identity}",))
+
+
+class TestFolds:
+    @given(st.integers(2, 12), st.integers(0, 60))
+    def test_cover_all_in_order_and_differ_by_one_at_most(self, n_folds: int, more: int) -> None:
+        bounds = fold_bounds(n_folds + more, n_folds)
+        assert len(bounds) == n_folds
+        assert [i for begin, end in bounds for i in range(begin, end)] == list(
+            range(n_folds + more)
+        )
+        sizes = [end - begin for begin, end in bounds]
+        assert max(sizes) - min(sizes) <= 1
+
+    def test_are_those_of_percents(self) -> None:
+        """`structreg convert --percent 10:20` takes the second of ten."""
+        assert fold_bounds(3914) == [
+            (3914 * p // 100, 3914 * (p + 10) // 100) for p in range(0, 100, 10)
+        ]
+
+    def test_refuses_too_few(self) -> None:
+        with pytest.raises(ValueError, match="9 sentences are too few for 10 folds"):
+            fold_bounds(9)
+        with pytest.raises(ValueError, match="1 folds"):
+            fold_bounds(9, 1)
+
+
+def test_genres() -> None:
+    assert genre(sentence("weblog-blog.org_x_2005-0001")) == "weblog"
+    for identity in ("novel-1", None, ""):
+        with pytest.raises(ValueError, match="does not begin with a genre of UD English EWT"):
+            genre(sentence(identity))
+
+
+class TestRest:
+    def test_by_hand(self) -> None:
+        treebank = [sentence(name) for name in "abcd"]
+        rest = rest_of_treebank(treebank, [sentence("c"), sentence("a")])
+        assert [s.sent_id for s in rest] == ["b", "d"]
+
+    @pytest.mark.parametrize(
+        ("treebank", "held_out", "fault"),
+        [
+            (["a", None], [], "a sentence has no sent_id: 'a'"),
+            (["a"], [None], "a sentence has no sent_id"),
+            (["a", "a"], [], "the sent_id 'a' occurs twice"),
+            (["a"], ["a", "a"], "the sent_id 'a' occurs twice"),
+            (["a"], ["b", "c"], "2 sentences that are held out are not in the treebank.* 'b'"),
+        ],
+    )
+    def test_what_is_refused(
+        self, treebank: list[str | None], held_out: list[str | None], fault: str
+    ) -> None:
+        with pytest.raises(ValueError, match=fault):
+            list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
+
+    def test_the_training_set_of_ewt(self, data_folder: Path) -> None:
+        """Counts are those of the source."""
+        folder = data_folder / "ud-english-ewt"
+        whole = [s for name in EWT_GENRES for s in read_conllu(folder / f"en_ewt-{name}.conllu.xz")]
+        dev, test = (
+            list(read_conllu(folder / f"en_ewt-ud-{p}.conllu.xz")) for p in ("dev", "test")
+        )
+        train = list(rest_of_treebank(whole, dev + test))
+        assert (len(train), len(dev), len(test)) == (12_544, 2001, 2077)
+        counts = [Counter(map(genre, part)) for part in (train, dev, test)]
+        assert {name: tuple(count[name] for count in counts) for name in EWT_GENRES} == {
+            "answers": (2631, 419, 438),
+            "email": (3770, 523, 606),
+            "newsgroup": (1833, 274, 284),
+            "reviews": (2725, 554, 535),
+            "weblog": (1585, 231, 214),
+        }

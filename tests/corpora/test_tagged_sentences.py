@@ -1,0 +1,102 @@
+"""Tagged sentences of every format, by hand and from the corpora."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.tagged import TAGGED_FORMATS, read_tagged_sentences
+
+Sentences = list[list[tuple[str, str]]]
+
+ROWS = [("他", "PRON", "PN"), ("来", "VERB", "VV")]
+CONLLU = "".join(
+    f"{number}\t{word}\t_\t{upos}\t{xpos}\t_\t_\t_\t_\t_\n"
+    for number, (word, upos, xpos) in enumerate(ROWS, start=1)
+)
+TEXTS = {
+    "brackets": "( (IP (NP-SBJ (PN 他)) (VP (-NONE- *) (VV 来))) )\n",
+    "conllu": CONLLU,
+    "pfr": "20010305-02-003-001/m  [北方/f  学校/n]nt\n\n20010306-02-003-001/m  来/v\n",
+    "tagged": "他_PN 来_VV\n",
+}
+PAIRS = [[("他", "PN"), ("来", "VV")]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_bytes(text.encode())
+    return tmp_path
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("format", "options", "expected"),
+    [
+        ("brackets", {}, PAIRS),
+        ("conllu", {}, PAIRS),
+        ("conllu", {"column": "upos"}, [[("他", "PRON"), ("来", "VERB")]]),
+        ("tagged", {}, PAIRS),
+        ("pfr", {}, [[("北方", "f"), ("学校", "n")], [("来", "v")]]),
+        ("pfr", {"merge": True}, [[("北方学校", "nt")], [("来", "v")]]),
+        ("pfr", {"days": {6}}, [[("来", "v")]]),
+    ],
+)
+def test_formats(
+    format: str, options: dict[str, Any], expected: Sentences, named: bool, folder: Path
+) -> None:
+    given: Any = format if named else None
+    path = folder / format
+    assert list(read_tagged_sentences(path, format=given, **options)) == expected
+
+
+def test_all_formats_are_tested() -> None:
+    assert sorted(TEXTS) == list(TAGGED_FORMATS)
+
+
+def test_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(TEXTS["tagged"].encode("gb18030"))
+    assert list(read_tagged_sentences(path, encoding="gb18030")) == PAIRS
+    with pytest.raises(CorpusError, match="text:1: byte"):
+        list(read_tagged_sentences(path))
+
+
+def test_what_has_no_tags(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("他 来\n我 走\n", "utf-8")
+    with pytest.raises(ValueError, match=r"the format segmented has no tags; .* brackets, conllu"):
+        list(read_tagged_sentences(path))
+    with pytest.raises(CorpusError, match=r"text:1: .* has no tag"):
+        list(read_tagged_sentences(path, format="tagged"))
+    with pytest.raises(ValueError, match="no paragraph of the days"):
+        list(read_tagged_sentences(folder / "pfr", days={7}))
+
+
+@pytest.mark.parametrize(
+    ("file", "sentences", "words", "tags"),
+    [
+        ("zhuxian/train.wordpos", 2373, 67_648, 32),
+        ("zhuxian/dev.wordpos", 788, 20_393, None),
+        ("zhuxian/test.wordpos", 1394, 34_355, None),
+        ("ptb-sample/combined.mrg.xz", 3914, 94_084, 45),
+        ("ud-chinese-gsd-simplified/train.conll.xz", 3997, 98_608, 42),
+        ("ud-chinese-gsd-1.4/zh-ud-test.conllu", 500, 12_012, None),
+        ("ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz", 500, 12_665, None),
+        ("pfr-199801/199801.txt.xz", 19_484, 1_121_447, 44),
+        ("ud-english-ewt/en_ewt-ud-test.conllu.xz", 2077, 25_094, None),
+    ],
+)
+def test_corpora(
+    file: str, sentences: int, words: int, tags: int | None, data_folder: Path
+) -> None:
+    """Counts are those of the sources."""
+    read = list(read_tagged_sentences(data_folder / file))
+    assert len(read) == sentences
+    assert sum(map(len, read)) == words
+    if tags is not None:
+        assert len({tag for sentence in read for _, tag in sentence}) == tags
