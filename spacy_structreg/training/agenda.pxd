@@ -9,6 +9,7 @@ cdef enum Stop:
     EARLY
     MAX_VIOLATION
     PLAIN
+    EVERY
 
 
 ctypedef struct DerivationView:
@@ -35,6 +36,9 @@ cdef class AgendaTrainer:
 
     cdef Py_ssize_t _visit(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil
+    cdef Py_ssize_t _visit_every(
+        self, const int32_t* gold, Py_ssize_t n_gold
     ) except -1 nogil
     cdef Py_ssize_t _walk(
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss

@@ -5,12 +5,15 @@ it passes, its score is compared with the best there. One trace of these serves 
 points: *early*, the first slot that gold does not survive (Collins & Roark 2004); *max-violation*,
 the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012); *plain*, the end. An
 update skips the actions that prediction and gold begin with in common.
+
+A beam of one can instead learn from *every* action, as a classifier does, and go on from its own
+choice, right or wrong, so that it sees such histories as it will meet in decoding.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
@@ -25,7 +28,7 @@ import numpy as np
 
 from spacy_structreg.training.pieces import checked_pieces
 
-STOPS = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN}
+STOPS = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN, "every": EVERY}
 
 
 cdef class AgendaTrainer:
@@ -33,7 +36,9 @@ cdef class AgendaTrainer:
 
     system: the task; it must be no other thread's. templates: `StateTemplate`s.
     learner: a `Perceptron` with a table for each event of the task (`search.scorer.new_learner`).
-    width: of the beam. stop: which update, ``"early"``, ``"max_violation"`` or ``"plain"``.
+    width: of the beam. stop: which update, ``"early"``, ``"max_violation"`` or ``"plain"``; or
+        ``"every"``, one at each action, which is an example to the clock of its own. This needs a
+        width of 1, and a task whose gold actions stay right after others that were wrong.
     merge: also merge in training, which the papers do not; see `search.agenda`.
     Raises ValueError for settings that do not exist or do not fit each other.
     """
@@ -44,9 +49,12 @@ cdef class AgendaTrainer:
     ):
         if stop not in STOPS:
             raise ValueError(f"the update is {stop!r}; choose from {', '.join(STOPS)}")
+        if stop == "every" and width != 1:
+            raise ValueError(f"the update 'every' needs a beam of width 1, not {width}")
         self.system = system
         self.learner = learner
-        self.scorer = StateScorer(system, templates, learner.tables, memo)
+        # Weights that change at every action leave nothing to remember.
+        self.scorer = StateScorer(system, templates, learner.tables, memo and stop != "every")
         self.agenda = Agenda(self.scorer, width, merge)
         self.stop = STOPS[stop]
         self._dropout = learner.settings.dropout
@@ -126,6 +134,8 @@ cdef class AgendaTrainer:
         self.system.present(derivation.sentence, begin, count, self._dropout, &self._noise)
         if self._threshold:
             self.scorer.draw = next_word(&self._noise)
+        if self.stop == EVERY:
+            return self._visit_every(gold, n_gold)
         self.scorer.time = self.learner.read_time()
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
@@ -141,6 +151,60 @@ cdef class AgendaTrainer:
         self._compare(gold, item, step)
         self.learner.apply(loss)
         return max(1, n_wrong)
+
+    cdef Py_ssize_t _visit_every(
+        self, const int32_t* gold, Py_ssize_t n_gold
+    ) except -1 nogil:
+        """Take the best action of each state and learn from each; returns how many were wrong.
+
+        Where gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
+        """
+        cdef Py_ssize_t size = self.system.state_size
+        cdef uint8_t* mask = self.agenda._mask
+        cdef double* scores = self.agenda._scores
+        cdef Py_ssize_t n_wrong = 0
+        cdef Py_ssize_t step
+        cdef double violation
+        cdef double score
+        cdef char* state
+        cdef int action
+        cdef int best
+        cdef int other
+        reserve(<void**> &self._gold_states, &self._gold_state_capacity, 2 * size, 1)
+        state = self._gold_states
+        self.system.init(state)
+        for step in range(n_gold):
+            if self.system.is_final(state):
+                break
+            memset(mask, 0, self.system.n_actions)
+            self.system.legal(state, mask)
+            self.scorer.time = self.learner.read_time()
+            self.scorer.score(state, mask, scores)
+            best = -1
+            other = -1
+            for action in range(self.system.n_actions):
+                if not mask[action]:
+                    continue
+                if self.system.has_bonus:
+                    scores[action] += self.system.bonus(state, action)
+                if best < 0 or scores[action] > scores[best]:
+                    best = action
+                if action != gold[step] and (other < 0 or scores[action] > scores[other]):
+                    other = action
+            if best < 0:
+                break
+            n_wrong += best != gold[step]
+            self.learner.begin_example()
+            if other >= 0 and mask[gold[step]]:
+                score = scores[gold[step]]
+                violation = scores[other] - score + (self.learner.rule != PERCEPTRON)
+                if violation > 0.0 or best == other:
+                    self._note(state, gold[step], 1.0)
+                    self._note(state, other, -1.0)
+                    self.learner.apply(violation)
+            self.system.apply(state, best, state + size)
+            memcpy(state, state + size, size)
+        return n_wrong
 
     cdef Py_ssize_t _walk(
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss
