@@ -1,0 +1,93 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.transition_system cimport TransitionSystem
+
+cdef enum:
+    N_FIELDS = 20
+
+
+cdef class TagSets:
+    cdef readonly int n_tags
+    cdef readonly Py_ssize_t n
+    cdef dict _arrays
+    cdef const uint64_t* _keys
+    cdef uint64_t* _ids      # of the set of each key
+    cdef uint8_t* _masks     # (n, n_tags)
+    cdef int32_t* _slots     # numbers of keys, -1 where there is none
+    cdef uint64_t _slot_mask
+
+    cdef Py_ssize_t find(self, uint64_t key) noexcept nogil
+
+
+cdef class WordAtoms:
+    cdef readonly bint half_width
+    cdef readonly TagSets categories
+    cdef readonly TagSets classes
+    cdef object _tables
+    cdef const uint32_t* _half_width
+    cdef const uint32_t* _lower
+    cdef const uint8_t* _kinds
+
+    cdef uint32_t see(self, uint32_t character) noexcept nogil
+    cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
+    cdef void fill(
+        self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
+    ) noexcept nogil
+    cdef uint64_t category(self, uint32_t character) noexcept nogil
+
+
+ctypedef struct TagState:
+    int32_t position  # words tagged
+    int32_t tag1      # the tags of the last two words
+    int32_t tag2
+
+
+cdef class TagTransitions(TransitionSystem):
+    cdef readonly WordAtoms words
+    cdef readonly int n_tags
+    cdef readonly TagSets dictionary
+    cdef uint64_t _wanted_fields
+    cdef int _n_of_words                  # the first atoms are fields of words,
+    cdef Py_ssize_t* _places              # found so far from the fields of the current one
+    cdef int* _many_kinds                 # what each atom with many values is
+    cdef uint64_t _tag1_bit
+    cdef uint64_t _tag2_bit
+    cdef int _tag1
+    cdef int _tag2
+    cdef Py_ssize_t _n
+    cdef Py_ssize_t _begin
+    cdef Py_ssize_t _end
+    cdef const uint32_t* _text
+    cdef const int32_t* _bounds
+    cdef uint64_t* _fields
+    cdef Py_ssize_t _field_capacity
+    cdef const uint8_t** _masks
+    cdef Py_ssize_t _mask_capacity
+    cdef uint8_t* _hidden
+    cdef Py_ssize_t _hidden_capacity
+    cdef bint _any_hidden
+    cdef uint64_t* _inner
+    cdef Py_ssize_t _inner_capacity
+    cdef object _kept
+
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, const uint8_t* allowed
+    ) except -1 nogil
+
+
+cdef class TagDecoder:
+    cdef readonly Agenda agenda
+    cdef readonly TagTransitions system
+    cdef readonly tuple tags
+    cdef uint32_t* _text
+    cdef Py_ssize_t _text_capacity
+    cdef int32_t* _bounds
+    cdef Py_ssize_t _bound_capacity
+    cdef int32_t* _decided
+    cdef Py_ssize_t _decided_capacity
+    cdef char* _states
+    cdef Py_ssize_t _state_capacity
+
+    cdef Py_ssize_t _load(self, list sentences) except -1
+    cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil

@@ -1,0 +1,804 @@
+"""Tagging the words of a sentence, as a transition system: one action a word, its tag.
+
+The atoms of a state are fields of the words around the current one, which are computed once a
+sentence, and the last two tags (Collins 2002, after Ratnaparkhi 1996; fields of Chinese words as in
+Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of the word before it
+``f(w-1)``, and so on, two words to either side:
+
+- ``w``: the word; ``lower``: without case;
+- ``start``, ``end``: its first and last character; ``prefix2`` to ``prefix5``, ``suffix2`` to
+  ``suffix5``: its first and last characters, null for shorter words; all without case;
+- ``len``: how many characters it has, up to 15;
+- ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
+  repetitions left out; ``pattern``: which of its characters are the same;
+- ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
+  ``tags``: the tags that it has in training itself, for words beside the current one.
+
+``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
+and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
+from spacy_structreg.tasks.derivations cimport Derivation
+
+import numpy as np
+
+from spacy_structreg.features.characters import TABLE_SIZE, half_width_table
+from spacy_structreg.features.word_shapes import lower_case_table, shape_table
+
+cdef extern from "Python.h":
+    Py_UCS4* PyUnicode_AsUCS4(
+        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
+    ) except NULL
+
+cdef enum:
+    TABLE = 0x20000
+    # How far atoms look beyond the ends of a sentence.
+    REACH = 2
+    MAX_LENGTH = 15
+    # The field of a word that is not there, and of a set that is empty.
+    NO_WORD = 1
+    NO_TAGS = 2
+    # Tags that are not there: before the sentence, or beyond a cut.
+    BEFORE_SENTENCE = -1
+    BEYOND_CUT = -2
+
+assert TABLE == TABLE_SIZE
+
+cdef enum:
+    POSITION
+    TAG1
+    TAG2
+    N_ANCHORS
+
+cdef enum:
+    WORD
+    LOWER
+    START
+    PREFIX2
+    PREFIX3
+    PREFIX4
+    PREFIX5
+    END
+    SUFFIX2
+    SUFFIX3
+    SUFFIX4
+    SUFFIX5
+    LENGTH
+    KINDS
+    SHAPE
+    PATTERN
+    CATEGORY_OF_START
+    CATEGORY_OF_END
+    TAGS
+    N_FIELDS_USED
+
+assert N_FIELDS_USED <= N_FIELDS
+
+cdef enum:
+    CHARACTERS
+    INNER
+    REPEATED
+    CATEGORIES
+
+_FIELDS = [
+    "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
+    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+]
+_MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
+
+# The fields of words by the names of their atoms, and how far the word is from the current one.
+_ATOMS = {
+    f"w{at}" if field == "w" else f"{field}(w{at})": (number, offset)
+    for number, field in enumerate(_FIELDS)
+    for offset, at in zip(range(-REACH, REACH + 1), ["-2", "-1", "0", "+1", "+2"], strict=True)
+    if (field, offset) != ("tags", 0)
+}
+
+TAGGING_ATOMS = (*_ATOMS, *_MANY, "t-1", "t-2")
+"""The names of all atoms that templates of tagging may read."""
+
+TAGGING_EVENTS = ("tag",)
+"""The names of the events on which they fire."""
+
+NEEDS_CATEGORIES = frozenset(
+    [name for name in TAGGING_ATOMS if name.startswith("cat")]
+)
+"""The atoms that are about categories of characters."""
+
+NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
+"""The atoms that are about the tags of words."""
+
+
+cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
+    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return state ^ (state >> 29)
+
+
+cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
+    """A hash as a field: none of the values that mean something else."""
+    return state if state > NO_TAGS else state + NO_TAGS + 1
+
+
+cdef class TagSets:
+    """Sets of tags by 64-bit keys, of words or of characters.
+
+    n_tags: how many tags there are.
+    arrays: keys, uint64 of shape (n,), rising; tags, uint16, and starts, int64 of shape (n + 1,):
+        the tags of key i, rising, are tags[starts[i] : starts[i + 1]], one at least.
+    Raises ValueError if the arrays are not of this form.
+    """
+
+    def __init__(self, int n_tags, arrays):
+        cdef const uint64_t[::1] keys
+        cdef const int64_t[::1] starts
+        cdef const uint16_t[::1] tags
+        cdef uint64_t size = 16
+        cdef uint64_t slot
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        if self._slots != NULL:
+            raise TypeError("sets of tags cannot be made anew")
+        self.n_tags = n_tags
+        self._arrays = _checked_sets(n_tags, arrays)
+        keys = self._arrays["keys"]
+        starts = self._arrays["starts"]
+        tags = self._arrays["tags"]
+        self.n = keys.shape[0]
+        if self.n >= 0x40000000:
+            raise ValueError("there are too many sets of tags")
+        self._keys = &keys[0] if self.n else NULL
+        while size < <uint64_t> self.n * 2:
+            size *= 2
+        self._slot_mask = size - 1
+        self._ids = <uint64_t*> malloc(max(1, self.n) * sizeof(uint64_t))
+        self._masks = <uint8_t*> calloc(max(1, self.n), max(1, n_tags))
+        self._slots = <int32_t*> malloc(size * sizeof(int32_t))
+        if self._ids == NULL or self._masks == NULL or self._slots == NULL:
+            raise MemoryError(f"no memory for {self.n:,} sets of tags")
+        memset(self._slots, 0xFF, size * sizeof(int32_t))
+        for i in range(self.n):
+            for k in range(starts[i], starts[i + 1]):
+                self._masks[i * n_tags + tags[k]] = 1
+            self._ids[i] = field_of(
+                murmur_hash_64a(
+                    &tags[starts[i]], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
+                )
+            )
+            slot = mixed(0, keys[i]) & self._slot_mask
+            while self._slots[slot] >= 0:
+                slot = (slot + 1) & self._slot_mask
+            self._slots[slot] = <int32_t> i
+
+    def __dealloc__(self):
+        free(self._ids)
+        free(self._masks)
+        free(self._slots)
+
+    def __reduce__(self):
+        return TagSets, (self.n_tags, self._arrays)
+
+    def __len__(self):
+        return self.n
+
+    @property
+    def arrays(self):
+        """The arrays by name."""
+        return dict(self._arrays)
+
+    def get(self, uint64_t key):
+        """The tags of a key, rising; None if it has none."""
+        found = self.find(key)
+        if found < 0:
+            return None
+        return [tag for tag in range(self.n_tags) if self._masks[found * self.n_tags + tag]]
+
+    cdef Py_ssize_t find(self, uint64_t key) noexcept nogil:
+        """The number of a key; -1 if it has no set."""
+        cdef uint64_t slot = mixed(0, key) & self._slot_mask
+        while self._slots[slot] >= 0:
+            if self._keys[self._slots[slot]] == key:
+                return self._slots[slot]
+            slot = (slot + 1) & self._slot_mask
+        return -1
+
+    @classmethod
+    def from_mapping(cls, int n_tags, sets):
+        """The sets of a mapping from keys to tags; empty ones are left out."""
+        kept = sorted([(key, sorted(tags)) for key, tags in sets.items() if tags])
+        return cls(n_tags, {
+            "keys": np.array([key for key, _ in kept], dtype=np.uint64),
+            "starts": np.cumsum([0, *[len(tags) for _, tags in kept]], dtype=np.int64),
+            "tags": np.array([tag for _, tags in kept for tag in tags], dtype=np.uint16),
+        })
+
+
+def _checked_sets(n_tags, arrays):
+    """Hold arrays to the form of `TagSets`; returns them as kernels can read them."""
+    if set(arrays) != {"keys", "starts", "tags"}:
+        raise ValueError(f"sets of tags have the arrays keys, starts and tags, not {sorted(arrays)}")
+    if not 1 <= n_tags <= 0x10000:
+        raise ValueError(f"there cannot be {n_tags:,} tags")
+    keys, starts, tags = arrays["keys"], arrays["starts"], arrays["tags"]
+    for name, array, dtype in (
+        ("keys", keys, np.uint64), ("starts", starts, np.int64), ("tags", tags, np.uint16)
+    ):
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise ValueError(f"the {name} of sets of tags are not {np.dtype(dtype)} in one row")
+    n = len(keys)
+    if len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(tags):
+        raise ValueError("the sets of tags do not follow each other")
+    if (starts[1:] <= starts[:n]).any():
+        raise ValueError("a set of tags is empty")
+    if (keys[1:] <= keys[: n - 1] if n else keys).any():
+        raise ValueError("the keys of the sets of tags do not rise")
+    begins = np.zeros(len(tags) + 1, dtype=bool)
+    begins[starts] = True
+    if len(tags) and (
+        int(tags.max()) >= n_tags or ((tags[1:] <= tags[:-1]) & ~begins[1 : len(tags)]).any()
+    ):
+        raise ValueError("the tags of a set do not rise, or do not exist")
+    kept = {}
+    for name, array in (("keys", keys), ("starts", starts), ("tags", tags)):
+        kept[name] = np.ascontiguousarray(array).view()
+        kept[name].setflags(write=False)
+    return kept
+
+
+cdef class WordAtoms:
+    """The fields of words.
+
+    half_width: whether full-width forms of ASCII look to the model like ASCII.
+    categories: the tags of the training words that contain a character, by characters.
+    classes: the tags of a training word, by `key_of`.
+    """
+
+    def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
+        cdef const uint32_t[::1] half_widths = half_width_table()
+        cdef const uint32_t[::1] lower = lower_case_table()
+        cdef const uint8_t[::1] kinds = shape_table()
+        self.half_width = half_width
+        self.categories = categories
+        self.classes = classes
+        # The tables live as long as the process.
+        self._half_width = &half_widths[0] if half_width else NULL
+        self._lower = &lower[0]
+        self._kinds = &kinds[0]
+
+    def __reduce__(self):
+        return WordAtoms, (self.half_width, self.categories, self.classes)
+
+    cdef uint32_t see(self, uint32_t character) noexcept nogil:
+        """The character that a model sees."""
+        if self._half_width != NULL and character < TABLE:
+            return self._half_width[character]
+        return character
+
+    cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
+        """The key of a word that is seen."""
+        cdef uint64_t state = 0
+        cdef Py_ssize_t i
+        for i in range(n):
+            state = mixed(state, word[i])
+        return field_of(state)
+
+    cdef uint64_t category(self, uint32_t character) noexcept nogil:
+        """The category of a character that is seen."""
+        cdef Py_ssize_t found = self.categories.find(character)
+        return self.categories._ids[found] if found >= 0 else NO_TAGS
+
+    cdef void fill(
+        self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
+    ) noexcept nogil:
+        """Write the wanted fields of a word that is seen."""
+        cdef uint64_t state = 0
+        cdef uint64_t lower = 0
+        cdef uint64_t kinds = 0
+        cdef uint64_t shape = 0
+        cdef uint32_t character
+        cdef uint32_t small
+        cdef uint32_t kind
+        cdef uint32_t last_kind = 0
+        cdef Py_ssize_t found
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        for i in range(4):
+            fields[PREFIX2 + i] = NULL_ATOM
+            fields[SUFFIX2 + i] = NULL_ATOM
+        fields[START] = NO_WORD
+        fields[END] = NO_WORD
+        for i in range(n):
+            character = word[i]
+            small = self._lower[character] if character < TABLE else character
+            # The last code point of the table is unassigned; those beyond share its kind.
+            kind = self._kinds[character if character < TABLE else TABLE - 1]
+            state = mixed(state, character)
+            lower = mixed(lower, small)
+            if i < 5:
+                fields[START + i] = field_of(lower)
+            kinds = mixed(kinds, kind)
+            if kind != last_kind:
+                shape = mixed(shape, kind)
+            last_kind = kind
+        fields[WORD] = field_of(state)
+        fields[LOWER] = field_of(lower)
+        fields[LENGTH] = 1 + <uint64_t> min(n, MAX_LENGTH)
+        fields[KINDS] = field_of(kinds)
+        fields[SHAPE] = field_of(shape)
+        state = 0
+        for i in range(min(n, 5)):
+            character = word[n - 1 - i]
+            state = mixed(state, self._lower[character] if character < TABLE else character)
+            fields[END + i] = field_of(state)
+        if wanted >> PATTERN & 1:
+            state = 0
+            for i in range(min(n, MAX_LENGTH)):
+                k = 0
+                while word[k] != word[i]:
+                    k += 1
+                state = mixed(state, k)
+            fields[PATTERN] = field_of(state)
+        fields[CATEGORY_OF_START] = NO_TAGS
+        fields[CATEGORY_OF_END] = NO_TAGS
+        if self.categories is not None and n:
+            if wanted >> CATEGORY_OF_START & 1:
+                fields[CATEGORY_OF_START] = self.category(word[0])
+            if wanted >> CATEGORY_OF_END & 1:
+                fields[CATEGORY_OF_END] = self.category(word[n - 1])
+        fields[TAGS] = NO_TAGS
+        if self.classes is not None and wanted >> TAGS & 1:
+            found = self.classes.find(fields[WORD])
+            if found >= 0:
+                fields[TAGS] = self.classes._ids[found]
+
+    def key_of(self, str word not None):
+        """The key of a word, as sets of tags use it; of one character, use `code_of`."""
+        cdef uint32_t[::1] seen = self._seen(word)
+        return self.key(&seen[0], len(word))
+
+    def codes_of(self, str word not None):
+        """The characters of a word as the model sees them, by their code points."""
+        return self._seen(word)[: len(word)].tolist()
+
+    def _seen(self, str word):
+        cdef uint32_t[::1] seen = np.empty(len(word) + 1, dtype=np.uint32)
+        cdef Py_ssize_t i
+        if word:
+            PyUnicode_AsUCS4(word, <Py_UCS4*> &seen[0], len(word), 0)
+        for i in range(len(word)):
+            seen[i] = self.see(seen[i])
+        return np.asarray(seen)
+
+
+cdef class TagTransitions(TransitionSystem):
+    """Tagging words from left to right.
+
+    words: the fields of words. n_tags: how many tags there are, ≥ 1.
+    atoms: those of `TAGGING_ATOMS` that templates read; up to 64.
+    dictionary: the only tags that listed words may get, by `WordAtoms.key_of`; not in training,
+        where it would always be right.
+    Raises ValueError for atoms that do not exist, or do not go together with `words`.
+    """
+
+    def __init__(
+        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None
+    ):
+        cdef int i
+        if n_tags < 1:
+            raise ValueError(f"there cannot be {n_tags} tags")
+        for sets in (words.categories, words.classes, dictionary):
+            if sets is not None and sets.n_tags != n_tags:
+                raise ValueError(f"sets of {sets.n_tags} tags do not fit {n_tags} tags")
+        chosen = dict.fromkeys(atoms)
+        unknown = sorted(set(chosen) - set(TAGGING_ATOMS))
+        if unknown:
+            raise ValueError(f"there is no atom {unknown[0]!r}")
+        if words.categories is None and NEEDS_CATEGORIES & set(chosen):
+            raise ValueError("atoms of categories need the categories of characters")
+        if words.classes is None and NEEDS_CLASSES & set(chosen):
+            raise ValueError("atoms of the tags of words need their classes")
+        of_words = [name for name in chosen if name in _ATOMS]
+        many = [name for name in _MANY if name in chosen]
+        of_tags = [name for name in ("t-1", "t-2") if name in chosen]
+        self.words = words
+        self.n_tags = n_tags
+        self.dictionary = dictionary
+        self.state_size = sizeof(TagState)
+        self.n_anchors = N_ANCHORS
+        self.atoms = (*of_words, *many, *of_tags)
+        self.atom_anchors = (
+            *((<int> POSITION,) for _ in range(len(of_words) + len(many))),
+            *((<int> (TAG1 if name == "t-1" else TAG2),) for name in of_tags),
+        )
+        self.many_valued = tuple(many)
+        self.events = {"tag": n_tags}
+        self.raise_events([[("tag", tag)] for tag in range(n_tags)])
+        self._n_of_words = len(of_words)
+        free(self._places)
+        free(self._many_kinds)
+        self._places = <Py_ssize_t*> malloc(max(1, len(of_words)) * sizeof(Py_ssize_t))
+        self._many_kinds = <int*> malloc((len(_MANY) + 1) * sizeof(int))
+        if self._places == NULL or self._many_kinds == NULL:
+            raise MemoryError("no memory for a transition system")
+        self._wanted_fields = 0
+        for i, name in enumerate(of_words):
+            field, offset = _ATOMS[name]
+            self._places[i] = offset * N_FIELDS + field
+            self._wanted_fields |= <uint64_t> 1 << <int> field
+        for i, name in enumerate(many):
+            self._many_kinds[i] = _MANY.index(name)
+        self._tag1 = self.atoms.index("t-1") if "t-1" in chosen else -1
+        self._tag2 = self.atoms.index("t-2") if "t-2" in chosen else -1
+
+    def __dealloc__(self):
+        free(self._places)
+        free(self._many_kinds)
+        free(self._fields)
+        free(self._masks)
+        free(self._hidden)
+        free(self._inner)
+
+    def __reduce__(self):
+        return TagTransitions, (self.words, self.n_tags, self.atoms, self.dictionary)
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, const uint8_t* allowed
+    ) except -1 nogil:
+        """Take a sentence of `n` words: word i lies in `text`, as it is seen, from bounds[i] to
+        bounds[i + 1]. Text and bounds must stay.
+
+        allowed: (n, n_tags), the tags that each word may get, or NULL. A word that may get all of
+        them is held to the dictionary.
+        """
+        cdef uint64_t* fields
+        cdef const uint8_t* mask
+        cdef Py_ssize_t found
+        cdef Py_ssize_t i
+        cdef int k
+        reserve(
+            <void**> &self._fields, &self._field_capacity, (n + 2 * REACH) * N_FIELDS,
+            sizeof(uint64_t),
+        )
+        reserve(<void**> &self._masks, &self._mask_capacity, n + 1, sizeof(void*))
+        self._n = n
+        self._begin = 0
+        self._end = n
+        self._text = text
+        self._bounds = bounds
+        self._any_hidden = False
+        for i in range(REACH * N_FIELDS):
+            self._fields[i] = NO_WORD
+            self._fields[(n + REACH) * N_FIELDS + i] = NO_WORD
+        for i in range(n):
+            fields = self._fields + (REACH + i) * N_FIELDS
+            self.words.fill(
+                text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
+            )
+            mask = NULL
+            if allowed != NULL:
+                mask = allowed + i * self.n_tags
+                for k in range(self.n_tags):
+                    if not mask[k]:
+                        break
+                else:
+                    mask = NULL
+            if mask == NULL and self.dictionary is not None:
+                found = self.dictionary.find(fields[WORD])
+                if found >= 0:
+                    mask = self.dictionary._masks + found * self.n_tags
+            self._masks[i] = mask
+        return 0
+
+    cdef int present(
+        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
+        uint64_t* noise,
+    ) except -1 nogil:
+        cdef const int32_t* block = <const int32_t*> sentence
+        cdef Py_ssize_t n = block[0]
+        cdef Py_ssize_t i
+        self.load(<const uint32_t*> (block + n + 2), block + 1, n, NULL)
+        memset(self._masks, 0, n * sizeof(void*))
+        self._begin = begin
+        self._end = begin + count
+        if dropout > 0.0:
+            reserve(<void**> &self._hidden, &self._hidden_capacity, n, 1)
+            for i in range(n):
+                self._hidden[i] = next_unit(noise) < dropout
+                if self._hidden[i]:
+                    self._any_hidden = True
+                    memset(
+                        self._fields + (REACH + i) * N_FIELDS, 0, N_FIELDS * sizeof(uint64_t)
+                    )
+        return 0
+
+    def load_words(self, words, allowed=None):
+        """Take a sentence, for `Agenda.derivations` and the like.
+
+        words: a list of strings. allowed: uint8 or bool of shape (n_words, n_tags), the tags that
+        each word may get. They are kept until the next sentence.
+        """
+        cdef int32_t[::1] bounds = np.cumsum([0, *map(len, words)], dtype=np.int32)
+        cdef uint32_t[::1] text = np.array(
+            [code for word in words for code in self.words.codes_of(word)] or [0], dtype=np.uint32
+        )
+        cdef const uint8_t[:, ::1] masks
+        cdef const uint8_t* mask = NULL
+        if allowed is not None:
+            allowed = np.ascontiguousarray(allowed, dtype=np.uint8)
+            if allowed.shape != (len(words), self.n_tags):
+                raise ValueError(f"the tags allowed are not of shape {len(words), self.n_tags}")
+            if len(words):
+                masks = allowed
+                mask = &masks[0, 0]
+        self._kept = (bounds, text, allowed)
+        self.load(&text[0], &bounds[0], len(words), mask)
+
+    def compile(self, words, tags, Perceptron learner not None):
+        """A gold sentence as a `Derivation`; None if it has no words.
+
+        words: a list of strings. tags: their numbers. Raises ValueError if a tag does not exist, or
+        the words are too long to be counted.
+        """
+        cdef Derivation derivation
+        cdef int32_t* block
+        cdef int64_t total = 0
+        cdef Py_ssize_t n = len(words)
+        cdef Py_ssize_t i
+        cdef int32_t tag
+        if n == 0:
+            return None
+        for word in words:
+            total += len(word)
+        if total + n > 0x3FFFFFFF:
+            raise ValueError(f"a sentence of {total:,} characters is too long")
+        derivation = Derivation.make(n, n, (n + 2 + total) * sizeof(int32_t), learner.lineage)
+        block = <int32_t*> derivation.sentence
+        block[0] = <int32_t> n
+        block[1] = 0
+        total = n + 2
+        for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(f"there is no tag {tag}")
+            for code in self.words.codes_of(word):
+                block[total] = code
+                total += 1
+            block[i + 2] = <int32_t> (total - n - 2)
+            derivation.actions[i] = tag
+        return derivation
+
+    # States ------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        return self._end - self._begin + 1
+
+    cdef void init(self, void* state) noexcept nogil:
+        cdef TagState* first = <TagState*> state
+        first.position = <int32_t> self._begin
+        first.tag1 = BEFORE_SENTENCE if self._begin == 0 else BEYOND_CUT
+        first.tag2 = first.tag1
+
+    cdef bint is_final(self, const void* state) noexcept nogil:
+        return (<const TagState*> state).position == self._end
+
+    cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
+        cdef const uint8_t* allowed = self._masks[(<const TagState*> state).position]
+        if allowed == NULL:
+            memset(mask, 1, self.n_tags)
+        else:
+            memcpy(mask, allowed, self.n_tags)
+
+    cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
+        cdef const TagState* before = <const TagState*> state
+        cdef TagState* target = <TagState*> after
+        target.tag2 = before.tag1
+        target.tag1 = action
+        target.position = before.position + 1
+
+    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
+        return (<const TagState*> state).position + 1 - self._begin
+
+    cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
+        cdef const TagState* at = <const TagState*> state
+        # A template that reads t-2 sees the tag before the one that is given now.
+        if at.position + 1 == self._end:
+            return 1
+        return 1 + (
+            <uint64_t> action * <uint64_t> (self.n_tags + 2)
+            + (<uint64_t> (at.tag1 + 2) if self._tag2 >= 0 else 0)
+        )
+
+    # Features ----------------------------------------------------------------------------------
+
+    cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
+        cdef const TagState* at = <const TagState*> state
+        values[POSITION] = <uint64_t> at.position
+        values[TAG1] = <uint64_t> (at.tag1 + 2)
+        values[TAG2] = <uint64_t> (at.tag2 + 2)
+
+    cdef void fill_atoms(
+        self, const void* state, uint64_t wanted, uint64_t* values
+    ) noexcept nogil:
+        cdef const TagState* at = <const TagState*> state
+        cdef const uint64_t* fields = self._fields + (REACH + at.position) * N_FIELDS
+        cdef int i
+        # A tag is counted from 2 on, after nothing and the beginning of the sentence.
+        if self._tag1 >= 0:
+            values[self._tag1] = <uint64_t> (at.tag1 + 2)
+        if self._tag2 >= 0:
+            values[self._tag2] = <uint64_t> (at.tag2 + 2)
+        if wanted & ((<uint64_t> 1 << self._n_of_words) - 1):
+            for i in range(self._n_of_words):
+                values[i] = fields[self._places[i]]
+
+    cdef Py_ssize_t many(
+        self, const void* state, int atom, const uint64_t** values
+    ) noexcept nogil:
+        cdef Py_ssize_t position = (<const TagState*> state).position
+        cdef const uint32_t* word = self._text + self._bounds[position]
+        cdef Py_ssize_t length = self._bounds[position + 1] - self._bounds[position]
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t i
+        cdef int kind = self._many_kinds[atom - self._n_of_words]
+        if self._any_hidden and self._hidden[position]:
+            return 0
+        reserve(<void**> &self._inner, &self._inner_capacity, length, sizeof(uint64_t))
+        for i in range(length):
+            if kind == INNER and (i == 0 or i == length - 1):
+                continue
+            if kind == REPEATED and (i == 0 or word[i] != word[i - 1]):
+                continue
+            self._inner[n] = (
+                self.words.category(word[i]) if kind == CATEGORIES else 1 + <uint64_t> word[i]
+            )
+            n += 1
+        values[0] = self._inner
+        return n
+
+
+cdef class TagDecoder:
+    """Tags sentences of words. It holds working memory: use one in each thread.
+
+    agenda: its system is a `TagTransitions`. tags: their names, in the order of their numbers.
+    Raises ValueError if they do not fit each other.
+    """
+
+    def __init__(self, Agenda agenda not None, tags):
+        self.agenda = agenda
+        self.system = <TagTransitions?> agenda.system
+        self.tags = tuple(tags)
+        if len(self.tags) != self.system.n_tags:
+            raise ValueError("the tags are not those of the transition system")
+
+    def __dealloc__(self):
+        free(self._text)
+        free(self._bounds)
+        free(self._decided)
+        free(self._states)
+
+    @property
+    def capacity(self):
+        """For how many characters at a time there is room already."""
+        return max(self._text_capacity, self._bound_capacity)
+
+    cdef Py_ssize_t _load(self, list sentences) except -1:
+        """Copy sentences to where code without the GIL can read them; returns how many words."""
+        cdef Py_ssize_t n_words = 0
+        cdef Py_ssize_t total = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef Py_ssize_t n
+        cdef str word
+        for sentence in sentences:
+            n_words += len(<list?> sentence)
+            for word in <list> sentence:
+                total += len(word)
+        if total > 0x7FFFFFFF:
+            raise ValueError(f"{total:,} characters are too many for one call")
+        reserve(<void**> &self._text, &self._text_capacity, total + 1, sizeof(uint32_t))
+        reserve(<void**> &self._bounds, &self._bound_capacity, n_words + 1, sizeof(int32_t))
+        reserve(<void**> &self._decided, &self._decided_capacity, n_words + 1, sizeof(int32_t))
+        i = 0
+        total = 0
+        self._bounds[0] = 0
+        for sentence in sentences:
+            for word in <list> sentence:
+                n = len(word)
+                if n:
+                    PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), n, 0)
+                total += n
+                i += 1
+                self._bounds[i] = <int32_t> total
+        if self.system.words.half_width:
+            for k in range(total):
+                self._text[k] = self.system.words.see(self._text[k])
+        return n_words
+
+    def tag(self, list sentences not None, allowed=None):
+        """The tags of the words of each sentence.
+
+        sentences: lists of words. allowed: uint8 of shape (n_words, n_tags), the tags that each
+        word of all sentences may get; None if they may get any. A word that may get all of them is
+        held to the dictionary.
+        Raises ValueError for a word that may get no tag. The GIL is released while tagging.
+        """
+        cdef const uint8_t[:, ::1] masks
+        cdef const uint8_t* mask = NULL
+        cdef Py_ssize_t n_words = self._load(sentences)
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t n
+        cdef Py_ssize_t i
+        cdef list lengths = [len(sentence) for sentence in sentences]
+        cdef int32_t[::1] counts = np.array([*lengths, 0], dtype=np.int32)
+        cdef list tagged = []
+        cdef list tags
+        if allowed is not None and n_words:
+            masks = _checked_masks(allowed, n_words, self.system.n_tags)
+            mask = &masks[0, 0]
+        with nogil:
+            for i in range(counts.shape[0] - 1):
+                n = counts[i]
+                self.system.load(
+                    self._text, self._bounds + first, n,
+                    NULL if mask == NULL else mask + first * self.system.n_tags,
+                )
+                self._decode(n, self._decided + first)
+                first += n
+        first = 0
+        for n in lengths:
+            tags = []
+            for i in range(first, first + n):
+                tags.append(self.tags[self._decided[i]])
+            tagged.append(tags)
+            first += n
+        return tagged
+
+    cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
+        """Tag the sentence that the system has loaded."""
+        cdef Py_ssize_t found = 0
+        cdef Py_ssize_t place
+        if n == 0:
+            return 0
+        place = self.agenda.search(1, &found)
+        while self.agenda.items[place].parent >= 0:
+            decided[self.agenda.items[place].step - 1] = self.agenda.items[place].action
+            place = self.agenda.items[place].parent
+        return 0
+
+    def nbest(self, list words not None, Py_ssize_t k, allowed=None):
+        """The `k` best sequences of tags for a sentence, best first: (score, tags) each.
+
+        No more are found than the width of the agenda, or `k` if that is more, lets through.
+        Raises ValueError if k < 1, and as `tag`.
+        """
+        if k < 1:
+            raise ValueError(f"at least one sequence must be asked for, not {k}")
+        if allowed is not None:
+            allowed = _checked_masks(allowed, len(words), self.system.n_tags)
+        self.system.load_words(words, allowed)
+        return [
+            (score, [self.tags[action] for action in actions])
+            for score, actions in self.agenda.derivations(k)
+        ]
+
+    def __reduce__(self):
+        raise TypeError("a decoder holds working memory; pickle the model instead")
+
+
+def _checked_masks(allowed, n_words, n_tags):
+    masks = np.ascontiguousarray(allowed, dtype=np.uint8)
+    if masks.shape != (n_words, n_tags):
+        raise ValueError(f"the tags allowed are not of shape {n_words, n_tags}")
+    if not masks.any(axis=1).all():
+        raise ValueError("a word may get no tag at all")
+    return masks
