@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.gold import Words
@@ -131,20 +128,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         """Whether full-width forms look like half-width ones to the model."""
         return self._chain.atoms.half_width
 
-    def predict_spans(self, text: str) -> NDArray[np.int64]:
-        """Where the words of a text begin and end: shape (n_words, 2). Raises as `predict`."""
-        with self._decoders().borrow() as decoder:
-            return decoder.spans(str(text), self._sentence_ends(text))
-
     # Hooks of the base classes -------------------------------------------------------------------
-
-    def _segment(self, decoder: CharacterDecoder, texts: list[str]) -> list[list[str]]:
-        return decoder.segment(texts, [self._sentence_ends(text) for text in texts])
-
-    def _nbest(
-        self, decoder: CharacterDecoder, sentence: str, n: int
-    ) -> list[tuple[float, list[str]]]:
-        return decoder.nbest(sentence, n)
 
     def _structure_of(self, examples: Iterable[Words]) -> Structure[Words, CharacterDecoder]:
         return self._chain

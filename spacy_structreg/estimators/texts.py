@@ -1,83 +1,142 @@
-"""What estimators share that read raw text: segmenters, and those that tag as well."""
+"""What all share that read raw text: segmenters, and those that tag as well."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, OutputT
 from spacy_structreg.estimators.epochs import ScoresT
 from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, Words
-from spacy_structreg.estimators.protocols import DecoderT
+from spacy_structreg.estimators.protocols import Decoder
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
+from spacy_structreg.tasks.user_words import Cluster, CompiledWords, whole_ends
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 
 ItemT = TypeVar("ItemT")
 
 
-class TextEstimator(Estimator[GoldT, DecoderT, ScoresT]):
-    """An estimator that finds words in raw text.
+class WordFinder(Decoder, Protocol):
+    """A decoder of raw text (`tasks.text.TextDecoder`)."""
 
-    A subclass has the setting `sentences`: ``"punctuation"`` cuts texts into sentences, in training
-    as in prediction; ``"doc"`` takes every text as one sentence.
+    def segment(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        clusters: list[Sequence[Cluster]] | None = None,
+    ) -> list[list[str]]: ...
+
+    def tag(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        clusters: list[Sequence[Cluster]] | None = None,
+    ) -> list[list[tuple[str, str]]]: ...
+
+    def spans(
+        self, text: str, sentences: list[int], clusters: Sequence[Cluster] | None = None
+    ) -> NDArray[np.int64]: ...
+
+    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
+
+
+FinderT = TypeVar("FinderT", bound=WordFinder)
+
+
+class TextReader(ABC, Generic[FinderT]):
+    """Finds words in raw text.
+
+    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction; ``"doc"``
+    takes every text as one sentence.
     """
 
     sentences: Sentences
 
     @abstractmethod
-    def _segment(self, decoder: DecoderT, texts: list[str]) -> list[list[str]]:
-        """Hook: the words of each text."""
+    def _decoders(self) -> DecoderPool[FinderT]:
+        """Decoders of the weights as they are now. Raises ValueError if there are none."""
 
-    def predict(self, text: str) -> list[str]:
+    def predict(self, text: str, user_words: CompiledWords | None = None) -> list[str]:
         """The words of a text, without the white space between them.
 
+        user_words: words that are tokens wherever they occur (`tasks.user_words`); where they
+            overlap, the scores of the model decide.
         Raises ValueError if the model has not been trained.
         """
         with self._decoders().borrow() as decoder:
-            return self._segment(decoder, [str(text)])[0]
+            return self._segment(decoder, [str(text)], user_words)[0]
 
-    def predict_batch(self, texts: Iterable[str], *, n_threads: int = 1) -> list[list[str]]:
-        """The words of each text; threads decode side by side. Raises as `predict`."""
-        return list(self.predict_stream(texts, n_threads=n_threads))
+    def predict_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+    ) -> list[list[str]]:
+        """The words of each text; threads decode side by side. As `predict`."""
+        return list(self.predict_stream(texts, n_threads=n_threads, user_words=user_words))
 
-    def predict_stream(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
+    def predict_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+    ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
-        return _stream(texts, self._decoders(), self._segment, n_threads)
 
-    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        squeezed: GoldT = self.GOLD.squeezed(sentence)
-        return self.GOLD.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+        def decode(decoder: FinderT, portion: list[str]) -> list[list[str]]:
+            return self._segment(decoder, portion, user_words)
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def predict_spans(
+        self, text: str, user_words: CompiledWords | None = None
+    ) -> NDArray[np.int64]:
+        """Where the words of a text begin and end: shape (n_words, 2). As `predict`."""
+        parts = self._parts([str(text)], user_words)
+        with self._decoders().borrow() as decoder:
+            return decoder.spans(str(text), *(part[0] for part in parts))
+
+    def _nbest_of(self, text: str, n: int) -> list[tuple[float, list[Any]]]:
+        ends = self._sentence_ends(str(text)) or [0]
+        sentences = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        with self._decoders().borrow() as decoder:
+            return _join_nbest((decoder.nbest(str(each), n) for each in sentences), n)
+
+    def _segment(
+        self, decoder: FinderT, texts: list[str], user_words: CompiledWords | None = None
+    ) -> list[list[str]]:
+        return decoder.segment(texts, *self._parts(texts, user_words))
+
+    def _parts(self, texts: list[str], user_words: CompiledWords | None) -> tuple[Any, ...]:
+        """The ends of the sentences of each text; and clusters of listed words, if any is there."""
+        ends = list(map(self._sentence_ends, texts))
+        clusters = list(map(user_words.clusters, texts)) if user_words else []
+        if not any(clusters):
+            return (ends,)
+        return list(map(whole_ends, ends, clusters)), clusters
 
     def _sentence_ends(self, text: str) -> list[int]:
         if self.sentences == "punctuation":
             return sentence_ends(text)
         return [len(text)] if text else []
 
-    def _sentences_of(self, text: str) -> list[str]:
-        """The sentences of a text, at least one."""
-        ends = self._sentence_ends(text) or [0]
-        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
-
-class BaseSegmenter(TextEstimator[Words, DecoderT, SegmentationScores]):
-    """A text estimator whose gold sentences are lists of words."""
-
-    NOUN = "segmenter"
-    GOLD = SEGMENTED
-    PRIMARY = "seg_f"
-
-    @abstractmethod
-    def _nbest(self, decoder: DecoderT, sentence: str, n: int) -> list[tuple[float, list[str]]]:
-        """Hook: the n best segmentations of a sentence, best first, with their scores."""
+class SegmentReader(TextReader[FinderT]):
+    """Finds words, and nothing else."""
 
     def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
         """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
@@ -85,49 +144,43 @@ class BaseSegmenter(TextEstimator[Words, DecoderT, SegmentationScores]):
         The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
         segmenter has not been trained.
         """
-        with self._decoders().borrow() as decoder:
-            sentences = self._sentences_of(str(text))
-            return _join_nbest((self._nbest(decoder, each, n) for each in sentences), n)
+        return self._nbest_of(text, n)
 
-    def _score(
+    def _segmentation_scores(
         self,
         gold: list[Words],
-        decoders: DecoderPool[DecoderT],
+        decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> SegmentationScores:
-        squeezed = list(map(self.GOLD.squeezed, gold))
+        squeezed = list(map(SEGMENTED.squeezed, gold))
         predicted = _stream(map("".join, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
 
 
-class BaseJointTagger(TextEstimator[TaggedWords, DecoderT, JointScores]):
-    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+class TagReader(TextReader[FinderT]):
+    """Finds words and their tags."""
 
-    NOUN = "tagger"
-    GOLD = TAGGED
-    PRIMARY = "joint_f"
-
-    @abstractmethod
-    def _tag(self, decoder: DecoderT, texts: list[str]) -> list[list[tuple[str, str]]]:
-        """Hook: the words of each text, with their tags."""
-
-    @abstractmethod
-    def _nbest(
-        self, decoder: DecoderT, sentence: str, n: int
-    ) -> list[tuple[float, list[tuple[str, str]]]]:
-        """Hook: the n best analyses of a sentence, best first, with their scores."""
-
-    def predict_tagged(self, text: str) -> list[tuple[str, str]]:
+    def predict_tagged(
+        self, text: str, user_words: CompiledWords | None = None
+    ) -> list[tuple[str, str]]:
         """The words of a text, as `predict` gives them, with their tags."""
         with self._decoders().borrow() as decoder:
-            return self._tag(decoder, [str(text)])[0]
+            return self._tag(decoder, [str(text)], user_words)[0]
 
     def predict_tagged_stream(
-        self, texts: Iterable[str], *, n_threads: int = 1
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
     ) -> Iterator[list[tuple[str, str]]]:
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
-        return _stream(texts, self._decoders(), self._tag, n_threads)
+
+        def decode(decoder: FinderT, portion: list[str]) -> list[list[tuple[str, str]]]:
+            return self._tag(decoder, portion, user_words)
+
+        return _stream(texts, self._decoders(), decode, n_threads)
 
     def nbest(self, text: str, n: int) -> list[tuple[float, list[tuple[str, str]]]]:
         """The `n` best analyses, best first, each with its score; fewer if there are fewer.
@@ -135,24 +188,66 @@ class BaseJointTagger(TextEstimator[TaggedWords, DecoderT, JointScores]):
         The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
         tagger has not been trained.
         """
-        with self._decoders().borrow() as decoder:
-            sentences = self._sentences_of(str(text))
-            return _join_nbest((self._nbest(decoder, each, n) for each in sentences), n)
+        return self._nbest_of(text, n)
 
-    def _segment(self, decoder: DecoderT, texts: list[str]) -> list[list[str]]:
-        return [[word for word, _ in tagged] for tagged in self._tag(decoder, texts)]
+    def _tag(
+        self, decoder: FinderT, texts: list[str], user_words: CompiledWords | None = None
+    ) -> list[list[tuple[str, str]]]:
+        return decoder.tag(texts, *self._parts(texts, user_words))
+
+    def _joint_scores(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> JointScores:
+        squeezed = list(map(TAGGED.squeezed, gold))
+        texts = ("".join(word for word, _ in sentence) for sentence in squeezed)
+        predicted = _stream(texts, decoders, self._tag, n_threads)
+        return score_joint(squeezed, predicted, vocabulary)
+
+
+class TextEstimator(Estimator[GoldT, FinderT, ScoresT], TextReader[FinderT]):
+    """An estimator that finds words in raw text; it has the setting `sentences`."""
+
+    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
+        squeezed: GoldT = self.GOLD.squeezed(sentence)
+        return self.GOLD.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+
+
+class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentReader[FinderT]):
+    """A text estimator whose gold sentences are lists of words."""
+
+    NOUN = "segmenter"
+    GOLD = SEGMENTED
+    PRIMARY = "seg_f"
+
+    def _score(
+        self,
+        gold: list[Words],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> SegmentationScores:
+        return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
+
+
+class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TagReader[FinderT]):
+    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+
+    NOUN = "tagger"
+    GOLD = TAGGED
+    PRIMARY = "joint_f"
 
     def _score(
         self,
         gold: list[TaggedWords],
-        decoders: DecoderPool[DecoderT],
+        decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> JointScores:
-        squeezed = list(map(self.GOLD.squeezed, gold))
-        texts = ("".join(word for word, _ in sentence) for sentence in squeezed)
-        predicted = _stream(texts, decoders, self._tag, n_threads)
-        return score_joint(squeezed, predicted, vocabulary)
+        return self._joint_scores(gold, decoders, vocabulary, n_threads)
 
 
 def checked_sentences(value: Sentences) -> Sentences:
@@ -164,11 +259,11 @@ def checked_sentences(value: Sentences) -> Sentences:
 
 def _stream(
     texts: Iterable[str],
-    decoders: DecoderPool[DecoderT],
-    decode: Callable[[DecoderT, list[str]], list[OutputT]],
+    decoders: DecoderPool[FinderT],
+    decode: Callable[[FinderT, list[str]], list[OutputT]],
     n_threads: int,
 ) -> Iterator[OutputT]:
-    def decode_any(decoder: DecoderT, portion: list[str]) -> list[OutputT]:
+    def decode_any(decoder: FinderT, portion: list[str]) -> list[OutputT]:
         # Subclasses of str, such as numpy's, are not what compiled code takes.
         return decode(decoder, list(map(str, portion)))
 

@@ -127,18 +127,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         """Whether full-width forms look like half-width ones to the model."""
         return self._features.system.characters.half_width
 
-    def predict_spans(self, text: str) -> NDArray[np.int64]:
-        """Where the words of a text begin and end: shape (n_words, 2). Raises as `predict`."""
-        with self._decoders().borrow() as decoder:
-            return decoder.spans(str(text), self._sentence_ends(text))
-
     # Hooks of the base classes -------------------------------------------------------------------
-
-    def _segment(self, decoder: WordDecoder, texts: list[str]) -> list[list[str]]:
-        return decoder.segment(texts, [self._sentence_ends(text) for text in texts])
-
-    def _nbest(self, decoder: WordDecoder, sentence: str, n: int) -> list[tuple[float, list[str]]]:
-        return decoder.nbest(sentence, n)
 
     def _structure_of(self, examples: Iterable[Words]) -> Structure[Words, WordDecoder]:
         return self._features

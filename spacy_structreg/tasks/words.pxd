@@ -66,6 +66,9 @@ cdef class WordTransitions(TransitionSystem):
 
 
 cdef class WordGuide:
+    cdef readonly bint adds_scores
+    cdef readonly bint looks_ahead
+
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
         const int32_t* wanted_tags, GuideView* view,

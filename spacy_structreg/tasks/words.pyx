@@ -553,6 +553,8 @@ cdef class WordDecoder(TextDecoder):
         self.guide = guide
         if max(1, len(self.tags)) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
+        self.system.has_bonus = guide is not None and guide.adds_scores
+        self.system.has_outlook = guide is not None and guide.looks_ahead
 
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found

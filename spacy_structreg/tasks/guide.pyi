@@ -1,0 +1,32 @@
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spacy_structreg.tasks.chain import ChainDecoder
+from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.words import WordGuide
+
+class ChainGuide(WordGuide):
+    def __init__(
+        self,
+        atoms: CharacterAtoms,
+        chain: ChainDecoder,
+        labels: ArrayLike,
+        *,
+        weight: float = 1.0,
+        adds_scores: bool = True,
+        looks_ahead: bool = True,
+        window: float | None = None,
+    ) -> None: ...
+    @property
+    def atoms(self) -> CharacterAtoms: ...
+    @property
+    def chain(self) -> ChainDecoder: ...
+    @property
+    def labels(self) -> NDArray[np.int32]: ...
+    @property
+    def weight(self) -> float: ...
+    @property
+    def window(self) -> float: ...
+    def tables(
+        self, text: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]: ...

@@ -1,0 +1,236 @@
+"""A chain model of characters as the guide of a word-based search over the same characters.
+
+It helps in three ways, each of which is a setting. Its scores of labels and of their neighbours can
+be added to those of the words, with one weight: a product of two independently trained models. The
+score of its best completion can be added to the rank of a state, which is never part of its score:
+a look-ahead. And labels whose best path lies too far behind the best of all can be shut out: a
+window.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.search.viterbi cimport LabelGraph, Transitions
+from spacy_structreg.tasks.chain cimport ChainDecoder
+from spacy_structreg.tasks.characters cimport CharacterAtoms
+from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, CONTINUES_WORD
+from spacy_structreg.tasks.words cimport GuideView, WordGuide
+
+import numpy as np
+
+cdef enum:
+    # The order of the labels of a tag: begin, middle, end, single.
+    N_BOUNDARIES = 4
+    END = 2
+    MIDDLE = 1
+    BEGIN = 0
+    SINGLE = 3
+
+
+cdef class ChainGuide(WordGuide):
+    """Guides a `WordDecoder`. It holds working memory: use one in each thread.
+
+    atoms: what the chain model sees of a character. chain: its decoder.
+    labels: the numbers of the labels begin, middle, end and single for each tag, of shape
+        (n_tags, 4).
+    weight: of its scores against those of the words, ≥ 0. adds_scores: whether to add them.
+    looks_ahead: whether to rank states by its best completion too.
+    window: how far the best path with a label may lie behind the best of all; None for any.
+    Raises ValueError if labels do not exist, or for a negative weight or window.
+    """
+
+    def __init__(
+        self, CharacterAtoms atoms not None, ChainDecoder chain not None, labels, *,
+        double weight=1.0, bint adds_scores=True, bint looks_ahead=True, window=None,
+    ):
+        cdef LabelGraph graph = chain.graph
+        cdef const int32_t[:, ::1] view
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        self.atoms = atoms
+        self.chain = chain
+        self.labels = np.ascontiguousarray(labels, dtype=np.int32)
+        self.weight = weight
+        self.adds_scores = adds_scores
+        self.looks_ahead = looks_ahead
+        self.window = INFINITY if window is None else window
+        if self.labels.ndim != 2 or self.labels.shape[1] != N_BOUNDARIES or not self.labels.size:
+            raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
+        if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
+            raise ValueError("a label of the guide does not exist")
+        if not 0 <= weight < INFINITY:
+            raise ValueError(f"the weight of a guide cannot be {weight}")
+        if not self.window >= 0:
+            raise ValueError(f"the window of a guide cannot be {window}")
+        view = self.labels
+        self._labels = &view[0, 0]
+        self._n_tags = view.shape[0]
+        free(self._transposed)
+        self._transposed = <double*> calloc(graph.n_labels * graph.n_labels, sizeof(double))
+        if self._transposed == NULL:
+            raise MemoryError("no memory for a guide")
+        for x in range(graph.n_labels):
+            for y in range(graph.n_labels):
+                self._transposed[y * graph.n_labels + x] = chain._transitions[
+                    x * graph.n_labels + y
+                ]
+        self._forward = Transitions(graph)
+        self._forward.bind(chain._transitions)
+        self._backward = Transitions(
+            LabelGraph(graph.legal.T, graph.ends, graph.starts, graph.by_blocks)
+        )
+        self._backward.bind(self._transposed)
+
+    def __dealloc__(self):
+        free(self._transposed)
+        free(self._ahead)
+        free(self._prefix)
+        free(self._allowed)
+
+    def __reduce__(self):
+        raise TypeError("a guide belongs to a decoder and cannot be pickled alone")
+
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const int32_t* wanted_tags, GuideView* view,
+    ) except -1 nogil:
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef uint64_t* symbols = self.chain.symbols_for(n)
+        cdef const uint8_t* mask = NULL
+        cdef const double* emissions
+        self.atoms.fill(
+            characters, n, symbols, self.chain.stride, self.chain.features.reach
+        )
+        emissions = self.chain._emissions(0, n)
+        if constraints != NULL or wanted_tags != NULL:
+            mask = self._mask(n, constraints, wanted_tags)
+        view.n_labels = n_labels
+        view.labels = self._labels
+        view.transitions = self.chain._transitions
+        view.weight = self.weight
+        view.emissions = emissions if self.adds_scores else NULL
+        view.outlook = NULL
+        view.allowed = NULL
+        if self.looks_ahead or self.window < INFINITY:
+            self._look_ahead(emissions, mask, n)
+        if self.looks_ahead:
+            view.outlook = self._ahead
+        if self.window < INFINITY and self._open_window(emissions, mask, n):
+            view.allowed = self._allowed
+        return 0
+
+    cdef uint8_t* _mask(
+        self, Py_ssize_t n, const uint8_t* constraints, const int32_t* wanted_tags
+    ) except NULL nogil:
+        """What the constraints of characters allow of labels, of shape (n, n_labels)."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef uint8_t* mask = self.chain.mask_for(n)
+        cdef const int32_t* labels
+        cdef uint8_t* row
+        cdef bint may_begin
+        cdef bint may_go_on
+        cdef Py_ssize_t i
+        cdef Py_ssize_t t
+        memset(mask, 0, n * n_labels)
+        for i in range(n):
+            row = mask + i * n_labels
+            may_begin = constraints == NULL or constraints[i] != CONTINUES_WORD
+            may_go_on = constraints == NULL or constraints[i] != BEGINS_WORD
+            for t in range(self._n_tags):
+                labels = self._labels + N_BOUNDARIES * t
+                if may_go_on:
+                    row[labels[MIDDLE]] = row[labels[END]] = 1
+                if may_begin and (
+                    wanted_tags == NULL or wanted_tags[i] == ANY_TAG or wanted_tags[i] == t
+                ):
+                    row[labels[BEGIN]] = row[labels[SINGLE]] = 1
+        return mask
+
+    cdef int _look_ahead(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the best completions: `_ahead`, of shape (n, n_labels), labels themselves included."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef double* last
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        reserve(<void**> &self._ahead, &self._ahead_capacity, n * n_labels, sizeof(double))
+        last = self._ahead + (n - 1) * n_labels
+        for y in range(n_labels):
+            last[y] = -INFINITY
+            if self.chain.graph.may_end[y] and (
+                mask == NULL or mask[(n - 1) * n_labels + y]
+            ):
+                last[y] = emissions[(n - 1) * n_labels + y]
+        i = n - 2
+        while i >= 0:
+            self._backward.step(
+                self._ahead + (i + 1) * n_labels, emissions + i * n_labels,
+                NULL if mask == NULL else mask + i * n_labels, self._ahead + i * n_labels,
+            )
+            i -= 1
+        return 0
+
+    cdef bint _open_window(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the labels within the window: `_allowed`, of shape (n, n_labels), from `_ahead`.
+
+        Returns whether there is any legal path.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef double* prefix
+        cdef double* ahead
+        cdef uint8_t* allowed
+        cdef double best = -INFINITY
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        reserve(<void**> &self._prefix, &self._prefix_capacity, 2 * n_labels, sizeof(double))
+        reserve(<void**> &self._allowed, &self._allowed_capacity, n * n_labels, 1)
+        for i in range(n):
+            prefix = self._prefix + (i & 1) * n_labels
+            ahead = self._ahead + i * n_labels
+            allowed = self._allowed + i * n_labels
+            if i == 0:
+                for y in range(n_labels):
+                    prefix[y] = -INFINITY
+                    if self.chain.graph.may_start[y] and (mask == NULL or mask[y]):
+                        prefix[y] = emissions[y]
+                        best = ahead[y] if ahead[y] > best else best
+                if best == -INFINITY:
+                    return False
+                # Sums of the same numbers in another order differ by rounding.
+                best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
+            else:
+                self._forward.step(
+                    self._prefix + ((i - 1) & 1) * n_labels, emissions + i * n_labels,
+                    NULL if mask == NULL else mask + i * n_labels, prefix,
+                )
+            for y in range(n_labels):
+                allowed[y] = prefix[y] + ahead[y] - emissions[i * n_labels + y] >= best
+        return True
+
+    def tables(self, str text not None):
+        """What the guide says of a sentence without white space, for a look at it.
+
+        Returns emissions and the scores of best completions, float64, and which labels lie within
+        the window, bool, each of shape (n, n_labels).
+        """
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef uint32_t[::1] codes = np.array([ord(c) for c in text] or [0], dtype=np.uint32)
+        cdef GuideView view
+        emissions = np.zeros((n, n_labels))
+        outlook = np.zeros((n, n_labels))
+        allowed = np.ones((n, n_labels), dtype=bool)
+        if n:
+            self.consult(&codes[0], n, NULL, NULL, &view)
+            self._look_ahead(self.chain._emissions(0, n), NULL, n)
+            emissions[:] = <double[:n, :n_labels]> <double*> self.chain._emissions(0, n)
+            outlook[:] = <double[:n, :n_labels]> self._ahead
+            if view.allowed != NULL:
+                allowed[:] = np.asarray(<uint8_t[:n, :n_labels]> self._allowed) != 0
+        return emissions, outlook, allowed
