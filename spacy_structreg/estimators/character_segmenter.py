@@ -22,6 +22,7 @@ from spacy_structreg.learn.settings import Learning
 from spacy_structreg.tasks.bmes import SCHEMES, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.guide import ChainGuide
 from spacy_structreg.training.chain import ChainTrainer
 
 __all__ = [
@@ -174,6 +175,21 @@ class CharacterChain(Structure[Words, CharacterDecoder]):
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         decoder = ChainDecoder(self.features, self.scheme.graph, tables)
         return CharacterDecoder(self.atoms, decoder, self.scheme.begins)
+
+    def new_guide(
+        self, tables: list[TrainedRows], tags: Sequence[str] = (), **settings: Any
+    ) -> ChainGuide:
+        """A guide of word-based search (`tasks.guide`), which also takes the settings.
+
+        Raises ValueError if the labels are not BMES, or the words have tags.
+        """
+        if tags or self.labels != ("B", "E", "M", "S"):
+            raise ValueError(
+                "a guide of word-based segmentation needs the labels 'bmes', and no tags"
+            )
+        chain = ChainDecoder(self.features, self.scheme.graph, tables)
+        labels = [[self.labels.index(label) for label in "BMES"]]
+        return ChainGuide(self.atoms, chain, labels, **settings)
 
     def compile(self, example: Words, learner: Perceptron) -> CompiledChain | None:
         return self.atoms.compile(example, self.scheme, self.features, learner)

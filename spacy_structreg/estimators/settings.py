@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from operator import index
 from typing import Any
 
@@ -35,6 +36,15 @@ def whole(name: str, value: Any, least: int) -> int:
     if not least <= number < 1 << 63:
         raise ValueError(f"{name} is {number}; it must be at least {least}, and below 2 ** 63")
     return number
+
+
+def number(name: str, value: Any, least: float) -> float:
+    """A setting that is a finite number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise ValueError(f"{name} is {value!r}; it must be a finite number")
+    if value < least:
+        raise ValueError(f"{name} is {value}; it must be at least {least:g}")
+    return float(value)
 
 
 def choose(name: str, value: Any, choices: Iterable[str]) -> None:

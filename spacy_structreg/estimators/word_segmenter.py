@@ -25,7 +25,7 @@ from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.characters import CharacterAtoms
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.words import WordDecoder, WordTransitions
+from spacy_structreg.tasks.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
 from spacy_structreg.training.pieces import cut_units
 
@@ -179,9 +179,15 @@ class WordFeatures(Structure[Words, WordDecoder]):
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
 
-    def new_decoder(self, tables: list[TrainedRows]) -> WordDecoder:
+    def new_decoder(
+        self,
+        tables: list[TrainedRows],
+        *,
+        beam: int | None = None,
+        guide: WordGuide | None = None,
+    ) -> WordDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return WordDecoder(Agenda(scorer, self.beam, self.merge))
+        return WordDecoder(Agenda(scorer, beam or self.beam, self.merge), (), guide)
 
     def compile(self, example: Words, learner: Perceptron) -> Derivation | None:
         return self.system.compile(example, None, learner)
