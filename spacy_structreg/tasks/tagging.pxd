@@ -86,8 +86,12 @@ cdef class TagDecoder:
     cdef Py_ssize_t _bound_capacity
     cdef int32_t* _decided
     cdef Py_ssize_t _decided_capacity
-    cdef char* _states
-    cdef Py_ssize_t _state_capacity
+    cdef uint8_t* _visible   # of each word that was given
+    cdef Py_ssize_t _visible_capacity
+    cdef int32_t* _counts    # of the visible words of each sentence
+    cdef Py_ssize_t _count_capacity
+    cdef const uint8_t* _properties
 
+    cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t _load(self, list sentences) except -1
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil

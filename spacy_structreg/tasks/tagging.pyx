@@ -32,7 +32,12 @@ from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
 
-from spacy_structreg.features.characters import TABLE_SIZE, half_width_table
+from spacy_structreg.features.characters import (
+    TABLE_SIZE,
+    WHITE_SPACE,
+    half_width_table,
+    property_table,
+)
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 
 cdef extern from "Python.h":
@@ -53,6 +58,8 @@ cdef enum:
     BEYOND_CUT = -2
 
 assert TABLE == TABLE_SIZE
+
+cdef uint8_t IS_SPACE = WHITE_SPACE
 
 cdef enum:
     POSITION
@@ -450,6 +457,10 @@ cdef class TagTransitions(TransitionSystem):
     def __reduce__(self):
         return TagTransitions, (self.words, self.n_tags, self.atoms, self.dictionary)
 
+    def copy(self, TagSets dictionary=None):
+        """A system for another thread, with another dictionary."""
+        return TagTransitions(self.words, self.n_tags, self.atoms, dictionary)
+
     # The sentence ------------------------------------------------------------------------------
 
     cdef int load(
@@ -670,13 +681,17 @@ cdef class TagDecoder:
     """Tags sentences of words. It holds working memory: use one in each thread.
 
     agenda: its system is a `TagTransitions`. tags: their names, in the order of their numbers.
-    Raises ValueError if they do not fit each other.
+    Words of nothing but white space are not shown to the system; their tag is ``""``.
+    Raises ValueError if agenda and tags do not fit each other.
     """
 
     def __init__(self, Agenda agenda not None, tags):
+        cdef const uint8_t[::1] properties = property_table()
         self.agenda = agenda
         self.system = <TagTransitions?> agenda.system
         self.tags = tuple(tags)
+        # The table lives as long as the process.
+        self._properties = &properties[0]
         if len(self.tags) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
 
@@ -684,44 +699,70 @@ cdef class TagDecoder:
         free(self._text)
         free(self._bounds)
         free(self._decided)
-        free(self._states)
+        free(self._visible)
+        free(self._counts)
 
     @property
     def capacity(self):
-        """For how many characters at a time there is room already."""
+        """For how many characters, or words, at a time there is room already."""
         return max(self._text_capacity, self._bound_capacity)
 
-    cdef Py_ssize_t _load(self, list sentences) except -1:
-        """Copy sentences to where code without the GIL can read them; returns how many words."""
-        cdef Py_ssize_t n_words = 0
-        cdef Py_ssize_t total = 0
+    cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
+        """Whether a word is nothing but white space."""
         cdef Py_ssize_t i
-        cdef Py_ssize_t k
+        for i in range(n):
+            if word[i] >= TABLE or not self._properties[word[i]] & IS_SPACE:
+                return False
+        return True
+
+    cdef Py_ssize_t _load(self, list sentences) except -1:
+        """Copy sentences to where code without the GIL can read them.
+
+        Returns how many words they have, visible or not.
+        """
+        cdef const uint32_t* start
+        cdef Py_ssize_t total = 0
+        cdef Py_ssize_t n_words = 0
+        cdef Py_ssize_t n_visible = 0
+        cdef Py_ssize_t before
+        cdef Py_ssize_t i
         cdef Py_ssize_t n
         cdef str word
+        n = 0
         for sentence in sentences:
-            n_words += len(<list?> sentence)
-            for word in <list> sentence:
-                total += len(word)
-        if total > 0x7FFFFFFF:
-            raise ValueError(f"{total:,} characters are too many for one call")
-        reserve(<void**> &self._text, &self._text_capacity, total + 1, sizeof(uint32_t))
-        reserve(<void**> &self._bounds, &self._bound_capacity, n_words + 1, sizeof(int32_t))
-        reserve(<void**> &self._decided, &self._decided_capacity, n_words + 1, sizeof(int32_t))
-        i = 0
-        total = 0
+            n += len(<list?> sentence)
+        reserve(<void**> &self._counts, &self._count_capacity, len(sentences) + 1, sizeof(int32_t))
+        reserve(<void**> &self._bounds, &self._bound_capacity, n + 1, sizeof(int32_t))
+        reserve(<void**> &self._decided, &self._decided_capacity, n + 1, sizeof(int32_t))
+        reserve(<void**> &self._visible, &self._visible_capacity, n + 1, 1)
         self._bounds[0] = 0
-        for sentence in sentences:
-            for word in <list> sentence:
+        for i, sentence in enumerate(sentences):
+            before = n_visible
+            for item in <list> sentence:
+                if type(item) is str:
+                    word = <str> item
+                elif isinstance(item, str):
+                    word = str(item)
+                else:
+                    raise ValueError(f"{item!r:.60} is not a word")
                 n = len(word)
+                if total + n > 0x3FFFFFFF:
+                    raise ValueError("so many characters are too many for one call")
+                reserve(
+                    <void**> &self._text, &self._text_capacity, total + n + 1, sizeof(uint32_t)
+                )
                 if n:
                     PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), n, 0)
-                total += n
-                i += 1
-                self._bounds[i] = <int32_t> total
+                self._visible[n_words] = not self._is_blank(self._text + total, n)
+                if self._visible[n_words]:
+                    total += n
+                    n_visible += 1
+                    self._bounds[n_visible] = <int32_t> total
+                n_words += 1
+            self._counts[i] = <int32_t> (n_visible - before)
         if self.system.words.half_width:
-            for k in range(total):
-                self._text[k] = self.system.words.see(self._text[k])
+            for i in range(total):
+                self._text[i] = self.system.words.see(self._text[i])
         return n_words
 
     def tag(self, list sentences not None, allowed=None):
@@ -730,37 +771,44 @@ cdef class TagDecoder:
         sentences: lists of words. allowed: uint8 of shape (n_words, n_tags), the tags that each
         word of all sentences may get; None if they may get any. A word that may get all of them is
         held to the dictionary.
-        Raises ValueError for a word that may get no tag. The GIL is released while tagging.
+        Raises ValueError for a word that may get no tag, and for one that is no string. The GIL is
+        released while tagging.
         """
         cdef const uint8_t[:, ::1] masks
         cdef const uint8_t* mask = NULL
         cdef Py_ssize_t n_words = self._load(sentences)
+        cdef Py_ssize_t n_sentences = len(sentences)
         cdef Py_ssize_t first = 0
-        cdef Py_ssize_t n
+        cdef Py_ssize_t place = 0
         cdef Py_ssize_t i
-        cdef list lengths = [len(sentence) for sentence in sentences]
-        cdef int32_t[::1] counts = np.array([*lengths, 0], dtype=np.int32)
         cdef list tagged = []
         cdef list tags
+        cdef tuple names = self.tags
         if allowed is not None and n_words:
-            masks = _checked_masks(allowed, n_words, self.system.n_tags)
-            mask = &masks[0, 0]
+            masks = _checked_masks(allowed, n_words, self.system.n_tags)[
+                np.asarray(<uint8_t[:n_words]> self._visible, dtype=bool)
+            ]
+            if masks.shape[0]:
+                mask = &masks[0, 0]
         with nogil:
-            for i in range(counts.shape[0] - 1):
-                n = counts[i]
+            for i in range(n_sentences):
                 self.system.load(
-                    self._text, self._bounds + first, n,
+                    self._text, self._bounds + first, self._counts[i],
                     NULL if mask == NULL else mask + first * self.system.n_tags,
                 )
-                self._decode(n, self._decided + first)
-                first += n
+                self._decode(self._counts[i], self._decided + first)
+                first += self._counts[i]
         first = 0
-        for n in lengths:
+        for sentence in sentences:
             tags = []
-            for i in range(first, first + n):
-                tags.append(self.tags[self._decided[i]])
+            for _ in range(len(<list> sentence)):
+                if self._visible[place]:
+                    tags.append(names[self._decided[first]])
+                    first += 1
+                else:
+                    tags.append("")
+                place += 1
             tagged.append(tags)
-            first += n
         return tagged
 
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
@@ -781,15 +829,21 @@ cdef class TagDecoder:
         No more are found than the width of the agenda, or `k` if that is more, lets through.
         Raises ValueError if k < 1, and as `tag`.
         """
+        cdef Py_ssize_t i
         if k < 1:
             raise ValueError(f"at least one sequence must be asked for, not {k}")
-        if allowed is not None:
-            allowed = _checked_masks(allowed, len(words), self.system.n_tags)
-        self.system.load_words(words, allowed)
-        return [
-            (score, [self.tags[action] for action in actions])
-            for score, actions in self.agenda.derivations(k)
-        ]
+        self._load([words])
+        places = [i for i in range(len(words)) if self._visible[i]]
+        if allowed is not None and len(words):
+            allowed = _checked_masks(allowed, len(words), self.system.n_tags)[places]
+        self.system.load_words([words[i] for i in places], allowed)
+        found = []
+        for score, actions in self.agenda.derivations(k):
+            tags = [""] * len(words)
+            for i, action in zip(places, actions, strict=True):
+                tags[i] = self.tags[action]
+            found.append((score, tags))
+        return found
 
     def __reduce__(self):
         raise TypeError("a decoder holds working memory; pickle the model instead")
