@@ -1,6 +1,7 @@
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.tasks.chain cimport ChainDecoder
+from spacy_structreg.tasks.text cimport TextDecoder
 
 
 cdef class CharacterAtoms:
@@ -17,31 +18,23 @@ cdef class CharacterAtoms:
     ) noexcept nogil
 
 
-cdef class CharacterDecoder:
+cdef class CharacterDecoder(TextDecoder):
     cdef readonly CharacterAtoms atoms
     cdef readonly ChainDecoder chain
-    cdef readonly object begins
-    cdef uint8_t* _begins
-    cdef const uint8_t* _properties
-    cdef uint32_t* _text
-    cdef uint32_t* _squeezed
-    cdef uint8_t* _constraints
-    cdef uint8_t* _marks
+    cdef readonly object label_begins
+    cdef readonly object label_tags
+    cdef readonly object lists
+    cdef uint8_t* _begins_of
+    cdef int32_t* _tag_of
+    cdef const uint32_t[::1] _listed
+    cdef const uint8_t[:, ::1] _allowed
     cdef uint16_t* _labels
-    cdef Py_ssize_t* _limits
-    cdef Py_ssize_t _text_capacity
-    cdef Py_ssize_t _limit_capacity
-    cdef Py_ssize_t _squeezed_capacity
-    cdef Py_ssize_t _constraint_capacity
-    cdef Py_ssize_t _mark_capacity
     cdef Py_ssize_t _label_capacity
 
-    cdef int _load(self, list texts) except -1
-    cdef Py_ssize_t _squeeze(
-        self, const uint32_t* text, Py_ssize_t n, bint* constrained
+    cdef bint present(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const int32_t* wanted_tags, bint by_lists,
     ) except -1 nogil
-    cdef int _present(self, const uint32_t* text, Py_ssize_t n, bint constrained) except -1 nogil
-    cdef void _mark(self, const uint32_t* text, Py_ssize_t n, uint8_t* marks) noexcept nogil
-    cdef list _words(self, str text, const uint8_t* marks)
-    cdef int _decode_all(self, list texts, list sentences) except -1
-    cdef int _decode(self, const uint32_t* text, Py_ssize_t n, uint8_t* marks) except -1 nogil
+    cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
+    cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil
+    cdef void _take(self, Py_ssize_t n) noexcept nogil

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,6 +7,7 @@ from numpy.typing import NDArray
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.tasks.bmes import JointScheme, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.text import TextDecoder
 
 class CharacterAtoms:
     def __init__(self, types: str | None = None, half_width: bool = False) -> None: ...
@@ -25,18 +27,25 @@ class CharacterAtoms:
         tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
 
-class CharacterDecoder:
+class CharacterDecoder(TextDecoder):
     def __init__(
-        self, atoms: CharacterAtoms, chain: ChainDecoder, begins: NDArray[np.bool_]
+        self,
+        atoms: CharacterAtoms,
+        chain: ChainDecoder,
+        label_begins: NDArray[np.bool_],
+        *,
+        tags: Iterable[str] = (),
+        label_tags: NDArray[np.int32] | None = None,
+        lists: tuple[NDArray[np.uint32], NDArray[np.bool_]] | None = None,
     ) -> None: ...
     @property
     def atoms(self) -> CharacterAtoms: ...
     @property
     def chain(self) -> ChainDecoder: ...
     @property
-    def begins(self) -> NDArray[np.bool_]: ...
+    def label_begins(self) -> NDArray[np.bool_]: ...
     @property
-    def capacity(self) -> int: ...
-    def segment(self, texts: list[str], sentences: list[list[int]]) -> list[list[str]]: ...
-    def spans(self, text: str, sentences: list[int]) -> NDArray[np.int64]: ...
-    def nbest(self, text: str, k: int) -> list[tuple[float, list[str]]]: ...
+    def label_tags(self) -> NDArray[np.int32]: ...
+    @property
+    def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
+    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...

@@ -1,31 +1,18 @@
-"""Sentences of characters: what a model sees of them, and how they are cut into words.
+"""What a model sees of characters, and how a chain of labels finds the words of sentences."""
 
-White space is never part of a word: a model sees the characters without it, and a word always
-ends where it stood. A character that joins the one before it (a combining mark, the parts of an
-emoji) is never cut off. Both are constraints on the labels, given to the decoder as a mask.
-"""
-
-from cpython.unicode cimport PyUnicode_Substring
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.tasks.chain cimport ChainDecoder, ChainFeatures
+from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, FREE, TextDecoder
 
 import numpy as np
 
-from spacy_structreg.features.characters import (
-    EXTENDS,
-    JOINS_NEXT,
-    REGIONAL,
-    TABLE_SIZE,
-    WHITE_SPACE,
-    half_width_table,
-    property_table,
-    type_table,
-)
+from spacy_structreg.features.characters import TABLE_SIZE, half_width_table, type_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -37,30 +24,8 @@ cdef enum:
     TYPE_BITS = 4
     PADDING = 0x110000
     TABLE = 0x20000
-    # What constrains a character.
-    FREE = 0
-    BEGINS_WORD = 1
-    CONTINUES_WORD = 2
-    # What is marked at a character of the text.
-    INSIDE = 0
-    BEGINS = 1
-    BETWEEN = 2
-
-cdef uint8_t IS_SPACE = WHITE_SPACE
-cdef uint8_t IS_EXTENSION = EXTENDS
-cdef uint8_t IS_JOINER = JOINS_NEXT
-cdef uint8_t IS_REGIONAL = REGIONAL
 
 assert TABLE == TABLE_SIZE
-
-NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
-
-
-cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noexcept nogil:
-    """The flags of a character. Beyond the tables only tags and variation selectors have any."""
-    if character < TABLE:
-        return properties[character]
-    return IS_EXTENSION if 0xE0020 <= character <= 0xE01EF else 0
 
 
 cdef class CharacterAtoms:
@@ -157,260 +122,185 @@ cdef class CharacterAtoms:
         return features.compile(self.symbols(text, features.reach), labels, learner)
 
 
-cdef class CharacterDecoder:
-    """Cuts texts into words by trained weights. It holds working memory: one in each thread.
+cdef class CharacterDecoder(TextDecoder):
+    """Finds the words of texts by trained weights. It holds working memory: one in each thread.
 
     atoms: what the model sees of a character. chain: the model's decoder.
-    begins: bool of shape (n_labels,), which labels begin a word.
+    label_begins: bool of shape (n_labels,), which labels begin a word.
+    tags: the names of the tags, if words get tags; label_tags: int32 of shape (n_labels,), the
+        number of the tag of each label.
+    lists: None, or which labels some characters may have: their code points as the model sees them,
+        uint32 of shape (n,), rising, and bool of shape (n, n_labels). Other characters may have any
+        label. Where nothing else is left, the lists do not count.
+    Raises ValueError if these do not fit each other.
     """
 
-    def __init__(self, CharacterAtoms atoms not None, ChainDecoder chain not None, begins):
-        cdef const uint8_t[::1] properties = property_table()
+    def __init__(
+        self, CharacterAtoms atoms not None, ChainDecoder chain not None, label_begins, *,
+        tags=(), label_tags=None, lists=None,
+    ):
+        cdef Py_ssize_t n_labels = chain.graph.n_labels
         cdef Py_ssize_t i
         self.atoms = atoms
         self.chain = chain
-        self.begins = np.array(begins, dtype=bool)
+        self.tags = tuple(tags)
+        self.label_begins = np.array(label_begins, dtype=bool)
+        self.label_tags = np.zeros(n_labels, dtype=np.int32)
+        if label_tags is not None:
+            self.label_tags = np.array(label_tags, dtype=np.int32)
         if list(atoms.atoms.items()) != list(chain.features.atoms.items()):
             raise ValueError("the atoms of characters are not those of the features")
-        if self.begins.shape != (chain.graph.n_labels,):
+        if self.label_begins.shape != (n_labels,):
             raise ValueError("the labels that begin a word do not fit the graph of labels")
-        self._properties = &properties[0]
-        free(self._begins)
-        self._begins = <uint8_t*> malloc(chain.graph.n_labels)
-        if self._begins == NULL:
+        if self.label_tags.shape != (n_labels,) or not (
+            0 <= self.label_tags.min() and self.label_tags.max() < max(1, len(self.tags))
+        ):
+            raise ValueError("the tags of labels are not among the tags")
+        free(self._begins_of)
+        free(self._tag_of)
+        self._begins_of = <uint8_t*> malloc(n_labels)
+        self._tag_of = <int32_t*> malloc(n_labels * sizeof(int32_t))
+        if self._begins_of == NULL or self._tag_of == NULL:
             raise MemoryError("no memory for a decoder")
-        for i in range(chain.graph.n_labels):
-            self._begins[i] = self.begins[i]
+        for i in range(n_labels):
+            self._begins_of[i] = self.label_begins[i]
+            self._tag_of[i] = self.label_tags[i]
+        self.lists = None
+        self._listed = None
+        self._allowed = None
+        if lists is not None:
+            self._listed = np.array(lists[0], dtype=np.uint32)
+            self._allowed = np.array(lists[1], dtype=np.uint8)
+            self.lists = (np.asarray(self._listed), np.asarray(self._allowed, dtype=bool))
+            if (
+                self._allowed.shape[0] != self._listed.shape[0]
+                or self._allowed.shape[1] != n_labels
+                or (np.diff(self.lists[0].astype(np.int64)) <= 0).any()
+            ):
+                raise ValueError("the lists of labels do not fit the characters or the labels")
 
     def __dealloc__(self):
-        free(self._begins)
-        free(self._text)
-        free(self._squeezed)
-        free(self._constraints)
-        free(self._marks)
+        free(self._begins_of)
+        free(self._tag_of)
         free(self._labels)
-        free(self._limits)
-
-    @property
-    def capacity(self):
-        """For how many characters at a time there is room already."""
-        return self._text_capacity
 
     def __reduce__(self):
-        return CharacterDecoder, (self.atoms, self.chain, self.begins)
+        return _decoder, (
+            self.atoms, self.chain, self.label_begins, self.tags, self.label_tags, self.lists
+        )
 
-    cdef int _load(self, list texts) except -1:
-        """Copy texts, one after the other, to where code without the GIL can read them."""
-        cdef Py_ssize_t total = 0
-        cdef Py_ssize_t n
-        cdef str text
-        for text in texts:
-            total += len(text)
-        reserve(<void**> &self._text, &self._text_capacity, total + 1, sizeof(uint32_t))
-        reserve(<void**> &self._marks, &self._mark_capacity, total + 1, 1)
-        total = 0
-        for text in texts:
-            n = len(text)
-            if n:
-                PyUnicode_AsUCS4(text, <Py_UCS4*> &self._text[total], n, 0)
-            total += n
-        return 0
-
-    cdef Py_ssize_t _squeeze(
-        self, const uint32_t* text, Py_ssize_t n, bint* constrained
+    cdef bint present(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const int32_t* wanted_tags, bint by_lists,
     ) except -1 nogil:
-        """Drop the white space of a sentence, and note what it and joining characters demand."""
-        cdef Py_ssize_t kept = 0
-        cdef Py_ssize_t i
-        cdef uint8_t flags
-        cdef uint8_t constraint
-        cdef bint after_space = False
-        cdef bint after_joiner = False
-        cdef bint after_regional = False
-        reserve(<void**> &self._squeezed, &self._squeezed_capacity, n + 1, sizeof(uint32_t))
-        reserve(<void**> &self._constraints, &self._constraint_capacity, n + 1, 1)
-        reserve(<void**> &self._labels, &self._label_capacity, n + 1, sizeof(uint16_t))
-        constrained[0] = False
-        for i in range(n):
-            flags = flags_of(self._properties, text[i])
-            if flags & IS_SPACE:
-                after_space = True
-                continue
-            constraint = FREE
-            if kept > 0:
-                if after_space:
-                    constraint = BEGINS_WORD
-                elif flags & IS_EXTENSION or after_joiner or (
-                    after_regional and flags & IS_REGIONAL
-                ):
-                    constraint = CONTINUES_WORD
-            if constraint != FREE:
-                constrained[0] = True
-            after_regional = (
-                flags & IS_REGIONAL != 0 and not (after_regional and not after_space)
-            )
-            after_joiner = flags & IS_JOINER != 0
-            after_space = False
-            self._squeezed[kept] = text[i]
-            self._constraints[kept] = constraint
-            kept += 1
-        return kept
+        """Hand a sentence without white space, n ≥ 1, to the chain decoder.
 
-    cdef int _present(
-        self, const uint32_t* text, Py_ssize_t n, bint constrained
-    ) except -1 nogil:
-        """Hand a squeezed sentence to the chain decoder: its streams, and the mask if needed."""
+        constraints, wanted_tags: as in `TextDecoder`, or NULL. by_lists: whether the lists count.
+        Returns whether there is a mask, which the chain decoder then holds.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef uint64_t* symbols = self.chain.symbols_for(n)
         cdef uint8_t* mask
-        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef Py_ssize_t place
         cdef Py_ssize_t i
         cdef Py_ssize_t y
-        self.atoms.fill(text, n, symbols, self.chain.stride, self.chain.features.reach)
-        if not constrained:
-            return 0
+        cdef bint begins
+        by_lists = by_lists and self._listed is not None
+        self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
+        if constraints == NULL and wanted_tags == NULL and not by_lists:
+            return False
         mask = self.chain.mask_for(n)
-        memset(mask, 1, n * n_labels)
         for i in range(n):
-            if self._constraints[i] != FREE:
-                for y in range(n_labels):
-                    mask[i * n_labels + y] = (
-                        self._begins[y] == (self._constraints[i] == BEGINS_WORD)
-                    )
-        return 0
-
-    cdef void _mark(self, const uint32_t* text, Py_ssize_t n, uint8_t* marks) noexcept nogil:
-        """Lay the labels of a squeezed sentence over the characters of the text again."""
-        cdef Py_ssize_t kept = 0
-        cdef Py_ssize_t i
-        for i in range(n):
-            if flags_of(self._properties, text[i]) & IS_SPACE:
-                marks[i] = BETWEEN
+            place = self._place(symbols[i]) if by_lists else -1
+            if place < 0:
+                memset(mask, 1, n_labels)
             else:
-                marks[i] = BEGINS if self._begins[self._labels[kept]] else INSIDE
-                kept += 1
+                memcpy(mask, &self._allowed[place, 0], n_labels)
+            if constraints != NULL and constraints[i] != FREE:
+                begins = constraints[i] == BEGINS_WORD
+                for y in range(n_labels):
+                    mask[y] = mask[y] and self._begins_of[y] == begins
+            if wanted_tags != NULL and wanted_tags[i] != ANY_TAG:
+                for y in range(n_labels):
+                    mask[y] = mask[y] and self._tag_of[y] == wanted_tags[i]
+            mask += n_labels
+        return True
 
-    cdef int _decode(self, const uint32_t* text, Py_ssize_t n, uint8_t* marks) except -1 nogil:
-        """Segment one sentence."""
-        cdef bint constrained = False
-        cdef Py_ssize_t kept = self._squeeze(text, n, &constrained)
-        if kept:
-            self._present(self._squeezed, kept, constrained)
-            self.chain.decode(kept, constrained, self._labels)
-        self._mark(text, n, marks)
-        return 0
+    cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil:
+        """Where the list of a character stands; -1 if it has none."""
+        cdef Py_ssize_t low = 0
+        cdef Py_ssize_t high = self._listed.shape[0]
+        cdef Py_ssize_t middle
+        while low < high:
+            middle = (low + high) // 2
+            if self._listed[middle] < character:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < self._listed.shape[0] and self._listed[low] == character else -1
 
-    cdef int _decode_all(self, list texts, list sentences) except -1:
-        """Segment all sentences of some texts, without the GIL."""
-        cdef Py_ssize_t n_sentences = 0
-        cdef Py_ssize_t base = 0
-        cdef Py_ssize_t last
+    cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil:
+        """`present` for the sentence at hand."""
+        reserve(<void**> &self._labels, &self._label_capacity, n, sizeof(uint16_t))
+        return self.present(
+            self.characters, n, self.constraints if self.is_constrained else NULL,
+            self.wanted_tags if self.wants_tags else NULL, by_lists,
+        )
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        cdef double score = self.chain.decode(n, self._present_sentence(n, True), self._labels)
+        if score == -INFINITY and self._listed is not None:
+            score = self.chain.decode(n, self._present_sentence(n, False), self._labels)
+        if score == -INFINITY:
+            with gil:
+                raise ValueError("no labels are legal for a sentence under its constraints")
+        self._take(n)
+        return score
+
+    cdef void _take(self, Py_ssize_t n) noexcept nogil:
+        """Write the solution that the labels stand for."""
         cdef Py_ssize_t i
-        cdef str text
-        for text, ends in zip(texts, sentences, strict=True):
-            reserve(
-                <void**> &self._limits, &self._limit_capacity, n_sentences + len(ends) + 1,
-                sizeof(Py_ssize_t),
-            )
-            last = 0
-            for end in ends:
-                if not last <= end <= len(text):
-                    raise ValueError(NOT_COVERED)
-                last = end
-                self._limits[n_sentences] = base + last
-                n_sentences += 1
-            if last != len(text):
-                raise ValueError(NOT_COVERED)
-            base += last
-        self._load(texts)
-        with nogil:
-            last = 0
-            for i in range(n_sentences):
-                self._decode(self._text + last, self._limits[i] - last, self._marks + last)
-                last = self._limits[i]
-        return 0
-
-    def segment(self, list texts not None, list sentences not None):
-        """The words of each text, without the white space between them.
-
-        sentences: for each text where its sentences end, rising, the last at its length.
-        The GIL is released while the texts are decoded.
-        """
-        cdef Py_ssize_t base = 0
-        cdef str text
-        self._decode_all(texts, sentences)
-        segmented = []
-        for text in texts:
-            segmented.append(self._words(text, self._marks + base))
-            base += len(text)
-        return segmented
-
-    def spans(self, str text not None, list sentences not None):
-        """Where the words of one text begin and end: int64 of shape (n_words, 2).
-
-        sentences: where the sentences end, as for `segment`.
-        """
-        cdef Py_ssize_t i
-        cdef Py_ssize_t n = len(text)
-        cdef Py_ssize_t n_words = 0
-        cdef bint open_word = False
-        self._decode_all([text], [sentences])
         for i in range(n):
-            n_words += self._marks[i] == BEGINS
-        spans = np.empty((n_words, 2), dtype=np.int64)
-        cdef int64_t[:, ::1] view = spans
-        n_words = 0
-        for i in range(n):
-            if self._marks[i] == INSIDE:
-                continue
-            if open_word:
-                view[n_words, 1] = i
-                n_words += 1
-            open_word = self._marks[i] == BEGINS
-            if open_word:
-                view[n_words, 0] = i
-        if open_word:
-            view[n_words, 1] = n
-        return spans
-
-    cdef list _words(self, str text, const uint8_t* marks):
-        """The words that are marked in a text."""
-        cdef Py_ssize_t n = len(text)
-        cdef Py_ssize_t begin = -1
-        cdef Py_ssize_t i
-        cdef list words = []
-        for i in range(n):
-            if marks[i] == INSIDE:
-                continue
-            if begin >= 0:
-                words.append(PyUnicode_Substring(text, begin, i))
-            begin = i if marks[i] == BEGINS else -1
-        if begin >= 0:
-            words.append(PyUnicode_Substring(text, begin, n))
-        return words
+            self.begins[i] = self._begins_of[self._labels[i]]
+            self.word_tags[i] = self._tag_of[self._labels[i]]
 
     def nbest(self, str text not None, Py_ssize_t k):
-        """The `k` best segmentations of one sentence, best first: (score, words) each.
+        """The `k` best analyses of one sentence, best first: (score, words) each.
 
-        There are fewer if the sentence has fewer. Raises ValueError if k < 1.
+        With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
+        Raises ValueError if k < 1.
         """
-        cdef bint constrained = False
+        cdef bint masked
+        cdef bint by_lists = True
         cdef Py_ssize_t kept
+        cdef Py_ssize_t rank = 0
         cdef double score
-        cdef Py_ssize_t rank
         if k < 1:
-            raise ValueError(f"at least one segmentation must be asked for, not {k}")
+            raise ValueError(f"at least one analysis must be asked for, not {k}")
         self._load([text])
-        kept = self._squeeze(self._text, len(text), &constrained)
+        kept = self._squeeze(0, len(text))
         if kept == 0:
             return [(0.0, [])]
-        segmentations = []
-        with nogil:
-            self._present(self._squeezed, kept, constrained)
-            self.chain.solve_nbest(kept, constrained)
-        for rank in range(k):
-            score = self.chain.nbest_path(rank, self._labels)
-            if score == -np.inf:
+        analyses = []
+        while not analyses:
+            with nogil:
+                masked = self._present_sentence(kept, by_lists)
+                self.chain.solve_nbest(kept, masked)
+            for rank in range(k):
+                score = self.chain.nbest_path(rank, self._labels)
+                if score == -INFINITY:
+                    break
+                self._take(kept)
+                self._mark(0, len(text))
+                words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
+                analyses.append((score, words))
+            if not by_lists:
                 break
-            self._mark(self._text, len(text), self._marks)
-            segmentations.append((score, self._words(text, self._marks)))
-        return segmentations
+            by_lists = False
+        return analyses
+
+
+def _decoder(atoms, chain, label_begins, tags, label_tags, lists):
+    return CharacterDecoder(
+        atoms, chain, label_begins, tags=tags, label_tags=label_tags, lists=lists
+    )

@@ -331,7 +331,7 @@ cdef class TextDecoder:
                 here = []
                 while listed and listed[0].start < end:
                     here.append(listed.pop(0))
-                if here and here[-1].end > end:
+                if here and here[len(here) - 1].end > end:
                     raise ValueError("a listed word goes beyond its sentence")
                 self._choose(base, base + last, end - last, here)
                 last = end
