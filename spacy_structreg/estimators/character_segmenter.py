@@ -187,9 +187,8 @@ class CharacterChain(Structure[Words, CharacterDecoder]):
             raise ValueError(
                 "a guide of word-based segmentation needs the labels 'bmes', and no tags"
             )
-        chain = ChainDecoder(self.features, self.scheme.graph, tables)
         labels = [[self.labels.index(label) for label in "BMES"]]
-        return ChainGuide(self.atoms, chain, labels, **settings)
+        return ChainGuide(self.new_decoder(tables), labels, **settings)
 
     def compile(self, example: Words, learner: Perceptron) -> CompiledChain | None:
         return self.atoms.compile(example, self.scheme, self.features, learner)

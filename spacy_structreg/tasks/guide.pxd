@@ -2,18 +2,17 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from spacy_structreg.search.viterbi cimport Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
-from spacy_structreg.tasks.characters cimport CharacterAtoms
+from spacy_structreg.tasks.characters cimport CharacterDecoder
 from spacy_structreg.tasks.words cimport GuideView, WordGuide
 
 
 cdef class ChainGuide(WordGuide):
-    cdef readonly CharacterAtoms atoms
+    cdef readonly CharacterDecoder decoder
     cdef readonly ChainDecoder chain
     cdef readonly object labels
     cdef readonly double weight
     cdef readonly double window
     cdef const int32_t* _labels
-    cdef Py_ssize_t _n_tags
     cdef Transitions _forward
     cdef Transitions _backward
     cdef double* _transposed
@@ -24,9 +23,6 @@ cdef class ChainGuide(WordGuide):
     cdef Py_ssize_t _prefix_capacity
     cdef Py_ssize_t _allowed_capacity
 
-    cdef uint8_t* _mask(
-        self, Py_ssize_t n, const uint8_t* constraints, const int32_t* wanted_tags
-    ) except NULL nogil
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil

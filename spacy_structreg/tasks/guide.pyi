@@ -2,14 +2,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spacy_structreg.tasks.chain import ChainDecoder
-from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.characters import CharacterDecoder
 from spacy_structreg.tasks.words import WordGuide
 
 class ChainGuide(WordGuide):
     def __init__(
         self,
-        atoms: CharacterAtoms,
-        chain: ChainDecoder,
+        decoder: CharacterDecoder,
         labels: ArrayLike,
         *,
         weight: float = 1.0,
@@ -18,7 +17,7 @@ class ChainGuide(WordGuide):
         window: float | None = None,
     ) -> None: ...
     @property
-    def atoms(self) -> CharacterAtoms: ...
+    def decoder(self) -> CharacterDecoder: ...
     @property
     def chain(self) -> ChainDecoder: ...
     @property

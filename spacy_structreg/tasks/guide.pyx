@@ -8,32 +8,26 @@ window.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.viterbi cimport LabelGraph, Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
-from spacy_structreg.tasks.characters cimport CharacterAtoms
-from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, CONTINUES_WORD
+from spacy_structreg.tasks.characters cimport CharacterDecoder
 from spacy_structreg.tasks.words cimport GuideView, WordGuide
 
 import numpy as np
 
 cdef enum:
-    # The order of the labels of a tag: begin, middle, end, single.
+    # The labels of a tag: begin, middle, end, single.
     N_BOUNDARIES = 4
-    END = 2
-    MIDDLE = 1
-    BEGIN = 0
-    SINGLE = 3
 
 
 cdef class ChainGuide(WordGuide):
     """Guides a `WordDecoder`. It holds working memory: use one in each thread.
 
-    atoms: what the chain model sees of a character. chain: its decoder.
+    decoder: of the chain model.
     labels: the numbers of the labels begin, middle, end and single for each tag, of shape
         (n_tags, 4).
     weight: of its scores against those of the words, ≥ 0. adds_scores: whether to add them.
@@ -43,14 +37,15 @@ cdef class ChainGuide(WordGuide):
     """
 
     def __init__(
-        self, CharacterAtoms atoms not None, ChainDecoder chain not None, labels, *,
-        double weight=1.0, bint adds_scores=True, bint looks_ahead=True, window=None,
+        self, CharacterDecoder decoder not None, labels, *, double weight=1.0,
+        bint adds_scores=True, bint looks_ahead=True, window=None,
     ):
+        cdef ChainDecoder chain = decoder.chain
         cdef LabelGraph graph = chain.graph
         cdef const int32_t[:, ::1] view
         cdef Py_ssize_t x
         cdef Py_ssize_t y
-        self.atoms = atoms
+        self.decoder = decoder
         self.chain = chain
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
         self.weight = weight
@@ -67,7 +62,6 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
-        self._n_tags = view.shape[0]
         free(self._transposed)
         self._transposed = <double*> calloc(graph.n_labels * graph.n_labels, sizeof(double))
         if self._transposed == NULL:
@@ -98,15 +92,11 @@ cdef class ChainGuide(WordGuide):
         const int32_t* wanted_tags, GuideView* view,
     ) except -1 nogil:
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
-        cdef uint64_t* symbols = self.chain.symbols_for(n)
         cdef const uint8_t* mask = NULL
         cdef const double* emissions
-        self.atoms.fill(
-            characters, n, symbols, self.chain.stride, self.chain.features.reach
-        )
+        if self.decoder.present(characters, n, constraints, wanted_tags, False):
+            mask = self.chain._mask
         emissions = self.chain._emissions(0, n)
-        if constraints != NULL or wanted_tags != NULL:
-            mask = self._mask(n, constraints, wanted_tags)
         view.n_labels = n_labels
         view.labels = self._labels
         view.transitions = self.chain._transitions
@@ -121,33 +111,6 @@ cdef class ChainGuide(WordGuide):
         if self.window < INFINITY and self._open_window(emissions, mask, n):
             view.allowed = self._allowed
         return 0
-
-    cdef uint8_t* _mask(
-        self, Py_ssize_t n, const uint8_t* constraints, const int32_t* wanted_tags
-    ) except NULL nogil:
-        """What the constraints of characters allow of labels, of shape (n, n_labels)."""
-        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
-        cdef uint8_t* mask = self.chain.mask_for(n)
-        cdef const int32_t* labels
-        cdef uint8_t* row
-        cdef bint may_begin
-        cdef bint may_go_on
-        cdef Py_ssize_t i
-        cdef Py_ssize_t t
-        memset(mask, 0, n * n_labels)
-        for i in range(n):
-            row = mask + i * n_labels
-            may_begin = constraints == NULL or constraints[i] != CONTINUES_WORD
-            may_go_on = constraints == NULL or constraints[i] != BEGINS_WORD
-            for t in range(self._n_tags):
-                labels = self._labels + N_BOUNDARIES * t
-                if may_go_on:
-                    row[labels[MIDDLE]] = row[labels[END]] = 1
-                if may_begin and (
-                    wanted_tags == NULL or wanted_tags[i] == ANY_TAG or wanted_tags[i] == t
-                ):
-                    row[labels[BEGIN]] = row[labels[SINGLE]] = 1
-        return mask
 
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
