@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.characters cimport CharacterAtoms
+from spacy_structreg.tasks.tag_records cimport TagRecords
 from spacy_structreg.tasks.text cimport TextDecoder
 
 cdef enum:
@@ -37,6 +38,12 @@ cdef class WordTransitions(TransitionSystem):
     cdef readonly int n_tags
     cdef readonly bint by_words
     cdef readonly Py_ssize_t max_word_length
+    cdef readonly TagRecords records
+    cdef readonly bint prune
+    cdef int32_t* _numbers        # of the characters, in the records
+    cdef Py_ssize_t _number_capacity
+    cdef uint64_t* _categories
+    cdef Py_ssize_t _category_capacity
     cdef Py_ssize_t _n
     cdef Py_ssize_t _begin
     cdef Py_ssize_t _end
@@ -60,6 +67,9 @@ cdef class WordTransitions(TransitionSystem):
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil
+    cdef bint _may_be_word(self, const WordState* at) noexcept nogil
+    cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
+    cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
     cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil

@@ -17,6 +17,7 @@ from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
 from spacy_structreg.tasks.characters cimport CharacterAtoms
 from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.tag_records cimport TagRecords, word_key
 from spacy_structreg.tasks.text cimport (
     ANY_TAG,
     BEGINS_WORD,
@@ -68,6 +69,8 @@ cdef enum:
     T_2
     START0
     INNER
+    CATEGORY0
+    CATEGORY1
     N_ATOMS
 
 # Names, in the notation of the papers, and anchors. On separating, w-1 is the word that has just
@@ -95,6 +98,9 @@ _ATOMS = {
     T_2: ("t-2", [TAG1]),
     START0: ("start(w0)", [FIRST0]),
     INNER: ("inner(w-1)", [POSITION, FIRST0]),
+    # The tags seen with words that contain a character; null without records.
+    CATEGORY0: ("cat(c0)", [POSITION]),
+    CATEGORY1: ("cat(end(w-1))", [POSITION, FIRST0]),
 }
 
 # The labels of a guide, in the order of GuideView.labels.
@@ -112,11 +118,13 @@ cdef class WordTransitions(TransitionSystem):
     by_words: let whole words compete where they end, and prefixes of words not at all, instead of
         all states that have consumed the same characters (multiple beams instead of one).
     max_word_length: no word becomes longer, unless it must not end; None for no limit.
+    records: what words and characters are known to be; None for nothing. prune: do not propose
+        what they exclude.
     """
 
     def __init__(
         self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
-        max_word_length=None,
+        max_word_length=None, TagRecords records=None, bint prune=True,
     ):
         if n_tags < 1:
             raise ValueError(f"there cannot be {n_tags} tags")
@@ -126,6 +134,10 @@ cdef class WordTransitions(TransitionSystem):
         self.n_tags = n_tags
         self.by_words = by_words
         self.max_word_length = 0 if max_word_length is None else max_word_length
+        if records is not None and records.n_tags != n_tags:
+            raise ValueError(f"the records are of {records.n_tags} tags, not of {n_tags}")
+        self.records = records
+        self.prune = prune and records is not None
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
         # Without types their atoms stay, and are null.
@@ -147,15 +159,21 @@ cdef class WordTransitions(TransitionSystem):
         free(self._characters)
         free(self._hidden)
         free(self._inner)
+        free(self._numbers)
+        free(self._categories)
 
     def __reduce__(self):
         return WordTransitions, (
             self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.records, self.prune,
         )
 
-    def copy(self):
-        """A system of the same settings, for another thread."""
-        return self.__reduce__()[0](*self.__reduce__()[1])
+    def copy(self, prune=None):
+        """A system of the same settings, for another thread. prune: another choice of this."""
+        return WordTransitions(
+            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.records, self.prune if prune is None else prune,
+        )
 
     # The sentence ------------------------------------------------------------------------------
 
@@ -181,6 +199,14 @@ cdef class WordTransitions(TransitionSystem):
         self._types = self._symbols + stride if self.characters._types != NULL else NULL
         for i in range(n):
             self._characters[i] = <uint32_t> self._symbols[REACH + i]
+        if self.records is not None:
+            reserve(<void**> &self._numbers, &self._number_capacity, n + 1, sizeof(int32_t))
+            reserve(
+                <void**> &self._categories, &self._category_capacity, n + 1, sizeof(uint64_t)
+            )
+            for i in range(n):
+                self._numbers[i] = self.records.number_of(self._characters[i])
+                self._categories[i] = self.records.category(self._numbers[i])
         return 0
 
     cdef int present(
@@ -286,7 +312,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef int32_t wanted = ANY_TAG
         cdef int tag
         if i == self._n:
-            mask[START + self.n_tags] = 1
+            mask[START + self.n_tags] = not self.prune or self._may_be_word(at)
             return
         if self._constraints != NULL:
             constraint = self._constraints[i]
@@ -295,6 +321,10 @@ cdef class WordTransitions(TransitionSystem):
             may_append = constraint != BEGINS_WORD
             if self.max_word_length and may_separate and may_append:
                 may_append = i - at.first0 < self.max_word_length
+            if self.prune:
+                if may_append and constraint == FREE and self.records.lengths[at.tag0]:
+                    may_append = i - at.first0 < self.records.lengths[at.tag0]
+                may_separate = may_separate and self._may_be_word(at)
         if may_separate and self._wanted_tags != NULL:
             wanted = self._wanted_tags[i]
         if guide.allowed == NULL:
@@ -302,6 +332,8 @@ cdef class WordTransitions(TransitionSystem):
             if may_separate:
                 for tag in range(self.n_tags):
                     mask[START + tag] = wanted == ANY_TAG or wanted == tag
+                if self.prune and wanted == ANY_TAG:
+                    self._prune_starts(i, mask)
             return
         if at.first0 >= 0:
             allowed = guide.allowed + (i - 1) * guide.n_labels
@@ -318,6 +350,26 @@ cdef class WordTransitions(TransitionSystem):
                 mask[START + tag] = (wanted == ANY_TAG or wanted == tag) and (
                     allowed[labels[B]] or allowed[labels[S]]
                 )
+            if self.prune and wanted == ANY_TAG:
+                self._prune_starts(i, mask)
+
+    cdef bint _may_be_word(self, const WordState* at) noexcept nogil:
+        """Whether the records have nothing against the current word as a whole."""
+        cdef Py_ssize_t n = at.position - at.first0
+        if at.first0 < 0:
+            return True
+        if self.records.lengths[at.tag0] and n > self.records.lengths[at.tag0]:
+            return False
+        return self.records.is_in(
+            self.records.tags_of_word(word_key(self._characters + at.first0, n)), at.tag0
+        )
+
+    cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil:
+        """Take back the tags that no word has that begins with a character."""
+        cdef const uint64_t* tags = self.records.tags_of_first(self._numbers[i])
+        cdef int tag
+        for tag in range(self.n_tags):
+            mask[START + tag] &= self.records.is_in(tags, tag)
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         cdef const WordState* before = <const WordState*> state
@@ -376,13 +428,9 @@ cdef class WordTransitions(TransitionSystem):
 
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The atom of the word between two characters."""
-        cdef uint64_t word
         if self._any_hidden and self._hidden[last] > self._hidden[first]:
             return NULL_ATOM
-        word = murmur_hash_64a(
-            self._characters + first, (last - first) * sizeof(uint32_t), 1
-        )
-        return word if word > NO_WORD else NO_WORD + 1
+        return word_key(self._characters + first, last - first)
 
     cdef void fill_atoms(
         self, const void* state, uint64_t wanted, uint64_t* values
@@ -442,12 +490,24 @@ cdef class WordTransitions(TransitionSystem):
         values[T_1] = <uint64_t> (at.tag0 + 2)
         values[T0] = values[T_1]
         values[T_2] = <uint64_t> (at.tag1 + 2)
+        values[CATEGORY0] = self._category(i)
+        values[CATEGORY1] = self._category(i - 1)
+        if first0 == BEYOND_CUT:
+            values[CATEGORY1] = NULL_ATOM
 
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
         """The atom of a character; padding beyond the ends, null if it is hidden."""
         if self._any_hidden and 0 <= i < self._n and self._hidden[i + 1] > self._hidden[i]:
             return NULL_ATOM
         return 1 + symbols[i]
+
+    cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil:
+        """The atom of the tags of words with a character; null if it is hidden or not there."""
+        if self.records is None or not 0 <= i < self._n:
+            return NULL_ATOM
+        if self._any_hidden and self._hidden[i + 1] > self._hidden[i]:
+            return NULL_ATOM
+        return self._categories[i]
 
     cdef Py_ssize_t many(
         self, const void* state, int atom, const uint64_t** values
@@ -564,13 +624,20 @@ cdef class WordDecoder(TextDecoder):
         cdef const int32_t* wanted_tags = (
             self.wanted_tags if self.wants_tags and self.system.n_tags > 1 else NULL
         )
+        cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._wanted_tags = wanted_tags
         if self.guide is not None:
             self.guide.consult(
                 self.characters, n, constraints, wanted_tags, &self.system.guide
             )
-        return self.agenda.search(n_best, n_found)
+        first = self.agenda.search(n_best, n_found)
+        if n_found[0] == 0 and self.system.prune:
+            # What the records leave need not reach the end.
+            self.system.prune = False
+            first = self.agenda.search(n_best, n_found)
+            self.system.prune = True
+        return first
 
     cdef double _take(self, Py_ssize_t item) noexcept nogil:
         """Write the solution that an item of the last slot stands for; returns its score."""

@@ -1,0 +1,342 @@
+"""What a corpus says about tags, and how the search holds to it: against the definitions."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_structreg.features.state_templates import parse_state_templates
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer, new_learner
+from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.tag_records import TagRecords
+from spacy_structreg.tasks.words import WordDecoder, WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
+
+ATOMS = CharacterAtoms(None, True)
+TAGS = ("A", "B", "C")
+Tagged = Sequence[tuple[str, str]]
+
+words = st.tuples(st.text("甲乙丙", min_size=1, max_size=3), st.sampled_from(TAGS))
+corpora = st.lists(st.lists(words, min_size=1, max_size=4), min_size=1, max_size=8)
+
+
+def collect(corpus: Sequence[Tagged], **kwargs: Any) -> TagRecords:
+    return TagRecords.collect(corpus, TAGS, ATOMS, **kwargs)
+
+
+def names(numbers: Sequence[int]) -> str:
+    return "".join(TAGS[number] for number in numbers)
+
+
+class Untrained:
+    """A search by the records alone: no weight is anything but 0."""
+
+    def __init__(self, records: TagRecords, width: int | None = 8, **kwargs: Any) -> None:
+        self.system = WordTransitions(ATOMS, len(TAGS), records=records, **kwargs)
+        templates = parse_state_templates(["tag: c0"], self.system.events, self.system.atoms)
+        self.learner = new_learner(self.system)
+        scorer = StateScorer(self.system, templates, self.learner.average())
+        self.agenda = Agenda(scorer, width)
+
+    def legal(self, text: str, actions: Sequence[int]) -> list[int]:
+        self.system.load_text(text)
+        return self.agenda.legal(actions)
+
+    def decode(self, text: str, n: int = 1) -> list[tuple[float, list[Any]]]:
+        return WordDecoder(self.agenda, TAGS).nbest(text, n)
+
+
+def actions_of(sentence: Tagged) -> list[int]:
+    """0 appends, 1 + tag begins a word, and the last one ends the sentence."""
+    return [
+        1 + TAGS.index(tag) if i == 0 else 0 for word, tag in sentence for i in range(len(word))
+    ] + [1 + len(TAGS)]
+
+
+# What is recorded ---------------------------------------------------------------------------------
+
+
+def test_lengths_are_those_of_the_longest_words() -> None:
+    corpus = [[("甲乙", "A"), ("丙", "B")], [("甲", "A"), ("丙乙甲", "C")]]
+    assert collect(corpus).arrays["lengths"].tolist() == [2, 1, 3]
+    assert collect(corpus, lengths=False).arrays["lengths"].tolist() == [0, 0, 0]
+
+
+def test_frequent_words_keep_to_their_tags() -> None:
+    corpus = [[("甲乙", "A")]] * 5 + [[("甲乙", "C")]] + [[("丙", "B")]] * 5
+    records = collect(corpus)  # More often than 6 / 5000 + 5 times: "甲乙" only.
+    assert names(records.word("甲乙", ATOMS)) == "AC"
+    assert names(records.word("丙", ATOMS)) == "ABC"
+    assert names(records.word("丁", ATOMS)) == "ABC"
+    assert names(collect(corpus, dictionary=False).word("甲乙", ATOMS)) == "ABC"
+
+
+def test_words_of_closed_tags_were_seen_with_them() -> None:
+    corpus = [[("甲", "A"), ("乙", "B"), ("甲", "C")]]
+    records = collect(corpus, closed=["A", "B", "unheard of"])
+    assert names(records.word("甲", ATOMS)) == "AC"
+    assert names(records.word("乙", ATOMS)) == "BC"
+    assert names(records.word("甲乙", ATOMS)) == "C"
+
+
+def test_first_characters_of_closed_tags_were_seen_with_them() -> None:
+    corpus = [[("甲乙", "A"), ("丙", "B")]]
+    records = collect(corpus, closed_firsts=["A"])
+    assert names(records.first("甲", ATOMS)) == "ABC"
+    assert names(records.first("乙", ATOMS)) == "BC"
+    assert names(records.first("丙", ATOMS)) == "BC"
+    assert names(records.first("丁", ATOMS)) == "BC"
+
+
+def test_characters_that_have_begun_many_words_keep_to_their_tags() -> None:
+    corpus = [[("甲乙", "A"), ("乙", "B")], [("甲", "C")]]
+    records = collect(corpus, least_begun=2)
+    assert names(records.first("甲", ATOMS)) == "AC"
+    assert names(records.first("乙", ATOMS)) == "ABC"
+    assert names(collect(corpus, least_begun=None).first("甲", ATOMS)) == "ABC"
+
+
+def test_characters_are_those_that_the_model_sees() -> None:
+    corpus = [[("２", "A")]] * 6
+    records = collect(corpus, least_begun=6)
+    assert names(records.word("2", ATOMS)) == names(records.first("2", ATOMS)) == "A"
+    plain = CharacterAtoms(None, False)
+    other = TagRecords.collect(corpus, TAGS, plain, least_begun=6)
+    assert names(other.word("2", plain)) == names(other.first("2", plain)) == "ABC"
+
+
+def test_more_tags_than_a_block_has_bits() -> None:
+    tags = [f"T{i:03}" for i in range(130)]
+    corpus = [[("甲", tags[0]), ("甲", tags[64]), ("甲", tags[129])]] * 6
+    records = TagRecords.collect(corpus, tags, ATOMS, least_begun=1)
+    assert records.word("甲", ATOMS) == records.first("甲", ATOMS) == [0, 64, 129]
+    assert records.word("乙", ATOMS) == list(range(130))
+
+
+@settings(max_examples=50, deadline=None)
+@given(corpora, st.integers(1, 4), st.sets(st.sampled_from(TAGS)), st.booleans())
+def test_records_are_what_the_definitions_say(
+    corpus: list[Tagged], least: int, closed: set[str], dictionary: bool
+) -> None:
+    records = collect(
+        corpus, least_begun=least, closed=closed, closed_firsts=closed, dictionary=dictionary
+    )
+    pairs = [pair for sentence in corpus for pair in sentence]
+    counts = Counter(word for word, _ in pairs)
+    begun = Counter(word[0] for word, _ in pairs)
+    most = max(counts.values())
+    for word in map("".join, product("甲乙丙", repeat=2)):
+        frequent = dictionary and counts[word] > most / 5000 + 5
+        expected = [
+            tag for tag in TAGS
+            if (word, tag) in pairs or not (frequent or tag in closed)
+        ]  # fmt: skip
+        assert names(records.word(word, ATOMS)) == "".join(expected)
+    for character in "甲乙丙丁":
+        seen = {tag for word, tag in pairs if word[0] == character}
+        expected = [
+            tag for tag in TAGS if tag in seen or not (begun[character] >= least or tag in closed)
+        ]
+        assert names(records.first(character, ATOMS)) == "".join(expected)
+
+
+# What the search makes of it ----------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(corpora, st.text("甲乙丙丁", min_size=1, max_size=5), st.data())
+def test_legal_is_what_the_records_allow(
+    corpus: list[Tagged], text: str, data: st.DataObject
+) -> None:
+    """Along any path at all, legal or not."""
+    records = collect(corpus, least_begun=2, closed=["A"], closed_firsts=["B"])
+    search = Untrained(records)
+    longest = records.arrays["lengths"].tolist()
+    spans: list[tuple[int, int]] = []  # Where words began, and their tags.
+    actions: list[int] = []
+    for i in range(len(text) + 1):
+        whole = True
+        if spans:
+            begin, tag = spans[-1]
+            whole = tag in records.word(text[begin:i], ATOMS)
+            whole = whole and not 0 < longest[tag] < i - begin
+        expected = []
+        if i == len(text):
+            expected = [1 + len(TAGS)] * whole
+        else:
+            if spans and (longest[tag] == 0 or i - begin < longest[tag]):
+                expected.append(0)
+            if whole:
+                expected += [1 + t for t in records.first(text[i], ATOMS)]
+        assert search.legal(text, actions) == expected
+        if i < len(text):
+            action = data.draw(st.integers(0 if spans else 1, len(TAGS)))
+            actions.append(action)
+            if action:
+                spans.append((i, action - 1))
+
+
+@settings(max_examples=50, deadline=None)
+@given(corpora, st.integers(1, 3), st.sets(st.sampled_from(TAGS)))
+def test_gold_is_always_legal(corpus: list[Tagged], least: int, closed: set[str]) -> None:
+    search = Untrained(
+        collect(corpus, least_begun=least, closed=closed, closed_firsts=closed), width=2
+    )
+    for sentence in corpus:
+        text = "".join(word for word, _ in sentence)
+        actions = actions_of(sentence)
+        for i, action in enumerate(actions):
+            assert action in search.legal(text, actions[:i])
+
+
+def test_unlimited_search_finds_what_the_records_allow() -> None:
+    corpus = [[("甲乙", "A"), ("丙", "B"), ("丁", "C")]]
+    records = collect(corpus, closed=["A", "B", "C"], closed_firsts=["A", "B", "C"])
+    found = Untrained(records, None).decode("甲乙丙丁", 100)
+    assert [tagged for _, tagged in found] == [[("甲乙", "A"), ("丙", "B"), ("丁", "C")]]
+
+
+def test_without_pruning_records_exclude_nothing() -> None:
+    records = collect([[("甲", "A")]], closed=TAGS, closed_firsts=TAGS)
+    assert Untrained(records).legal("乙", []) == []
+    assert Untrained(records, prune=False).legal("乙", []) == [1, 2, 3]
+
+
+def test_a_dead_end_is_decoded_without_records() -> None:
+    records = collect([[("甲乙", "A")]], closed=TAGS, closed_firsts=TAGS)
+    search = Untrained(records)
+    for text in ("丙", "甲", "甲丙", "甲乙甲"):
+        ((_, tagged),) = search.decode(text)
+        assert "".join(word for word, _ in tagged) == text
+    # And records hold again afterwards.
+    assert search.decode("甲乙")[0][1] == [("甲乙", "A")]
+    assert search.system.prune
+
+
+def test_what_white_space_demands_comes_before_lengths() -> None:
+    records = collect([[("甲", "A"), ("乙", "B"), ("丙", "C")]])
+    search = Untrained(records)
+    # A combining mark must not be cut off, however long the word.
+    for text in ("甲\u0301\u0301\u0301", "甲\u0301 乙"):
+        ((_, tagged),) = search.decode(text)
+        assert [word for word, _ in tagged] == text.split()
+
+
+def test_words_as_long_as_their_tag_allows() -> None:
+    corpus = [[("甲乙", "A"), ("丙", "B"), ("丙", "C")]]
+    for _, tagged in Untrained(collect(corpus, least_begun=None), None).decode("甲乙丙", 100):
+        assert all(len(word) <= (2 if tag == "A" else 1) for word, tag in tagged)
+
+
+# Atoms --------------------------------------------------------------------------------------------
+
+
+def tag_score(records: TagRecords, template: str, training: Tagged, probe: Tagged) -> float:
+    """The score of a tagged text by one template, after some visits of a sentence."""
+    system = WordTransitions(ATOMS, len(TAGS), records=records, prune=False)
+    templates = parse_state_templates([template], system.events, system.atoms)
+    learner = new_learner(system)
+    compiled = system.compile(
+        [word for word, _ in training], [TAGS.index(tag) for _, tag in training], learner
+    )
+    trainer = AgendaTrainer(system, templates, learner, 4)
+    for noise in range(4):
+        trainer.epoch([compiled], np.zeros(1, dtype=np.int64), noise)
+    agenda = Agenda(StateScorer(system, templates, learner.average()), 4)
+    system.load_text("".join(word for word, _ in probe))
+    return float(agenda.score(actions_of(probe)))
+
+
+def test_categories_are_the_tags_of_words_with_a_character() -> None:
+    corpus = [[("甲子", "A"), ("丑甲", "C"), ("乙", "A"), ("寅乙", "C"), ("丙", "B")]] * 2
+    records = collect(corpus, least_seen=2)
+    score = lambda probe: tag_score(records, "tag: cat(c0)", [("甲", "C")], [probe])  # noqa: E731
+    assert score(("甲", "C")) > 0
+    assert score(("乙", "C")) == score(("甲", "C"))  # Both of A and C.
+    assert score(("丙", "C")) == score(("子", "C")) == score(("丁", "C")) == 0
+
+
+def test_rare_characters_have_no_category() -> None:
+    corpus = [[("甲", "A")], [("甲", "A")], [("乙", "A")]]
+    score = lambda probe: tag_score(  # noqa: E731
+        collect(corpus, least_seen=2), "tag: cat(c0)", [("甲", "C")], [probe]
+    )
+    assert score(("甲", "C")) > 0
+    assert score(("乙", "C")) == 0
+
+
+def test_the_last_character_of_a_complete_word_has_a_category() -> None:
+    corpus = [[("甲", "A"), ("乙", "A"), ("丙", "B")]]
+    template = "separate: cat(end(w-1)) t-1"
+    trained = [("甲甲", "C"), ("丙", "A")]
+    records = collect(corpus)
+    same = tag_score(records, template, trained, trained)
+    assert tag_score(records, template, trained, [("甲乙", "C"), ("丙", "A")]) == same != 0
+    assert tag_score(records, template, trained, [("甲丙", "C"), ("丁", "A")]) != same
+
+
+# Arrays -------------------------------------------------------------------------------------------
+
+
+def test_records_travel() -> None:
+    records = collect([[("甲乙", "A"), ("丙", "B")]], closed=["A"], least_begun=1)
+    copy = pickle.loads(pickle.dumps(records))
+    assert copy.n_tags == 3
+    for name, array in records.arrays.items():
+        assert np.array_equal(copy.arrays[name], array)
+    assert copy.word("甲乙", ATOMS) == records.word("甲乙", ATOMS)
+    system = pickle.loads(pickle.dumps(WordTransitions(ATOMS, 3, records=records, prune=False)))
+    assert not system.prune
+    assert system.records.first("甲", ATOMS) == records.first("甲", ATOMS)
+
+
+def test_records_are_copies() -> None:
+    arrays = dict(collect([[("甲", "A")]] * 6).arrays)
+    records = TagRecords(3, arrays)
+    arrays["word_tags"][:] = 0
+    assert names(records.word("甲", ATOMS)) == "A"
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("words", np.array([2, 2], dtype=np.uint64)),
+        ("words", np.array([3, 4], dtype=np.uint64)),
+        ("words", np.array([[3]], dtype=np.uint64)),
+        ("characters", np.array([2, 1], dtype=np.uint64)),
+        ("lengths", np.array([1, 2], dtype=np.int64)),
+        ("lengths", np.array([1, 2, -1], dtype=np.int64)),
+        ("lengths", np.array([1, 2, 1 << 40], dtype=np.int64)),
+        ("lengths", np.array([1, 2, 3], dtype=np.uint64)),
+        ("any_words", np.array([8], dtype=np.uint64)),
+        ("any_firsts", np.array([1, 1], dtype=np.uint64)),
+        ("first_tags", np.zeros((0, 1), dtype=np.uint64)),
+        ("character_tags", np.full((2, 1), 8, dtype=np.uint64)),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(name: str, array: np.ndarray) -> None:
+    arrays = collect([[("甲乙", "A")]] * 6).arrays
+    TagRecords(3, arrays)
+    with pytest.raises(ValueError, match="record"):
+        TagRecords(3, {**arrays, name: array})
+
+
+def test_unknown_and_missing_arrays_are_refused() -> None:
+    arrays = collect([[("甲乙", "A")]]).arrays
+    with pytest.raises(ValueError, match="the records of tags are"):
+        TagRecords(3, {**arrays, "more": arrays["words"]})
+    with pytest.raises(ValueError, match="the records of tags are"):
+        TagRecords(3, {name: array for name, array in arrays.items() if name != "words"})
+    with pytest.raises(ValueError, match="cannot be 0 tags"):
+        TagRecords(0, arrays)
+    with pytest.raises(ValueError, match="records are of 3 tags, not of 2"):
+        WordTransitions(ATOMS, 2, records=TagRecords(3, arrays))
