@@ -119,9 +119,27 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             mean=mean,
             seed=seed,
         )
+        # Tags that `prepare` is told of.
+        self._expected: frozenset[str] = frozenset()
         # A trainer checks which updates there are, and which beams go with them.
         structure = self._structure_for((), ())
         structure.new_trainer(structure.new_learner(self.learning))
+
+    # Training ------------------------------------------------------------------------------------
+
+    def prepare(self, sentences: Iterable[TaggedWords], *, labels: Iterable[str] = ()) -> None:
+        """Learn which tags there are, and which words and characters have them, but no weights.
+
+        labels: there are these tags too, whether or not the sentences have them.
+        For a training in portions; does nothing to a model that has been trained. Raises ValueError
+        if a sentence is not of the kind.
+        """
+        with self._lock:
+            self._expected = frozenset(labels)
+            try:
+                super().prepare(sentences)
+            finally:
+                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -159,7 +177,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     def nbest(
         self, words: Words, n: int, *, given: GivenTags | None = None
     ) -> list[tuple[float, list[str]]]:
-        """The `n` best sequences of tags, best first, each with its score; fewer if there are fewer.
+        """The `n` best sequences of tags, best first, with their scores; fewer if there are fewer.
 
         No more than n, or `decode_beam` if that is more, are told apart on the way. The score is
         the sum of the weights of all features. Raises ValueError if n < 1, and as `predict`.
@@ -178,9 +196,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         n_threads: int,
     ) -> Iterator[list[str]]:
         if given is None:
-            return decoders.stream(
-                map(_listed, sentences), _tag, size=len, n_threads=n_threads
-            )
+            return decoders.stream(map(_listed, sentences), _tag, size=len, n_threads=n_threads)
         pairs = zip(map(_listed, sentences), given, strict=True)
         return decoders.stream(
             pairs, _tag_given, size=lambda pair: len(pair[0]), n_threads=n_threads
@@ -208,7 +224,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         for example in examples:
             for word, tag in example:
                 counts[word][tag] += 1
-        labels = sorted({tag for tags in counts.values() for tag in tags})
+        labels = sorted(self._expected.union(*counts.values()))
         return self._structure_for(labels, counts.items())
 
     def _structure_for(

@@ -232,7 +232,7 @@ cdef class TagSets:
 def _checked_sets(n_tags, arrays):
     """Hold arrays to the form of `TagSets`; returns them as kernels can read them."""
     if set(arrays) != {"keys", "starts", "tags"}:
-        raise ValueError(f"sets of tags have the arrays keys, starts and tags, not {sorted(arrays)}")
+        raise ValueError(f"sets of tags are keys, starts and tags, not {sorted(arrays)}")
     if not 1 <= n_tags <= 0x10000:
         raise ValueError(f"there cannot be {n_tags:,} tags")
     keys, starts, tags = arrays["keys"], arrays["starts"], arrays["tags"]
@@ -720,7 +720,6 @@ cdef class TagDecoder:
 
         Returns how many words they have, visible or not.
         """
-        cdef const uint32_t* start
         cdef Py_ssize_t total = 0
         cdef Py_ssize_t n_words = 0
         cdef Py_ssize_t n_visible = 0

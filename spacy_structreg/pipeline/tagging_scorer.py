@@ -1,0 +1,71 @@
+"""The scorer of tags: ``spacy_structreg.tagging_scorer.v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeAlias
+
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.metrics.joint import JointScorer
+from spacy_structreg.metrics.tagging import TaggingScorer
+
+Attribute: TypeAlias = Literal["tag", "pos", "both"]
+
+
+def make_tagging_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer ``spacy_structreg.tagging_scorer.v1``."""
+    return score_tags
+
+
+def score_tags(
+    examples: Iterable[Example], *, attribute: Attribute = "tag", **kwargs: Any
+) -> dict[str, Any]:
+    """Score the tags of Docs, as fractions of 1, under ``tag`` and, or, ``pos``.
+
+    If all words are those of the reference: ``tag_acc``, the share of words with the right tag;
+    words whose gold tag is not known do not count. If not: ``tag_p``, ``tag_r`` and ``tag_f`` of
+    words that have both their place and their tag right, in Docs whose gold tags are all known.
+    The other figures are None, so that none stands for another.
+    """
+    examples = list(examples)
+    kinds = ("tag", "pos") if attribute == "both" else (attribute,)
+    figures: dict[str, Any] = {}
+    for kind in kinds:
+        pairs = [
+            (_pairs(example.reference, kind), _pairs(example.predicted, kind))
+            for example in examples
+        ]
+        accuracy = precision = recall = f_score = None
+        if all(_words(gold) == _words(predicted) for gold, predicted in pairs):
+            words = TaggingScorer()
+            for gold, predicted in pairs:
+                words.add(gold, [tag for _, tag in predicted])
+            accuracy = words.scores().tag_acc
+        else:
+            spans = JointScorer()
+            for gold, predicted in pairs:
+                same_text = "".join(_words(gold)) == "".join(_words(predicted))
+                if same_text and all(tag for _, tag in gold):
+                    spans.add(gold, predicted)
+            scores = spans.scores()
+            precision, recall, f_score = scores.joint_p, scores.joint_r, scores.joint_f
+        figures |= {
+            f"{kind}_acc": accuracy,
+            f"{kind}_p": precision,
+            f"{kind}_r": recall,
+            f"{kind}_f": f_score,
+        }
+    return figures
+
+
+def _pairs(doc: Doc, kind: str) -> list[tuple[str, str]]:
+    """The words of a Doc, without white space in them, and their tags."""
+    tags = (token.tag_ if kind == "tag" else token.pos_ for token in doc)
+    pairs = (("".join(token.text.split()), tag) for token, tag in zip(doc, tags, strict=True))
+    return [(word, tag) for word, tag in pairs if word]
+
+
+def _words(pairs: list[tuple[str, str]]) -> list[str]:
+    return [word for word, _ in pairs]
