@@ -1,0 +1,291 @@
+"""The grid of the study: corpora, models, how they decode, and the experiments that need them.
+
+A *model* is what `configs/*.yml` says of one training, as a mapping: the kind of estimator, its
+arguments, and fields of `Learning` (`rule` is its `update`). A *system* is one or several models
+and how they decode. Both have a canonical form, a line of ``name=value``, under which results are
+filed, so that what two experiments want is run once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import srsly  # type: ignore[import-untyped]
+from systems import ROLES, checked_decoding, is_tagged, new_model
+
+Setting: TypeAlias = "dict[str, Any]"
+
+FIGURES: Final = ("f", "joint_f", "speed")
+
+
+@dataclass(frozen=True)
+class System:
+    """Models by their roles, and how they decode; the names are canonical lines."""
+
+    parts: tuple[tuple[str, str], ...]
+    decoding: str
+
+    @property
+    def line(self) -> str:
+        """The parts as one line."""
+        return " + ".join(f"{role}({model})" for role, model in self.parts)
+
+
+@dataclass(frozen=True)
+class Key:
+    """What one line of results is about.
+
+    parts: `System.line`. seeds: of the models, ``"3"`` for single models, ``"0-4"`` where each part
+    is the average of five.
+    """
+
+    corpus: str
+    parts: str
+    decoding: str
+    seeds: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system of an experiment: a row of a table, a point of a curve.
+
+    seeds: the single runs. average: the seeds of the run on averages, or "".
+    """
+
+    name: str
+    value: float | None
+    corpus: str
+    system: System
+    seeds: tuple[str, ...]
+    average: str
+
+    def key(self, seeds: str) -> Key:
+        """The key of one run."""
+        return Key(self.corpus, self.system.line, self.system.decoding, seeds)
+
+    def singles(self) -> list[Key]:
+        """The keys of the runs on single models."""
+        return [self.key(seeds) for seeds in self.seeds]
+
+    def all_keys(self) -> list[Key]:
+        """The keys of all runs."""
+        return [*self.singles(), *([self.key(self.average)] if self.average else [])]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Rows of an experiment in which one setting varies."""
+
+    name: str
+    varies: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment asks of one corpus. joint: whether tags are scored too."""
+
+    experiment: str
+    corpus: str
+    curves: tuple[Curve, ...]
+    joint: bool
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A section of the report. x: of its picture, ``"speed"``, ``"value"`` or ``""`` for none."""
+
+    name: str
+    title: str
+    note: str
+    x: str
+    plans: tuple[Plan, ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says of two rows: `more` has the higher figure, or, where `equal`, no higher.
+
+    more, less: ``"experiment / curve / row"``. figure: ``"f"``, ``"joint_f"`` or ``"speed"``.
+    """
+
+    source: str
+    says: str
+    more: str
+    less: str
+    figure: str = "f"
+    equal: bool = False
+
+
+def canonical(setting: Mapping[str, Any]) -> str:
+    """A setting as one line."""
+    return " ".join(f"{name}={_shown(value)}" for name, value in sorted(setting.items()))
+
+
+def _shown(value: Any) -> str:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return f"{value:g}" if is_number else str(value)
+
+
+class Grid:
+    """The grid that a file describes. Raises ValueError, naming the file, if it is not sound."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.models: dict[str, Setting] = {}
+        self.decodings: dict[str, Setting] = {}
+        try:
+            given = srsly.read_yaml(path)
+            self.corpora: dict[str, dict[str, Any]] = given["corpora"]
+            self._named: dict[str, Setting] = {}
+            for name, setting in given["models"].items():
+                like = self._named[setting["like"]] if "like" in setting else {}
+                self._named[name] = {**like, **{k: v for k, v in setting.items() if k != "like"}}
+            timing = given["timing"]
+            self.rounds = int(timing["rounds"])
+            self.timed_characters = int(timing["characters"])
+            self.enough = float(timing["enough"])
+            reference = given["reference"]
+            self.reference = self._system(reference["parts"], {}, reference.get("decode") or {})
+            self.experiments = [
+                self._experiment(name, entry) for name, entry in given["experiments"].items()
+            ]
+            self.claims = [Claim(**claim) for claim in given.get("claims") or []]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path}: not a grid of this study ({error!r})") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        for claim in self.claims:
+            known = claim.figure in FIGURES
+            if not known or not self.rows(claim.more) or not self.rows(claim.less):
+                raise ValueError(f"{path}: the claim {claim.says!r} is about nothing in the grid")
+
+    def plans(self) -> list[Plan]:
+        """All plans, in the order of the grid."""
+        return [plan for experiment in self.experiments for plan in experiment.plans]
+
+    def rows(self, name: str) -> dict[str, Row]:
+        """By corpus, the rows called ``"experiment / curve / row"``."""
+        experiment, curve, row = (part.strip() for part in name.split(" / "))
+        return {
+            plan.corpus: each
+            for plan in self.plans()
+            if plan.experiment == experiment
+            for one in plan.curves
+            if one.name == curve
+            for each in one.rows
+            if each.name == row
+        }
+
+    def wanted(self, corpus: str) -> dict[Key, System]:
+        """The runs that a corpus needs."""
+        return {
+            key: row.system
+            for plan in self.plans()
+            if plan.corpus == corpus
+            for curve in plan.curves
+            for row in curve.rows
+            for key in row.all_keys()
+        }
+
+    def _experiment(self, name: str, entry: Mapping[str, Any]) -> Experiment:
+        unknown = set(entry["corpora"]) - set(self.corpora)
+        if unknown:
+            raise ValueError(f"{name} names an unknown corpus, {sorted(unknown)[0]!r}")
+        return Experiment(
+            name,
+            entry["title"],
+            entry.get("note", ""),
+            entry.get("x", ""),
+            tuple(
+                self._plan(name, corpus, scope, entry["curves"])
+                for corpus, scope in entry["corpora"].items()
+            ),
+        )
+
+    def _plan(
+        self, name: str, corpus: str, scope: Mapping[str, Any], curves: Mapping[str, Any]
+    ) -> Plan:
+        averaged = scope.get("average") or []
+        picked = scope.get("curves") or list(curves)
+        for curve in [*averaged, *picked, *scope.get("values", {}), *scope.get("seeds_of", {})]:
+            if curve not in curves:
+                raise ValueError(f"{name} has no curve {curve!r}")
+        made = []
+        for curve in picked:
+            entry = curves[curve]
+            n_seeds = int(scope.get("seeds_of", {}).get(curve, scope["seeds"]))
+            if n_seeds < 1 or (curve in averaged and n_seeds < 2):
+                raise ValueError(f"{name}, {curve}: {n_seeds} seeds are too few")
+            values = scope.get("values", {}).get(curve, entry.get("values", []))
+            varies = entry.get("vary", "")
+            rows = [
+                Row(
+                    label,
+                    value,
+                    corpus,
+                    system,
+                    tuple(map(str, range(n_seeds))),
+                    f"0-{n_seeds - 1}" if curve in averaged else "",
+                )
+                for label, value, system in self._varied(curve, entry, varies, values)
+            ]
+            made.append(Curve(curve, varies, tuple(rows)))
+        joint = {
+            is_tagged({role: self.models[model]["kind"] for role, model in row.system.parts})
+            for curve in made
+            for row in curve.rows
+        }
+        if len(joint) > 1:
+            raise ValueError(f"{name} mixes systems with and without tags")
+        if joint == {True} and not self.corpora[corpus].get("tags"):
+            raise ValueError(f"{name} needs tags, which the corpus {corpus} has not")
+        return Plan(name, corpus, tuple(made), joint == {True})
+
+    def _varied(
+        self, curve: str, entry: Mapping[str, Any], varies: str, values: Sequence[Any]
+    ) -> Iterator[tuple[str, float | None, System]]:
+        """The systems of a curve, each with its name and the value of what varies."""
+        train, decode = entry.get("train") or {}, entry.get("decode") or {}
+        if not varies:
+            yield curve, None, self._system(entry["parts"], train, decode)
+            return
+        where, _, setting = varies.partition(".")
+        if where not in ("train", "decode") or not setting:
+            raise ValueError(f"{curve} varies {varies!r}; it must be train.… or decode.…")
+        for value in values:
+            yield (
+                entry.get("none", "none") if value is None else _shown(value),
+                float(value) if isinstance(value, (int, float)) else None,
+                self._system(
+                    entry["parts"],
+                    {**train, setting: value} if where == "train" else train,
+                    {**decode, setting: value} if where == "decode" else decode,
+                ),
+            )
+
+    def _system(
+        self, parts: Mapping[str, str], train: Mapping[str, Any], decode: Mapping[str, Any]
+    ) -> System:
+        """A system. train: replaces settings of its model of words, or of its only one."""
+        strange = set(parts) - set(ROLES)
+        if strange or not parts:
+            raise ValueError(f"a system has the parts {sorted(parts)}; choose from {ROLES}")
+        changed = "words" if "words" in parts else next(iter(parts))
+        lines = []
+        for role in ROLES:
+            if role not in parts:
+                continue
+            setting = {**self._named[parts[role]], **(train if role == changed else {})}
+            line = canonical(setting)
+            if line not in self.models:
+                new_model(setting, 0)
+                self.models[line] = setting
+            lines.append((role, line))
+        decoding = dict(decode)
+        checked_decoding({role: self.models[line]["kind"] for role, line in lines}, decoding)
+        self.decodings[canonical(decoding)] = decoding
+        return System(tuple(lines), canonical(decoding))

@@ -1,0 +1,145 @@
+"""Plot the study: one picture for each experiment that asks for one.
+
+    python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
+
+Needs matplotlib (``pip install spacy_structreg[study]``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from grid import Experiment, Grid, Key, Plan, Row
+from matplotlib import pyplot as plt
+from report import Figure, of, ratio, test_f, test_joint
+from results import Results
+
+
+def against_speed(axes: Any, plan: Plan, results: Results, figure: Figure) -> None:
+    """F against speed: a line for each curve, its points named by what varies."""
+    for number, curve in enumerate(plan.curves):
+        color = f"C{number % 10}"
+        for style, label, keys in (
+            ("-o", curve.name, [row.singles() for row in curve.rows]),
+            (":s", f"{curve.name}, averaged", averages(curve.rows)),
+        ):
+            if not keys:
+                continue
+            xs = [of(results, each, ratio).mean for each in keys]
+            ys = [of(results, each, figure).mean for each in keys]
+            axes.plot(xs, ys, style, color=color, markersize=4, linewidth=1.2, label=label)
+            for row, x, y in zip(curve.rows, xs, ys, strict=True):
+                if curve.varies:
+                    axes.annotate(
+                        row.name, (x, y), xytext=(2, 3), textcoords="offset points", fontsize=6
+                    )
+    axes.set_xscale("log")
+    axes.set_xlabel("speed, as a multiple of the reference")
+
+
+def averages(rows: Sequence[Row]) -> list[list[Key]]:
+    """The keys of the averages of each row, if all have some."""
+    return [[row.key(row.average)] for row in rows] if all(row.average for row in rows) else []
+
+
+def against_value(axes: Any, plan: Plan, results: Results, figure: Figure) -> None:
+    """F against what varies, with 95 % intervals; rows without a number are dotted lines."""
+    for number, curve in enumerate(plan.curves):
+        color = f"C{number % 10}"
+        points = [row for row in curve.rows if row.value is not None]
+        found = [of(results, row.singles(), figure) for row in points]
+        if points:
+            axes.errorbar(
+                [row.value for row in points],
+                [s.mean for s in found],
+                yerr=[s.half or 0.0 for s in found],
+                color=color,
+                marker="o",
+                markersize=3,
+                linewidth=1.2,
+                capsize=2,
+                label=curve.name,
+            )
+        for row in curve.rows:
+            if row.value is None:
+                level = of(results, row.singles(), figure).mean
+                label = f"{curve.name}, {row.name}" if curve.varies else curve.name
+                axes.axhline(level, color=color, linestyle=":", linewidth=1, label=label)
+        axes.set_xlabel(curve.varies.partition(".")[2].replace("_", " ") or "")
+    values = [row.value for curve in plan.curves for row in curve.rows if row.value]
+    if values and max(values) / min(values) > 8:
+        axes.set_xscale("log", base=2)
+
+
+def picture(experiment: Experiment, results: Results) -> Any:
+    """The figure of an experiment: a column for each corpus, a row for each kind of F."""
+    plans = experiment.plans
+    n_rows = 2 if any(plan.joint for plan in plans) else 1
+    figure, panels = plt.subplots(
+        n_rows, len(plans), figsize=(6.2 * len(plans), 4.4 * n_rows), squeeze=False
+    )
+    draw = against_speed if experiment.x == "speed" else against_value
+    for column, plan in enumerate(plans):
+        kinds = [("test SF", test_f), ("test JF", test_joint)] if plan.joint else []
+        for place, (title, which) in enumerate(kinds or [("test F", test_f)]):
+            axes = panels[place][column]
+            draw(axes, plan, results, which)
+            axes.set_title(plan.corpus)
+            axes.set_ylabel(title)
+            axes.grid(alpha=0.3)
+        for place in range(len(kinds) or 1, n_rows):
+            panels[place][column].set_visible(False)
+    panels[0][0].legend(fontsize=7)
+    return figure
+
+
+def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
+    """Write the pictures of the experiments that ask for one. Raises ValueError if results miss.
+
+    suffix: how the names of the files end, which says their format.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    # The same figures give the same bytes: neither a date nor random names within the file.
+    mpl.rcParams["svg.hashsalt"] = "decoder_study"
+    # Letters stay letters: the files are a third as large, and their text can be searched.
+    mpl.rcParams["svg.fonttype"] = "none"
+    written = []
+    for experiment in grid.experiments:
+        if not experiment.x:
+            continue
+        drawn = picture(experiment, results)
+        drawn.tight_layout()
+        path = folder / f"{experiment.name}{suffix}"
+        drawn.savefig(path, metadata={"Date": None} if suffix == ".svg" else None, dpi=110)
+        plt.close(drawn)
+        written.append(path)
+    return written
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("grid", type=Path)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
+    arguments = parser.parse_args()
+    try:
+        for path in plot(
+            Grid(arguments.grid), Results(arguments.results), arguments.folder, arguments.suffix
+        ):
+            print(path.name, file=sys.stderr)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""Train, score and time what a grid asks for, as far as it has not been done: a JSON line a run.
+
+    python scripts/run.py GRID RESULTS
+
+The corpora are looked for in the folder that the environment variable STRUCTREG_DATA names. Stop
+it whenever you like: the next call goes on. Models are not kept, so it trains those again whose
+runs were not all done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from corpora import Corpus, Part, data_folder, read_corpus
+from grid import Grid, Key, System
+from results import Result, Results
+from systems import Reader, build, fit
+
+from spacy_structreg.about import __version__
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.metrics.joint import score_joint
+from spacy_structreg.metrics.segmentation import score_segmentation
+
+
+class Bench:
+    """Trains, scores and times systems on one corpus; models stay as long as they are wanted.
+
+    wanted: the runs to come, in their order.
+    """
+
+    def __init__(
+        self, grid: Grid, corpus: Corpus, checksum: str, wanted: dict[Key, System]
+    ) -> None:
+        self.grid, self.corpus, self.checksum = grid, corpus, checksum
+        self._models: dict[tuple[str, int], tuple[Any, float]] = {}
+        self._left = Counter(
+            (line, seed)
+            for key, system in wanted.items()
+            for _, line in system.parts
+            for seed in seeds_of(key)
+        )
+        self._reference: Reader | None = None
+        self._texts = sample(corpus.test.texts, grid.timed_characters)
+
+    def run(self, key: Key, system: System) -> Result:
+        """The figures of a run, whose models are trained if need be."""
+        models, seconds = {}, 0.0
+        for role, line in system.parts:
+            group = [self._model(line, seed) for seed in seeds_of(key)]
+            if len(group) > 1:
+                models[role] = type(group[0][0]).average([model for model, _ in group])
+            else:
+                models[role] = group[0][0]
+                seconds += group[0][1]
+        reader = build(models, self.grid.decodings[system.decoding], self.corpus.dev)
+        speed, reference = self._times(reader)
+        dev, test = (self._score(reader, part) for part in (self.corpus.dev, self.corpus.test))
+        for _, line in system.parts:
+            for seed in seeds_of(key):
+                self._left[line, seed] -= 1
+                if not self._left[line, seed]:
+                    del self._models[line, seed]
+        return Result(
+            dev["seg_f"],
+            dev["oov_r"],
+            test["seg_f"],
+            test["oov_r"],
+            dev.get("joint_f"),
+            test.get("joint_f"),
+            reader.weight,
+            round(speed, 1),
+            round(reference, 1),
+            round(seconds, 3),
+            self.checksum,
+            __version__,
+        )
+
+    def _model(self, line: str, seed: int) -> tuple[Any, float]:
+        """A trained model, and the CPU seconds that it took."""
+        if (line, seed) not in self._models:
+            began = time.process_time()
+            model = fit(self.grid.models[line], seed, self.corpus.train)
+            self._models[line, seed] = (model, time.process_time() - began)
+        return self._models[line, seed]
+
+    def _score(self, reader: Reader, part: Part) -> dict[str, float]:
+        found = reader.read(part.texts)
+        vocabulary = self.corpus.vocabulary
+        if reader.tagged:
+            assert part.tagged is not None
+            scores: Any = score_joint(part.tagged, found, vocabulary)
+        else:
+            scores = score_segmentation(part.words, found, vocabulary)
+        return {name: round(value or 0.0, 6) for name, value in scores.as_dict().items()}
+
+    def _times(self, reader: Reader) -> tuple[float, float]:
+        """Characters per CPU second: of a system, and of the reference in turns with it."""
+        if self._reference is None:
+            system = self.grid.reference
+            models = {role: self._model(line, 0)[0] for role, line in system.parts}
+            decoding = self.grid.decodings[system.decoding]
+            self._reference = build(models, decoding, self.corpus.dev)
+        n = sum(map(len, self._texts))
+        best = [float("inf"), float("inf")]
+        for _ in range(self.grid.rounds):
+            for i, each in enumerate((self._reference, reader)):
+                if best[i] <= self.grid.enough:
+                    best[i] = min(best[i], seconds_of(each, self._texts))
+                elif best[i] == float("inf"):
+                    best[i] = seconds_of(each, self._texts)
+        return n / best[1], n / best[0]
+
+
+def seconds_of(reader: Reader, texts: Sequence[str]) -> float:
+    """The CPU seconds of this process that reading takes."""
+    began = time.process_time()
+    reader.read(texts)
+    return max(time.process_time() - began, 1e-6)
+
+
+def sample(texts: Sequence[str], n_characters: int) -> list[str]:
+    """The first texts, until they have so many characters."""
+    taken: list[str] = []
+    for text in texts:
+        if sum(map(len, taken)) >= n_characters:
+            break
+        taken.append(text)
+    return taken
+
+
+def seeds_of(key: Key) -> range:
+    """The seeds of a run."""
+    first, _, last = key.seeds.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def ordered(wanted: dict[Key, System]) -> dict[Key, System]:
+    """Runs in an order that keeps few models: seed by seed, model by model, averages last."""
+    places = {line: i for i, line in enumerate(dict.fromkeys(key.parts for key in wanted))}
+    return dict(
+        sorted(
+            wanted.items(),
+            key=lambda item: ("-" in item[0].seeds, seeds_of(item[0])[0], places[item[0].parts]),
+        )
+    )
+
+
+def run(grid: Grid, results: Results) -> None:
+    """Run what is missing, with progress on standard error.
+
+    Raises ValueError if there are no corpora, or if they are not those that the results so far
+    were made on.
+    """
+    missing = {
+        name: {key: system for key, system in grid.wanted(name).items() if key not in results}
+        for name in grid.corpora
+    }
+    total = sum(map(len, missing.values()))
+    if not total:
+        print(f"all {len(results):,} results are there", file=sys.stderr)
+        return
+    folder = data_folder()
+    done = 0
+    for name, wanted in missing.items():
+        if not wanted:
+            continue
+        corpus = read_corpus(name, grid.corpora[name], folder)
+        tagged = ([tag for _, tag in sentence] for sentence in corpus.train.tagged or [])
+        checksum = corpus_checksum(chain(corpus.train.words, tagged))[:12]
+        others = {result.checksum for key, result in results.items() if key.corpus == name}
+        if others - {checksum}:
+            raise ValueError(
+                f"{results.path}: has results on another training corpus {name}; remove the file "
+                "to run everything anew"
+            )
+        bench = Bench(grid, corpus, checksum, wanted)
+        for key, system in ordered(wanted).items():
+            results.add(key, bench.run(key, system))
+            done += 1
+            print(
+                f"[{done}/{total}] {name}, seeds {key.seeds}: {key.parts} | "
+                f"{key.decoding or 'as it is'} ({time.process_time():.0f} CPU s so far)",
+                file=sys.stderr,
+            )
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("grid", type=Path)
+    parser.add_argument("results", type=Path)
+    arguments = parser.parse_args()
+    try:
+        run(Grid(arguments.grid), Results(arguments.results))
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Systems that are compared: one or several models, and how they decode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from corpora import Part
+
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.texts import TagReader
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.learn.settings import Learning
+
+ROLES: Final = ("characters", "words", "tagger")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model. role: what it can be in a system. tagged: whether it is trained on tags."""
+
+    estimator: type[Any]
+    role: str
+    tagged: bool
+
+
+KINDS: Final = {
+    "characters": Kind(CharacterSegmenter, "characters", tagged=False),
+    "words": Kind(WordSegmenter, "words", tagged=False),
+    "word_joint": Kind(WordJointTagger, "words", tagged=True),
+    "tagger": Kind(Tagger, "tagger", tagged=True),
+}
+
+LEARNING: Final = {
+    {"update": "rule"}.get(field.name, field.name): field.name for field in fields(Learning)
+}
+"""The fields of `Learning` by their names in the grid, where `update` is the point of update."""
+
+SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
+GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A system that is ready. read: finds the words of texts, with tags if `tagged`.
+
+    weight: of the guide, where there is one and it matters.
+    """
+
+    read: Callable[[Sequence[str]], list[Any]]
+    tagged: bool
+    weight: float | None = None
+
+
+def new_model(setting: Mapping[str, Any], seed: int) -> Any:
+    """An untrained model of the grid. Raises ValueError for settings that do not exist."""
+    given = dict(setting)
+    kind = given.pop("kind", None)
+    if kind not in KINDS:
+        raise ValueError(f"a model is of the kind {kind!r}; choose from {', '.join(KINDS)}")
+    learning = Learning(
+        **{field: given.pop(name) for name, field in LEARNING.items() if name in given}
+    )
+    try:
+        return KINDS[kind].estimator(learning=learning, seed=seed, **given)
+    except TypeError as error:
+        raise ValueError(f"a model of the kind {kind!r}: {error}") from error
+
+
+def fit(setting: Mapping[str, Any], seed: int, train: Part) -> Any:
+    """A trained model of the grid."""
+    return new_model(setting, seed).fit(
+        train.tagged if KINDS[setting["kind"]].tagged else train.words
+    )
+
+
+def is_tagged(kinds: Mapping[str, str]) -> bool:
+    """Whether models of these kinds, by role, find tags too."""
+    return any(KINDS[kind].tagged for kind in kinds.values())
+
+
+def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> None:
+    """Raise ValueError for decoding settings that these models, by role, do not have."""
+    for role, kind in kinds.items():
+        if KINDS[kind].role != role:
+            raise ValueError(f"a model of the kind {kind!r} cannot be the part {role!r}")
+    known: frozenset[str] = frozenset()
+    if "words" in kinds:
+        known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
+    if "tagger" in kinds:
+        known |= {"tagger_beam"}
+        if len(kinds) == 1:
+            raise ValueError("a tagger needs a part that finds words")
+    if "characters" in kinds and KINDS[kinds.get("words", "words")].tagged:
+        raise ValueError("a guided system with tags does not exist here")
+    strange = set(decoding) - known
+    if strange:
+        raise ValueError(
+            f"decoding has the setting {sorted(strange)[0]!r}; {' + '.join(kinds)} has "
+            f"{', '.join(sorted(known)) or 'none'}"
+        )
+
+
+def decoding(model: Any, changes: Mapping[str, Any]) -> Any:
+    """A trained model with other settings for its decoder."""
+    if not changes:
+        return model
+    header, arrays = model.contents()
+    settings = {**header["settings"], **changes}
+    return type(model).from_contents("a changed model", {**header, "settings": settings}, arrays)
+
+
+def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Reader:
+    """A system of trained models by role; a guide's weight is tuned on `dev` unless it is given."""
+    changes = dict(given)
+    tagger_beam = changes.pop("tagger_beam", None)
+    weight = None
+    if "characters" in models and "words" in models:
+        guide = {name: changes.pop(name) for name in GUIDE & changes.keys()}
+        beam = changes.pop("beam", models["words"].beam)
+        finder: Any = GuidedSegmenter(
+            models["characters"], decoding(models["words"], changes), beam=beam, **guide
+        )
+        if finder.adds_scores or finder.looks_ahead:
+            weight = finder.tune(dev.words)
+    elif "words" in models:
+        finder = decoding(models["words"], changes)
+    else:
+        finder = models["characters"]
+    if "tagger" not in models:
+        if not isinstance(finder, TagReader):
+            return Reader(finder.predict_batch, False, weight)
+        return Reader(lambda texts: list(finder.predict_tagged_stream(texts)), True, weight)
+    beam_change = {} if tagger_beam is None else {"decode_beam": tagger_beam}
+    tagger = decoding(models["tagger"], beam_change)
+
+    def read(texts: Sequence[str]) -> list[Any]:
+        found = finder.predict_batch(texts)
+        tags = tagger.predict_batch(found)
+        return [list(zip(*pair, strict=True)) for pair in zip(found, tags, strict=True)]
+
+    return Reader(read, True, weight)

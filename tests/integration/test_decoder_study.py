@@ -1,0 +1,557 @@
+"""The project `decoder_study`: its workflow on a made-up corpus, and the report it holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipeline.made_up import DEV, TRAIN
+
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.joint import score_joint
+
+PROJECTS = Path(__file__).parents[2] / "projects"
+PROJECT = PROJECTS / "decoder_study"
+MADE = ("report", "__pycache__", "project.lock", ".mypy_cache")
+KEY = ("corpus", "parts", "decoding", "seeds")
+TIMES = ("speed", "reference", "seconds")
+HAN = re.compile("[\u3400-\u9fff]")
+
+GRID = """
+corpora:
+  tree: {reader: conllu, tags: true, train: train.conllu, dev: dev.conllu, test: dev.conllu}
+  lines: {reader: segmented, train: train.txt, test: test.txt}
+models:
+  words: {kind: words, beam: 4, update: early, mini_sample: 5, epochs: 2}
+  whole: {like: words, mini_sample: null}
+  characters: {kind: characters, rule: perceptron, epochs: 2}
+  tagger: {kind: tagger, beam: 2, epochs: 1}
+  both: {kind: word_joint, beam: 2, epochs: 1}
+reference: {parts: {words: words}, decode: {merge: false}}
+timing: {rounds: 2, characters: 100, enough: 1}
+experiments:
+  widths:
+    title: Widths
+    x: speed
+    curves:
+      "single": {parts: {words: words}, decode: {merge: false}, vary: decode.beam, values: [1, 4]}
+      "exact": {parts: {words: words}, decode: {merge: true, by_words: true, beam: null}}
+    corpora:
+      tree: {seeds: 2}
+      lines: {seeds: 1, values: {single: [4]}, curves: [single]}
+  pieces:
+    title: Pieces
+    note: Of sentences.
+    x: value
+    curves:
+      "of words":
+        {parts: {words: whole}, vary: train.mini_sample, values: [2.5, null], none: whole}
+      "updates": {parts: {words: words}, train: {update: plain}}
+    corpora:
+      tree: {seeds: 1, seeds_of: {"of words": 2}}
+  guides:
+    title: Guides
+    curves:
+      "product":
+        {parts: {characters: characters, words: words}, decode: {beam: 2, window: null}}
+      "window":
+        {parts: {characters: characters, words: words},
+         decode: {adds_scores: false, looks_ahead: false, window: 5}}
+      "fixed":
+        {parts: {characters: characters, words: words}, vary: decode.weight, values: [0.5]}
+    corpora:
+      tree: {seeds: 2, average: [product]}
+  joint:
+    title: Joint
+    curves:
+      "pipeline":
+        {parts: {words: words, tagger: tagger}, vary: decode.tagger_beam, values: [1, 4]}
+      "joint": {parts: {words: both}, decode: {beam: 4}}
+      "retagged": {parts: {words: both, tagger: tagger}}
+    corpora:
+      tree: {seeds: 1}
+claims:
+  - {source: A, says: wide beams help, more: widths / single / 4, less: widths / single / 1}
+  - {source: B, says: narrow ones are fast, more: widths / single / 1, less: widths / single / 4,
+     figure: speed}
+"""
+
+WORDS = "beam=4 epochs=2 kind=words mini_sample=5 update=early"
+WHOLE = "beam=4 epochs=2 kind=words mini_sample={} update=early"
+CHARACTERS = "epochs=2 kind=characters rule=perceptron"
+GUIDED = f"characters({CHARACTERS}) + words({WORDS})"
+PIPELINE = f"words({WORDS}) + tagger(beam=2 epochs=1 kind=tagger)"
+JOINT = "beam=2 epochs=1 kind=word_joint"
+EXACT = "beam=None by_words=True merge=True"
+# What the grid asks for, in words.
+EXPECTED = {
+    *(
+        ("tree", f"words({WORDS})", decoding, seed)
+        for decoding in ("beam=1 merge=False", "beam=4 merge=False", EXACT)
+        for seed in "01"
+    ),
+    ("lines", f"words({WORDS})", "beam=4 merge=False", "0"),
+    *(("tree", f"words({WHOLE.format(n)})", "", seed) for n in ("2.5", "None") for seed in "01"),
+    ("tree", f"words({WORDS.replace('early', 'plain')})", "", "0"),
+    *(("tree", GUIDED, "beam=2 window=None", seeds) for seeds in ("0", "1", "0-1")),
+    *(("tree", GUIDED, "adds_scores=False looks_ahead=False window=5", seed) for seed in "01"),
+    *(("tree", GUIDED, "weight=0.5", seed) for seed in "01"),
+    *(("tree", PIPELINE, f"tagger_beam={beam}", "0") for beam in (1, 4)),
+    ("tree", f"words({JOINT})", "beam=4", "0"),
+    ("tree", f"words({JOINT}) + tagger(beam=2 epochs=1 kind=tagger)", "", "0"),
+}
+FEW = TRAIN[:80]
+
+
+def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
+    return [[(word, f"T{len(word) % 3}") for word in words] for words in sentences]
+
+
+def conllu(sentences: list[list[str]]) -> str:
+    blocks = (
+        "".join(
+            f"{number}\t{word}\t_\tX\t{tag}\t_\t{number - 1}\t{'dep' if number > 1 else 'root'}"
+            "\t_\t_\n"
+            for number, (word, tag) in enumerate(words, 1)
+        )
+        for words in tagged(sentences)
+    )
+    return "\n".join(blocks) + "\n"
+
+
+def run(
+    *arguments: object, folder: Path, data: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in a folder, with `data` as the folder of corpora."""
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    environment.pop("STRUCTREG_DATA", None)
+    if data is not None:
+        environment["STRUCTREG_DATA"] = str(data)
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
+
+
+def by_key(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    lines = [json.loads(line) for line in text.splitlines()]
+    keyed = {tuple(line[name] for name in KEY): line for line in lines}
+    assert len(keyed) == len(lines)
+    return keyed
+
+
+def without_times(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {
+        key: {name: value for name, value in line.items() if name not in TIMES}
+        for key, line in by_key(text).items()
+    }
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The tables of a Markdown file: rows of cells, the header first."""
+    found: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif found[-1]:
+            found.append([])
+    return [[rows[0], *rows[2:]] for rows in found if rows]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """A folder with a made-up corpus in two formats."""
+    folder = tmp_path_factory.mktemp("data")
+    for name, sentences in (("train", FEW), ("test", DEV)):
+        text = "".join(" ".join(words) + "\n" for words in sentences)
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    (folder / "train.conllu").write_text(conllu(FEW), encoding="utf-8")
+    (folder / "dev.conllu").write_text(conllu(DEV), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A copy of the project without what it made, and with the small grid."""
+    return copied(tmp_path)
+
+
+def copied(folder: Path) -> Path:
+    project = folder / "study"
+    shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*MADE))
+    (project / "configs" / "small.yml").write_text(GRID, encoding="utf-8")
+    return project
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, data) -> Path:
+    """The project after its workflow on the small grid."""
+    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
+    project = copied(tmp_path_factory.mktemp("projects"))
+    (project / "findings.md").write_text("## Found\n\nNothing much.\n", encoding="utf-8")
+    done = everything(project, data)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+def everything(project: Path, data: Path | None) -> subprocess.CompletedProcess[str]:
+    return run(
+        *("-m", "spacy", "project", "run", "study", project.name),
+        *("--vars.grid", "configs/small.yml"),
+        folder=project.parent,
+        data=data,
+    )
+
+
+@pytest.mark.slow
+def test_the_workflow_runs_the_whole_grid_once(finished):
+    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    assert set(found) == EXPECTED
+    for (_, parts, decoding, seeds), line in found.items():
+        for part in ("dev", "test"):
+            assert 0 <= line[f"{part}_oov_r"] <= 1
+            assert 0 < line[f"{part}_f"] <= 1
+            joint = line[f"{part}_joint_f"]
+            if "tagger" in parts or "joint" in parts:
+                assert 0 < joint <= line[f"{part}_f"]
+            else:
+                assert joint is None
+        assert line["speed"] > 0
+        assert line["reference"] > 0
+        assert (line["seconds"] == 0) == ("-" in seeds)
+        tuned = "characters(" in parts and "adds_scores=False" not in decoding
+        assert (line["weight"] is not None) == tuned
+
+
+@pytest.mark.slow
+def test_runs_are_what_the_estimators_find(finished):
+    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    vocabulary = {word for words in FEW for word in words}
+
+    def agrees(key: tuple[str, ...], scores: Any) -> None:
+        assert found[key]["test_f"] == pytest.approx(scores.seg_f, abs=1e-6)
+        assert found[key]["test_oov_r"] == pytest.approx(scores.oov_r or 0.0, abs=1e-6)
+
+    of_five = Learning(mini_sample=5)
+    words = WordSegmenter(beam=4, learning=of_five, epochs=2, merge=False, seed=1).fit(FEW)
+    scores = words.evaluate(DEV, vocabulary=vocabulary)
+    agrees(("tree", f"words({WORDS})", "beam=4 merge=False", "1"), scores)
+    # With no words longer than all that there are, to be quick; there is no other way to be exact.
+    header, arrays = words.contents()
+    changed = {"beam": None, "merge": True, "max_word_length": 12}
+    exact = WordSegmenter.from_contents(
+        "exact", {**header, "settings": {**header["settings"], **changed}}, arrays
+    )
+    agrees(("tree", f"words({WORDS})", EXACT, "1"), exact.evaluate(DEV, vocabulary=vocabulary))
+
+    pairs = [
+        (
+            CharacterSegmenter(learning=Learning(), epochs=2, seed=seed).fit(FEW),
+            WordSegmenter(beam=4, learning=of_five, epochs=2, seed=seed).fit(FEW),
+        )
+        for seed in (0, 1)
+    ]
+    guided = GuidedSegmenter(
+        CharacterSegmenter.average([pair[0] for pair in pairs]),
+        WordSegmenter.average([pair[1] for pair in pairs]),
+        beam=2,
+        window=None,
+    )
+    key = ("tree", GUIDED, "beam=2 window=None", "0-1")
+    assert found[key]["weight"] == guided.tune(DEV)
+    agrees(key, guided.evaluate(DEV, vocabulary=vocabulary))
+
+    tagger = Tagger(beam=2, learning=Learning(), epochs=1, decode_beam=4).fit(tagged(FEW))
+    read = pairs[0][1].predict_batch(map("".join, DEV))
+    predicted = [list(zip(sentence, tagger.predict(sentence), strict=True)) for sentence in read]
+    joint = score_joint(tagged(DEV), predicted, vocabulary)
+    line = found["tree", PIPELINE, "tagger_beam=4", "0"]
+    assert line["test_joint_f"] == pytest.approx(joint.joint_f, abs=1e-6)
+
+    both = WordJointTagger(beam=2, learning=Learning(), epochs=1).fit(tagged(FEW))
+    header, arrays = both.contents()
+    wider = {**header, "settings": {**header["settings"], "beam": 4}}
+    key = ("tree", f"words({JOINT})", "beam=4", "0")
+    scores = WordJointTagger.from_contents("wider", wider, arrays).evaluate(
+        tagged(DEV), vocabulary=vocabulary
+    )
+    agrees(key, scores)
+    assert found[key]["test_joint_f"] == pytest.approx(scores.joint_f, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_every_picture_of_the_report_is_there(finished):
+    text = (finished / "report" / "README.md").read_text(encoding="utf-8")
+    assert "Nothing much." in text
+    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", text))
+    assert pictures == {"widths.svg", "pieces.svg"}
+    for picture in pictures:
+        drawn = (finished / "report" / picture).read_text(encoding="utf-8")
+        assert drawn.startswith("<?xml")
+        assert drawn.rstrip().endswith("</svg>")
+
+
+@pytest.mark.slow
+def test_a_second_run_trains_nothing_and_changes_no_byte(finished):
+    before = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
+    # Nothing is missing, so no corpus is needed.
+    done = everything(finished, None)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"all {len(EXPECTED)} results are there" in done.stderr
+    assert {path.name: path.read_bytes() for path in (finished / "report").iterdir()} == before
+
+
+@pytest.mark.slow
+def test_an_interrupted_study_goes_on(finished, project, data):
+    whole = (finished / "report" / "runs.jsonl").read_text(encoding="utf-8")
+    lines = whole.splitlines(keepends=True)
+    results = project / "report" / "runs.jsonl"
+    results.parent.mkdir()
+    # Killed while a line was written; and some lines before are missing.
+    kept = "".join(lines[1:5] + lines[8:])
+    results.write_text(kept + lines[0][:40], encoding="utf-8")
+    done = run("scripts/run.py", "configs/small.yml", results, folder=project, data=data)
+    assert done.returncode == 0, done.stderr
+    resumed = results.read_text(encoding="utf-8")
+    assert resumed.startswith(kept)
+    assert without_times(resumed) == without_times(whole)
+
+
+# Reports of runs that were made up by hand.
+
+SMALL = """
+corpora:
+  tree: {reader: conllu, tags: true, train: a, dev: b, test: c}
+models:
+  words: {kind: words}
+  tagger: {kind: tagger}
+reference: {parts: {words: words}}
+timing: {rounds: 3, characters: 20000, enough: 2}
+experiments:
+  widths:
+    title: Widths
+    note: A note.
+    x: speed
+    curves:
+      "single": {parts: {words: words}, vary: decode.beam, values: [1, 16, 64]}
+    corpora:
+      tree: {seeds: 3, average: [single]}
+  joint:
+    title: Joint
+    curves:
+      "pipeline": {parts: {words: words, tagger: tagger}}
+      "other": {parts: {words: words, tagger: tagger}, decode: {tagger_beam: 8}}
+    corpora:
+      tree: {seeds: 2}
+claims:
+  - {source: A, says: wide, more: widths / single / 16, less: widths / single / 1}
+  - {source: B, says: as wide, more: widths / single / 64, less: widths / single / 16, equal: true}
+  - {source: C, says: fast, more: widths / single / 1, less: widths / single / 16, figure: speed}
+  - {source: D, says: better, more: joint / pipeline / pipeline, less: joint / other / other,
+     figure: joint_f}
+  - {source: E, says: unsure, more: widths / single / 64, less: widths / single / 16}
+"""
+TEST_F = {1: (0.8, 0.81, 0.82), 16: (0.9, 0.92, 0.94), 64: (0.902, 0.92, 0.94)}
+SPEEDS = {1: (400.0, 800.0, 1200.0), 16: (100.0, 100.0, 100.0), 64: (25.0, 25.0, 25.0)}
+
+
+def made_up_runs() -> str:
+    def line(parts: str, decoding: str, seeds: str, **figures: Any) -> str:
+        given = {
+            **dict(zip(KEY, ("tree", parts, decoding, seeds), strict=True)),
+            **{"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125},
+            **{"dev_joint_f": None, "test_joint_f": None, "weight": None},
+            **{"speed": 100.0, "reference": 100.0, "seconds": 2.0},
+            **{"checksum": "0" * 12, "version": "0"},
+            **figures,
+        }
+        return json.dumps(given) + "\n"
+
+    words, tagger = "words(kind=words)", "tagger(kind=tagger)"
+    lines = []
+    for beam, figures in TEST_F.items():
+        for seed in range(3):
+            lines.append(
+                line(
+                    *(words, f"beam={beam}", str(seed)),
+                    test_f=figures[seed],
+                    speed=SPEEDS[beam][seed] * 1000,
+                    reference=200_000.0,
+                )
+            )
+        lines.append(line(words, f"beam={beam}", "0-2", test_f=0.99, seconds=0.0, weight=0.5))
+    for seed, (first, second) in enumerate([(0.7, 0.8), (0.71, 0.82)]):
+        for decoding, joint in (("", first), ("tagger_beam=8", second)):
+            lines.append(
+                line(
+                    *(f"{words} + {tagger}", decoding, str(seed)),
+                    dev_joint_f=0.4,
+                    test_joint_f=joint,
+                )
+            )
+    return "".join(lines)
+
+
+@pytest.fixture
+def by_hand(project) -> Path:
+    """The project with runs that were made up by hand."""
+    (project / "configs" / "small.yml").write_text(SMALL, encoding="utf-8")
+    results = project / "report" / "runs.jsonl"
+    results.parent.mkdir()
+    results.write_text(made_up_runs(), encoding="utf-8")
+    return project
+
+
+def written(project: Path) -> str:
+    target = project / "report" / "README.md"
+    arguments = ("scripts/report.py", "configs/small.yml", "report/runs.jsonl", target)
+    done = run(*arguments, folder=project)
+    assert done.returncode == 0, done.stderr
+    return target.read_text(encoding="utf-8")
+
+
+def test_tables_of_runs_made_up_by_hand(by_hand):
+    text = written(by_hand)
+    claims, widths, joint = tables(text)
+    rows = {(row[1], row[2]): dict(zip(widths[0], row, strict=True)) for row in widths[1:]}
+    assert len(rows) == 6
+    first = rows["1", "3"]
+    assert first["system"] == "single"
+    assert first["test F"] == "81.00 ± 1.00"
+    # Student's t with two degrees of freedom: 4.303; of three numbers, so over the root of three.
+    assert first["95 % interval"] == f"{81 - 4.3027 / 3**0.5:.2f} to {81 + 4.3027 / 3**0.5:.2f}"
+    assert first["dev F"] == "50.00 ± 0.00"
+    assert first["OOV R"] == "12.5 ± 0.0"
+    assert first["k chars/s"] == "800"
+    assert first["× ref"] == f"{statistics.mean([2, 4, 6]):g}"
+    assert first["CPU s"] == "2.0"
+    assert first["weight"] == ""
+    average = rows["1", "3 averaged"]
+    assert (average["test F"], average["95 % interval"]) == ("99.00", "")
+    assert (average["weight"], average["CPU s"]) == ("0.5", "")
+    assert rows["64", "3"]["× ref"] == "0.125"
+
+    assert [row[0] for row in joint[1:]] == ["pipeline", "other"]
+    other = dict(zip(joint[0], joint[2], strict=True))
+    assert other["test SF"] == "50.00 ± 0.00"
+    assert other["test JF"] == f"81.00 ± {statistics.stdev([80, 82]):.2f}"
+    assert "weight" not in joint[0]
+
+    assert [row[2] for row in claims[1:]] == [
+        "+11.00 ± 2.48: agrees",
+        "+0.07 ± 0.29: agrees",
+        "× 8: agrees",
+        "-10.50 ± 6.35: disagrees",
+        "+0.07 ± 0.29: undecided",
+    ]
+    assert "A note." in text
+    assert "![Widths](widths.svg)" in text
+
+
+def test_pictures_of_runs_made_up_by_hand(by_hand):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
+    folder = by_hand / "pictures"
+    arguments = ("scripts/plots.py", "configs/small.yml", "report/runs.jsonl", folder)
+    done = run(*arguments, folder=by_hand)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.iterdir()] == ["widths.svg"]
+    drawn = (folder / "widths.svg").read_text(encoding="utf-8")
+    # A point for each width, with its name beside it; and the curve's name.
+    assert {"1", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+
+
+def test_a_report_of_an_unfinished_study_is_refused(by_hand):
+    results = by_hand / "report" / "runs.jsonl"
+    lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+    results.write_text("".join(lines[:-1]), encoding="utf-8")
+    target = by_hand / "report" / "README.md"
+    done = run("scripts/report.py", "configs/small.yml", results, target, folder=by_hand)
+    assert done.returncode == 1
+    assert "run the grid first" in done.stderr
+    assert not target.exists()
+
+
+# What is refused.
+
+
+def fails(project: Path, *, data: Path | None, grid: str = GRID, results: str | None = None) -> str:
+    """What the command `run` says when it fails."""
+    (project / "configs" / "small.yml").write_text(grid, encoding="utf-8")
+    path = project / "report" / "runs.jsonl"
+    if results is not None:
+        path.parent.mkdir()
+        path.write_text(results, encoding="utf-8")
+    done = run("scripts/run.py", "configs/small.yml", path, folder=project, data=data)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: "), done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
+    assert "set the environment variable STRUCTREG_DATA" in fails(project, data=None)
+    assert "does not exist" in fails(project, data=tmp_path / "nowhere")
+    # An empty folder: the file that is missing is named.
+    (tmp_path / "empty").mkdir()
+    assert "train.conllu" in fails(project, data=tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("kind: words, beam: 4", "kind: words, beams: 4", "beams"),
+        ("kind: words, beam: 4", "kind: words, beam: 0", "beam"),
+        ("kind: words", "kind: letters", "letters"),
+        ("mini_sample: 5", "mini_sample: 0.5", "mini_sample"),
+        ("decode: {merge: false}, vary", "decode: {merged: false}, vary", "merged"),
+        ("vary: decode.weight", "vary: weight", "train.… or decode.…"),
+        ("{words: words, tagger: tagger}", "{tagger: tagger}", "finds words"),
+        ("{words: words, tagger: tagger}", "{words: characters}", "cannot be the part"),
+        ("tags: true, ", "", "needs tags"),
+        ("average: [product]", "average: [products]", "no curve"),
+        ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
+        ("lines: {seeds", "rows: {seeds", "unknown corpus"),
+        ("more: widths / single / 4", "more: widths / single / 5", "about nothing"),
+        ("corpora:\n  tree", "corpus:\n  tree", "not a grid"),
+    ],
+)
+def test_a_faulty_grid_is_refused_before_anything_runs(project, data, old, new, said):
+    assert old in GRID
+    message = fails(project, data=data, grid=GRID.replace(old, new, 1))
+    assert "small.yml: " in message
+    assert said in message
+    assert not (project / "report").exists()
+
+
+def test_results_of_other_data_and_broken_lines_are_refused(project, data):
+    text = made_up_runs().splitlines(keepends=True)[0]
+    assert "another training corpus tree" in fails(project, data=data, results=text)
+    for broken in ("{}\n", text.replace('"speed": 400000.0', '"speed": 0')):
+        shutil.rmtree(project / "report")
+        assert "runs.jsonl:2: " in fails(project, data=data, results=text + broken + text)
+
+
+def test_both_studies_summarise_alike():
+    # Projects are cloned one by one, so each has a file of its own; the other's tests check it.
+    kept = [
+        (PROJECTS / name / "scripts" / "summary.py").read_bytes()
+        for name in ("decoder_study", "regularization_study")
+    ]
+    assert kept[0] == kept[1]
