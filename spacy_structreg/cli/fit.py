@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_structreg.estimators.protocols import Report
-    from spacy_structreg.pipeline.segmenter import Segmenter
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 __all__ = ["fit", "fit_command"]
 
@@ -104,12 +104,12 @@ def fit(
     from spacy.util import load_config, load_model_from_config
 
     from spacy_structreg.corpora.files import replace_text
-    from spacy_structreg.pipeline.segmenter import Segmenter
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
     settings = load_config(config, overrides=overrides or {}, interpolate=False)
     training = settings.interpolate()["training"]
     nlp = load_model_from_config(settings, auto_fill=True)
-    if not isinstance(nlp.tokenizer, Segmenter):
+    if not isinstance(nlp.tokenizer, ModelTokenizer):
         raise ValueError(
             f"{config}: the tokenizer is none of spacy_structreg; make a config with "
             "'python -m spacy structreg init-config --task segment'"
@@ -148,7 +148,7 @@ def fit(
     return figures
 
 
-def read(nlp: Language, tokenizer: Segmenter, path: Path) -> list[Sequence[Any]]:
+def read(nlp: Language, tokenizer: ModelTokenizer[Any, Any], path: Path) -> list[Sequence[Any]]:
     """What a tokenizer learns from each Doc of a corpus, as training in spaCy reads it."""
     from spacy_structreg.pipeline.readers import read_references
 

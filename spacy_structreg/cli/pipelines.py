@@ -33,10 +33,10 @@ def segmented(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> Ite
     pipeline allows.
     """
     from spacy_structreg.pipeline.documents import gold_words
-    from spacy_structreg.pipeline.segmenter import Segmenter
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
-    if isinstance(nlp.tokenizer, Segmenter):
-        yield from nlp.tokenizer.model.predict_stream(texts, n_threads=n_threads)
+    if isinstance(nlp.tokenizer, ModelTokenizer):
+        yield from nlp.tokenizer.words(texts, n_threads=n_threads)
     else:
         for text in texts:
             yield gold_words(nlp.make_doc(text))

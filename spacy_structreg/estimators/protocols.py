@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.estimators.gold import GoldKind
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import State
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.settings import Learning
+from spacy_structreg.tasks.user_words import CompiledWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -90,6 +92,7 @@ class TokenizerModel(Protocol):
     Gold sentences are lists of words, or, for a model that tags as well, of (word, tag) pairs.
     """
 
+    GOLD: ClassVar[GoldKind[Any]]
     PRIMARY: ClassVar[str]
     learning: Learning
     epochs: int
@@ -121,10 +124,14 @@ class TokenizerModel(Protocol):
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]: ...
 
-    def predict(self, text: str) -> list[str]: ...
+    def predict(self, text: str, user_words: CompiledWords | None = None) -> list[str]: ...
 
     def predict_stream(
-        self, texts: Iterable[str], *, n_threads: int = 1
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
     ) -> Iterator[list[str]]: ...
 
     def untrained(self) -> Self: ...
@@ -141,3 +148,20 @@ class TokenizerModel(Protocol):
 
     @classmethod
     def load(cls, path: StrPath, *, verify: bool = True) -> Self: ...
+
+
+@runtime_checkable
+class TaggingModel(TokenizerModel, Protocol):
+    """A tokenizer's model that finds the tags of words as well."""
+
+    def predict_tagged(
+        self, text: str, user_words: CompiledWords | None = None
+    ) -> list[tuple[str, str]]: ...
+
+    def predict_tagged_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+    ) -> Iterator[list[tuple[str, str]]]: ...

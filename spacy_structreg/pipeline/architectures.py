@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.settings import Clock, Learning, UpdateRule
+
+UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain"]
 
 
 def create_character_segmenter(
@@ -32,6 +37,117 @@ def create_character_segmenter(
         skip_bigram=skip_bigram,
         sentences=sentences,
         labels=labels,
+        learning=learning,
+        seed=seed,
+    )
+
+
+def create_word_segmenter(
+    *,
+    templates: str | list[str] = "zhang_clark_2011",
+    types: str | None = "extended",
+    characters: bool = False,
+    half_width: bool = True,
+    beam: int | None = 16,
+    merge: bool = True,
+    by_words: bool = False,
+    max_word_length: int | None = None,
+    update: UpdatePoint = "early",
+    sentences: Literal["punctuation", "doc"] = "punctuation",
+    learning: Learning | None = None,
+    seed: int | None = None,
+) -> WordSegmenter:
+    """Make an untrained `WordSegmenter`: ``spacy_structreg.WordSegmenter.v1``.
+
+    As `create_character_segmenter`; the settings are those of the class.
+    """
+    return WordSegmenter(
+        templates=templates,
+        types=types,
+        characters=characters,
+        half_width=half_width,
+        beam=beam,
+        merge=merge,
+        by_words=by_words,
+        max_word_length=max_word_length,
+        update=update,
+        sentences=sentences,
+        learning=learning,
+        seed=seed,
+    )
+
+
+def create_guided_segmenter(
+    *,
+    characters: CharacterSegmenter | None = None,
+    words: WordSegmenter | None = None,
+    weight: float | None = None,
+    adds_scores: bool = True,
+    looks_ahead: bool = True,
+    window: float | None = 10.0,
+    beam: int = 4,
+) -> GuidedSegmenter:
+    """Make an untrained `GuidedSegmenter`: ``spacy_structreg.GuidedSegmenter.v1``.
+
+    The settings are those of the class. characters, words: its two models, from blocks of
+    ``spacy_structreg.CharacterSegmenter.v1`` and ``spacy_structreg.WordSegmenter.v1``; None takes
+    what these are by default.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+    return GuidedSegmenter(
+        create_character_segmenter() if characters is None else characters,
+        create_word_segmenter() if words is None else words,
+        weight=weight,
+        adds_scores=adds_scores,
+        looks_ahead=looks_ahead,
+        window=window,
+        beam=beam,
+    )
+
+
+def create_word_joint_tagger(
+    *,
+    templates: str | list[str] = "zhang_clark_2011_joint",
+    types: str | None = "extended",
+    half_width: bool = True,
+    lengths: bool = True,
+    dictionary: bool = True,
+    closed_tags: str | list[str] | None = None,
+    closed_first_tags: list[str] | None = None,
+    least_begun: int | None = 30,
+    least_seen: int = 1,
+    prune_training: bool = True,
+    beam: int | None = 16,
+    merge: bool = True,
+    by_words: bool = False,
+    max_word_length: int | None = None,
+    update: UpdatePoint = "early",
+    sentences: Literal["punctuation", "doc"] = "punctuation",
+    learning: Learning | None = None,
+    seed: int | None = None,
+) -> WordJointTagger:
+    """Make an untrained `WordJointTagger`: ``spacy_structreg.WordJointTagger.v1``.
+
+    As `create_character_segmenter`; the settings are those of the class. closed_tags: None for
+    none, or ``"ctb"``.
+    """
+    return WordJointTagger(
+        templates=templates,
+        types=types,
+        half_width=half_width,
+        lengths=lengths,
+        dictionary=dictionary,
+        closed_tags=closed_tags or (),
+        closed_first_tags=closed_first_tags,
+        least_begun=least_begun,
+        least_seen=least_seen,
+        prune_training=prune_training,
+        beam=beam,
+        merge=merge,
+        by_words=by_words,
+        max_word_length=max_word_length,
+        update=update,
+        sentences=sentences,
         learning=learning,
         seed=seed,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from spacy.language import Language
 
 from spacy_structreg.learn.averaging import Mean
-from spacy_structreg.pipeline.segmenter import Segmenter
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 
 def average_pipelines(pipelines: Sequence[Language], mean: Mean = "nonzero") -> Language:
@@ -20,11 +20,11 @@ def average_pipelines(pipelines: Sequence[Language], mean: Mean = "nonzero") -> 
     if not pipelines:
         raise ValueError("there is no pipeline to average")
     first = pipelines[0]
-    if not isinstance(first.tokenizer, Segmenter):
+    if not isinstance(first.tokenizer, ModelTokenizer):
         raise ValueError("the first pipeline has no model of spacy_structreg to average")
     models = []
     for number, nlp in enumerate(pipelines, 1):
-        if not isinstance(nlp.tokenizer, Segmenter):
+        if not isinstance(nlp.tokenizer, ModelTokenizer):
             raise ValueError(f"pipeline {number} has another tokenizer than the first")
         if not nlp.tokenizer.model.is_trained:
             raise ValueError(f"the tokenizer of pipeline {number} has not been trained")

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 FACTORY = "structreg_tokenizer_trainer"
+JOINT_FACTORY = "structreg_joint_trainer"
 
 
 @runtime_checkable
@@ -34,6 +35,24 @@ class TrainableTokenizer(Protocol):
 )
 def create_tokenizer_trainer(nlp: Language, name: str) -> TokenizerTrainer:
     """Make the pipe ``structreg_tokenizer_trainer``."""
+    return TokenizerTrainer(name)
+
+
+@Language.factory(
+    JOINT_FACTORY,
+    default_score_weights={
+        "joint_f": 1.0,
+        "joint_p": 0.0,
+        "joint_r": 0.0,
+        "seg_f": 0.0,
+        "token_acc": None,
+    },
+)
+def create_joint_trainer(nlp: Language, name: str) -> TokenizerTrainer:
+    """Make the pipe ``structreg_joint_trainer``: the same, for tokenizers that tag.
+
+    What counts as the best model is fixed for a factory, and is another figure here.
+    """
     return TokenizerTrainer(name)
 
 

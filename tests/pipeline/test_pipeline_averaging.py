@@ -27,7 +27,7 @@ def pipeline(seed: int, passes: int = 2, **settings: object) -> Language:
 
 
 def arrays(nlp: Language) -> dict[str, np.ndarray]:
-    return parse_model(nlp.tokenizer.to_bytes())[1]
+    return parse_model(nlp.tokenizer.model.to_bytes())[1]
 
 
 @pytest.mark.parametrize("mean", ["nonzero", "plain"])

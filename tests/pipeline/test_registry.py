@@ -28,7 +28,16 @@ TOKENIZERS = {
     "spacy_structreg.Segmenter.v1": {
         "@tokenizers": "spacy_structreg.Segmenter.v1",
         "model": {"@architectures": "spacy_structreg.CharacterSegmenter.v1"},
-    }
+    },
+    "spacy_structreg.JointTagger.v1": {
+        "@tokenizers": "spacy_structreg.JointTagger.v1",
+        "model": {"@architectures": "spacy_structreg.WordJointTagger.v1"},
+    },
+}
+# Further models of tokenizers, each with the tokenizer that its defaults are shown with.
+MODELS = {
+    "spacy_structreg.WordSegmenter.v1": "spacy_structreg.Segmenter.v1",
+    "spacy_structreg.GuidedSegmenter.v1": "spacy_structreg.Segmenter.v1",
 }
 # Runs a command that must neither warn nor depend on what this process has imported.
 PYTHON = [sys.executable, "-W", "error", "-c"]
@@ -91,6 +100,10 @@ def filled_configs() -> dict[str, Any]:
                 "nlp.tokenizer": config["nlp"]["tokenizer"],
                 "initialize.tokenizer": config["initialize"]["tokenizer"],
             }
+    for name, tokenizer in MODELS.items():
+        block = {"@tokenizers": tokenizer, "model": {"@architectures": name}}
+        config = spacy.blank("xx", config={"nlp": {"tokenizer": block}}).config
+        filled[f"xx {name}"] = {"nlp.tokenizer": config["nlp"]["tokenizer"]}
     for name in factories():
         nlp = spacy.blank("zh")
         nlp.add_pipe(name)
@@ -141,6 +154,8 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg",
         "spacy_structreg.about",
         "spacy_structreg.pipeline",
+        "spacy_structreg.pipeline.shim",
+        "spacy_structreg.pipeline.tagger",
         "spacy_structreg.pipeline.tokenizer_trainer",
     ]
 

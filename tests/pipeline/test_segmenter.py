@@ -261,10 +261,11 @@ def test_a_pipeline_is_saved_over_its_own_folder(nlp: Language, tmp_path: Path) 
     assert [tokens(loaded(text)) for text in TEXTS] == DEV
     loaded.tokenizer.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
     loaded.to_disk(tmp_path)
-    assert (tmp_path / "tokenizer" / MODEL_FILE).read_bytes() == weights(loaded) != before
+    after = (tmp_path / "tokenizer" / MODEL_FILE).read_bytes()
+    assert after == loaded.tokenizer.model.to_bytes() != before
     assert weights(spacy.load(tmp_path)) == weights(loaded)
     # Who loaded the folder before still has what was in it.
-    assert weights(other) == before
+    assert other.tokenizer.model.to_bytes() == before
     assert sorted(path.name for path in (tmp_path / "tokenizer").iterdir()) == [MODEL_FILE]
 
 

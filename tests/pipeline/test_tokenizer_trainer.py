@@ -62,7 +62,7 @@ def test_an_update_is_a_pass_of_the_estimator(nlp: Language) -> None:
     ]:
         nlp.update(batch)
         segmenter.partial_fit(sentences)
-        assert nlp.tokenizer.to_bytes() == segmenter.to_bytes()
+        assert nlp.tokenizer.model.to_bytes() == segmenter.to_bytes()
 
 
 def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
@@ -91,7 +91,7 @@ def test_white_space_of_gold_docs_is_not_learnt(nlp: Language) -> None:
     spaced = Doc(nlp.vocab, words=["好", " ", "人", "\n"], spaces=[True, False, False, False])
     segmenter = CharacterSegmenter(seed=7).partial_fit([["好", "人"]])
     nlp.update([Example(nlp.make_doc(spaced.text), spaced)])
-    assert nlp.tokenizer.to_bytes() == segmenter.to_bytes()
+    assert nlp.tokenizer.model.to_bytes() == segmenter.to_bytes()
 
 
 def test_docs_stay_untouched(nlp: Language) -> None:

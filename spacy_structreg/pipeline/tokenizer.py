@@ -1,0 +1,319 @@
+"""What all tokenizers of ours share: a model, listed words, and how both are kept."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+import msgpack
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.estimators.gold import TAGGED
+from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
+from spacy_structreg.pipeline.documents import gold_pairs, gold_words
+from spacy_structreg.tasks.user_words import CompiledWords, UserWords
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MODEL_FILE: Final = "model.srt"
+WORDS_FILE: Final = "user_words"
+UNTRAINED_MARK: Final = "untrained"
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_STAND_IN: Final = ["x", "y", "z"]
+
+ModelT = TypeVar("ModelT", bound=TokenizerModel)
+ItemT = TypeVar("ItemT")
+
+
+class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
+    """A tokenizer whose tokens are the words of a model, and the white space between them.
+
+    vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
+    user_words: words that are tokens wherever they occur, whatever the model says. The list may be
+        changed, or another one put in its place, while other threads use the tokenizer: a text is
+        read by the list as it is when its turn comes, a stream by the list that it began with.
+
+    ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
+    the tokens hold the text itself.
+    """
+
+    NAME: ClassVar[str]
+    """Under which it is registered."""
+
+    def __init__(self, vocab: Vocab, model: ModelT, user_words: UserWords | None = None) -> None:
+        self.vocab = vocab
+        self.model = model
+        self.user_words = UserWords() if user_words is None else user_words
+        # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
+        self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
+
+    # Hooks ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _predict(self, text: str, listed: CompiledWords) -> list[ItemT]:
+        """What the trained model finds in a text."""
+
+    @abstractmethod
+    def _stream(
+        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
+    ) -> Iterator[list[ItemT]]:
+        """The same for a stream of texts, in their order."""
+
+    @abstractmethod
+    def _untrained(self, words: list[str], listed: CompiledWords) -> list[ItemT]:
+        """What stands for the words of a text as long as there is no model."""
+
+    @abstractmethod
+    def _doc(self, text: str, items: list[ItemT]) -> Doc:
+        """A Doc of a text and what was found in it."""
+
+    @abstractmethod
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The figures that spaCy asks for when it evaluates a pipeline."""
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def __call__(self, text: str) -> Doc:
+        """Make the Doc of a text. Raises ValueError for lone surrogates, which no Doc can hold."""
+        listed = self.user_words.snapshot()
+        if self.model.is_trained:
+            return self._doc(text, self._predict(text, listed))
+        return self._doc(text, self._untrained(_characters(text, listed), listed))
+
+    def pipe(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[Doc]:
+        """Make the Docs of a stream of texts, in their order; threads decode side by side.
+
+        ``nlp.pipe`` takes these Docs as well as texts: ``nlp.pipe(nlp.tokenizer.pipe(texts))``.
+        """
+        if not self.model.is_trained:
+            yield from map(self, texts)
+            return
+        texts, copies = tee(texts)
+        found = self._stream(copies, self.user_words.snapshot(), n_threads)
+        for text, items in zip(texts, found, strict=True):
+            yield self._doc(text, items)
+
+    def words(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
+        """The words of a stream of texts, without white space, and without making Docs.
+
+        Raises ValueError if the model has not been trained.
+        """
+        listed = self.user_words.snapshot()
+        return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
+
+    # Training ------------------------------------------------------------------------------------
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]] | None = None,
+        *,
+        nlp: Language | None = None,
+        user_words: str | None = None,
+        pkuseg_model: str | None = None,
+        pkuseg_user_dict: str | None = "default",
+    ) -> None:
+        """List the words of a file, and let the model see the labels of gold Docs.
+
+        Weights are learnt by ``structreg_tokenizer_trainer``, and kept.
+
+        user_words: a file of one word a line, or of a word, a tab and its tag; they take the place
+            of the words that are listed. A pipeline that has got its list keeps it where the file
+            is not at hand.
+        pkuseg_model, pkuseg_user_dict: spaCy's config of Chinese names these two for every
+            tokenizer.
+        Raises ValueError if a pkuseg model is asked for, for a faulty file, and for gold Docs
+        without tags if the model tags; OSError if the file cannot be read.
+        """
+        # spaCy reads these annotations where it knows the names of builtins alone.
+        if pkuseg_model is not None:
+            raise ValueError(
+                f"[initialize.tokenizer] asks for the pkuseg model {pkuseg_model!r}, but the "
+                f"tokenizer is {self.NAME}; remove pkuseg_model, or choose "
+                "spacy.zh.ChineseTokenizer"
+            )
+        # Whoever initializes a packaged pipeline anew has not got the files it was made from.
+        if user_words is not None and (Path(user_words).exists() or not self.user_words):
+            self.user_words.load(user_words, replace=True)
+        if get_examples is not None:
+            self.model.prepare(self._gold_of(get_examples))
+
+    def update(self, docs: Sequence[Doc]) -> int:
+        """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
+
+        Raises ValueError if updates are counted by epochs: spaCy hands over batches.
+        """
+        if self.model.learning.clock == "epochs":
+            raise ValueError(
+                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
+                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
+            )
+        examples: list[Compiled] = []
+        for doc in docs:
+            compiled = self._compiled.get(doc)
+            if compiled is None or not self.model.owns(compiled):
+                compiled = self._compiled[doc] = self.model.compile([self.gold(doc)])
+            examples += compiled
+        return self.model.learn(examples)[1]
+
+    def gold(self, doc: Doc) -> Sequence[Any]:
+        """What the model learns from a gold Doc: its words, with their tags if it learns tags.
+
+        Raises ValueError for words without a tag then.
+        """
+        return gold_pairs(doc) if self.model.GOLD is TAGGED else gold_words(doc)
+
+    def _gold_of(self, get_examples: Callable[[], Iterable[Example]]) -> Iterator[Sequence[Any]]:
+        """The gold of all examples, read when it is asked for."""
+        references = (example.reference for example in get_examples())
+        first = list(islice(references, 2))
+        if self.model.GOLD is not TAGGED or not _is_stand_in(first):
+            yield from map(self.gold, chain(first, references))
+
+    # Saving --------------------------------------------------------------------------------------
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The model, if it is trained, and the listed words, as bytes."""
+        content = {
+            "model": self.model.to_bytes() if self.model.is_trained else b"",
+            "user_words": self.user_words.to_bytes() if self.user_words else b"",
+        }
+        packed: bytes = msgpack.packb(content)
+        return packed
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Take the model that `to_bytes` gave, its settings included, and the listed words.
+
+        Raises ValueError for anything else, and changes nothing then.
+        """
+        try:
+            content = msgpack.unpackb(data)
+        except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
+            raise ValueError(
+                f"the model and words of a tokenizer cannot be read ({error})"
+            ) from error
+        if (
+            not isinstance(content, dict)
+            or content.keys() != {"model", "user_words"}
+            or not all(isinstance(part, bytes) for part in content.values())
+        ):
+            raise ValueError("these are no model and words of a tokenizer; write them anew")
+        model, words = content["model"], content["user_words"]
+        user_words = UserWords().from_bytes(words) if words else UserWords()
+        self.model = type(self.model).from_bytes(model) if model else self.model.untrained()
+        self.user_words = user_words
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the model file, and that of the listed words if there are any, into a folder."""
+        folder = Path(path)
+        folder.mkdir(exist_ok=True)
+        if self.model.is_trained:
+            self.model.save(folder / MODEL_FILE)
+            (folder / UNTRAINED_MARK).unlink(missing_ok=True)
+        else:
+            (folder / UNTRAINED_MARK).touch()
+            (folder / MODEL_FILE).unlink(missing_ok=True)
+        if listed := self.user_words.snapshot():
+            with replace_bytes(folder / WORDS_FILE) as stream:
+                stream.write(UserWords(listed.words.items()).to_bytes())
+        else:
+            (folder / WORDS_FILE).unlink(missing_ok=True)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Map the model file in a folder, and take its settings and the listed words.
+
+        Raises ValueError if a file is damaged, or that of the model is missing, though it was
+        trained; nothing is changed then.
+        """
+        folder = Path(path)
+        user_words = UserWords()
+        if (folder / WORDS_FILE).exists():
+            try:
+                user_words.from_bytes((folder / WORDS_FILE).read_bytes())
+            except ValueError as error:
+                raise ValueError(f"{folder / WORDS_FILE}: {error}") from error
+        if (folder / MODEL_FILE).exists():
+            self.model = type(self.model).load(folder / MODEL_FILE)
+        elif (folder / UNTRAINED_MARK).exists():
+            self.model = self.model.untrained()
+        else:
+            raise ValueError(f"{folder}: the model file {MODEL_FILE} is missing; copy it again")
+        self.user_words = user_words
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.vocab, self.model, self.user_words)
+
+
+def new_doc(vocab: Vocab, text: str, words: list[str]) -> Doc:
+    """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
+
+    One space after a token belongs to the token; all other white space becomes tokens. Raises
+    ValueError for lone surrogates.
+    """
+    tokens = words
+    spaces = [False] * len(words)
+    if sum(map(len, words)) != len(text):
+        tokens, spaces = _with_white_space(text, words)
+    try:
+        return Doc(vocab, words=tokens, spaces=spaces)
+    except UnicodeEncodeError as error:
+        found = _SURROGATE.search(text)
+        offset = found.start() if found else 0
+        raise ValueError(
+            f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
+            "which no Doc can hold; decode the text with errors='replace'"
+        ) from error
+
+
+def _with_white_space(text: str, words: list[str]) -> tuple[list[str], list[bool]]:
+    tokens: list[str] = []
+    spaces: list[bool] = []
+    end = 0
+    for word in [*words, ""]:
+        # Only white space lies between words, and none begins with it: the first place is it.
+        start = text.index(word, end) if word else len(text)
+        if start > end:
+            if tokens and text[end] == " ":
+                spaces[-1] = True
+                end += 1
+            if start > end:
+                tokens.append(text[end:start])
+                spaces.append(False)
+        if word:
+            tokens.append(word)
+            spaces.append(False)
+        end = start + len(word)
+    return tokens, spaces
+
+
+def _characters(text: str, listed: CompiledWords) -> list[str]:
+    """The characters of a text and, as wholes, the listed words: the leftmost longest of them."""
+    words: list[str] = []
+    end = 0
+    chosen = (cluster.alternatives[0] for cluster in listed.clusters(text)) if listed else ()
+    for word in chain.from_iterable(chosen):
+        words += (character for character in text[end : word.start] if not character.isspace())
+        words.append(text[word.start : word.end])
+        end = word.end
+    words += (character for character in text[end:] if not character.isspace())
+    return words
+
+
+def _is_stand_in(references: Sequence[Doc]) -> bool:
+    """Whether these are what ``nlp.initialize`` makes up where it has got no examples."""
+    if len(references) != 1:
+        return False
+    (doc,) = references
+    return [token.text for token in doc] == _STAND_IN and not doc.has_annotation("TAG")

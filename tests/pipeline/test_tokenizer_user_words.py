@@ -1,0 +1,241 @@
+"""Listed words: one token each, in every way that Docs are made and pipelines are kept."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from pipeline.made_up import DEV, TEXTS, tokens
+from pipeline.made_up import trained as make_trained
+from pipeline.made_up import untrained as make_untrained
+from spacy.language import Language
+
+from spacy_structreg.pipeline.tokenizer import WORDS_FILE, ModelTokenizer
+from spacy_structreg.tasks.user_words import UserWords
+
+TRAINED = make_trained()
+TEXT = "昨天，我们去New York买了iPhone 15。老师 说：“好。”"
+LISTED = ["New York", "iPhone 15", "我们去", "。老师"]
+
+
+@pytest.fixture
+def nlp() -> Language:
+    return make_trained()
+
+
+@pytest.mark.parametrize("make", [make_trained, make_untrained])
+def test_listed_words_are_tokens_and_the_text_stays(make: Callable[[], Language]) -> None:
+    nlp = make()
+    without = tokens(nlp(TEXT))
+    assert not set(LISTED) & set(without)
+    nlp.tokenizer.user_words.update(LISTED)
+    for doc in (nlp(TEXT), *nlp.tokenizer.pipe([TEXT]), *nlp.pipe([TEXT], n_process=1)):
+        assert doc.text == TEXT
+        assert [token for token in tokens(doc) if token in LISTED] == [
+            "我们去",
+            "New York",
+            "iPhone 15",
+            "。老师",
+        ]
+    for word in LISTED:
+        nlp.tokenizer.user_words.remove(word)
+    assert tokens(nlp(TEXT)) == without
+
+
+def test_the_rest_is_parted_into_characters_without_a_model() -> None:
+    nlp = make_untrained()
+    nlp.tokenizer.user_words.update(["a b", "bcd", "bc"])
+    doc = nlp("xa bcd  bcdy bc")
+    # Of overlapping words, the leftmost longest is taken.
+    assert [(t.text, t.whitespace_) for t in doc] == [
+        ("x", ""),
+        ("a b", ""),
+        ("c", ""),
+        ("d", " "),
+        (" ", ""),
+        ("bcd", ""),
+        ("y", " "),
+        ("bc", ""),
+    ]
+
+
+@given(
+    st.lists(st.text("老师 ab\n", min_size=1, max_size=3).filter(lambda w: w == w.strip())),
+    st.text("老师 ab\n。", max_size=30),
+    st.booleans(),
+)
+def test_any_list_and_any_text(words: list[str], text: str, is_trained: bool) -> None:
+    tokenizer = type(TRAINED.tokenizer)(
+        TRAINED.vocab,
+        TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
+        UserWords(words),
+    )
+    doc = tokenizer(text)
+    assert doc.text == text
+    assert [tokens(streamed) for streamed in tokenizer.pipe([text])] == [tokens(doc)]
+    # Each place where a listed word stands is a token, or overlaps with one that is.
+    spans = {(token.idx, token.idx + len(token)) for token in doc if token.text in words}
+    for word in words:
+        for found in re.finditer(f"(?={re.escape(word)})", text):
+            start, end = found.start(), found.start() + len(word)
+            assert any(first < end and start < last for first, last in spans)
+
+
+# Keeping -----------------------------------------------------------------------------------------
+
+
+def by_bytes(nlp: Language, folder: Path) -> Language:
+    return make_untrained().from_bytes(nlp.to_bytes())
+
+
+def by_disk(nlp: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    return spacy.load(folder)
+
+
+def by_pickle(nlp: Language, folder: Path) -> Language:
+    return pickle.loads(pickle.dumps(nlp))
+
+
+def by_copy_from_base_model(nlp: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    other = make_untrained()
+    callback = spacy.registry.callbacks.get("spacy.copy_from_base_model.v1")
+    callback(tokenizer=str(folder))(other)
+    return other
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
+def test_the_list_is_kept_with_the_pipeline(
+    way: Callable[[Language, Path], Language], is_trained: bool, tmp_path: Path
+) -> None:
+    nlp = make_trained() if is_trained else make_untrained()
+    nlp.tokenizer.user_words.update([("New York", "NR"), "我们去"])
+    kept = way(nlp, tmp_path)
+    assert kept.tokenizer.user_words == nlp.tokenizer.user_words
+    assert kept.tokenizer.user_words.tag("New York") == "NR"
+    assert kept.tokenizer.model.is_trained == is_trained
+    assert tokens(kept(TEXT)) == tokens(nlp(TEXT))
+    kept.tokenizer.user_words.clear()
+    assert len(nlp.tokenizer.user_words) == 2
+
+
+def test_no_list_leaves_no_file(nlp: Language, tmp_path: Path) -> None:
+    nlp.tokenizer.user_words.add("我们去")
+    nlp.to_disk(tmp_path)
+    file = tmp_path / "tokenizer" / WORDS_FILE
+    assert file.exists()
+    nlp.tokenizer.user_words.clear()
+    nlp.to_disk(tmp_path)
+    assert not file.exists()
+    assert len(spacy.load(tmp_path).tokenizer.user_words) == 0
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x80", b"\x93123", b"\x81" * 2000, b"\xc6\xff\xff\xff\xff"]
+)
+def test_a_damaged_list_is_named(nlp: Language, data: bytes, tmp_path: Path) -> None:
+    nlp.tokenizer.user_words.add("我们去")
+    nlp.to_disk(tmp_path)
+    file = tmp_path / "tokenizer" / WORDS_FILE
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(file))}: .*list of user words"):
+        nlp.tokenizer.from_disk(tmp_path / "tokenizer")
+    assert list(nlp.tokenizer.user_words) == ["我们去"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80", b"\xc1", b"\x82\xa5model\xa0\xaauser_words\xa0"])
+def test_damaged_bytes_change_nothing(nlp: Language, data: bytes) -> None:
+    nlp.tokenizer.user_words.add("我们去")
+    before = nlp.tokenizer.to_bytes()
+    with pytest.raises(ValueError, match="model and words of a tokenizer"):
+        nlp.tokenizer.from_bytes(data)
+    assert nlp.tokenizer.to_bytes() == before
+
+
+# Lists from files --------------------------------------------------------------------------------
+
+
+def initialized(nlp: Language, path: Path) -> ModelTokenizer:
+    nlp.config["initialize"]["tokenizer"]["user_words"] = str(path)
+    nlp.initialize()
+    return nlp.tokenizer
+
+
+def test_initialize_lists_the_words_of_a_file(nlp: Language, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("New York\tNR\n我们去\n", encoding="utf-8")
+    nlp.tokenizer.user_words.add("以前")
+    words = initialized(nlp, path).user_words
+    assert list(words) == ["New York", "我们去"]
+    assert words.tag("New York") == "NR"
+
+
+def test_a_packaged_list_does_not_need_its_file(nlp: Language, tmp_path: Path) -> None:
+    nlp.tokenizer.user_words.add("我们去")
+    assert list(initialized(nlp, tmp_path / "gone.txt").user_words) == ["我们去"]
+    nlp.tokenizer.user_words.clear()
+    with pytest.raises(FileNotFoundError):
+        nlp.initialize()
+
+
+def test_a_faulty_file_is_named_with_its_line(nlp: Language, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("我们去\nNew\tYork\tNR\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"words\.txt:2: 2 tabs"):
+        initialized(nlp, path)
+
+
+# Threads -----------------------------------------------------------------------------------------
+
+
+def test_lists_are_swapped_while_threads_decode(nlp: Language) -> None:
+    """Each Doc is one of those that the lists give, never a mixture."""
+    texts = [TEXT, *TEXTS[:5]]
+    lists = [UserWords(), UserWords(LISTED), UserWords(["New York", "图书", "去N"])]
+    allowed = []
+    for words in lists:
+        nlp.tokenizer.user_words = words
+        allowed.append([tokens(nlp(text)) for text in texts])
+    assert allowed[0][1:] == DEV[:5]
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def decode(by_stream: bool) -> None:
+        try:
+            while not stop.is_set():
+                if by_stream:
+                    if [tokens(doc) for doc in nlp.tokenizer.pipe(texts)] not in allowed:
+                        wrong.append("stream")
+                else:
+                    for number, text in enumerate(texts):
+                        found = tokens(nlp.tokenizer(text))
+                        if found not in [each[number] for each in allowed]:
+                            wrong.append(found)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=decode, args=(i % 2 == 0,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    shared = UserWords(LISTED)
+    for round_ in range(60):
+        nlp.tokenizer.user_words = lists[round_ % 3]
+        nlp.tokenizer(TEXT)
+        nlp.tokenizer.user_words = shared
+        # Words come and go all at once.
+        shared.clear()
+        nlp.tokenizer(TEXT)
+        shared.update(LISTED)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
