@@ -1,10 +1,20 @@
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from spacy_structreg.learn.penalty cimport Penalty
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define STRUCTREG_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define STRUCTREG_PREFETCH(address) ((void) 0)
+    #endif
+    """
+    void STRUCTREG_PREFETCH(const void* address) noexcept nogil
+
 ctypedef struct Slot:
     uint64_t key
-    uint64_t row  # counted from 1; 0 marks an empty slot
+    uint64_t row
 
 
 cdef inline bint is_dropped(
@@ -15,6 +25,17 @@ cdef inline bint is_dropped(
     mixed = (mixed ^ (mixed >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9ULL
     mixed = (mixed ^ (mixed >> 27)) * <uint64_t> 0x94D049BB133111EBULL
     return (mixed ^ (mixed >> 31)) < threshold
+
+
+cdef inline uint64_t spread(uint64_t key) noexcept nogil:
+    """The bits of a key, mixed: the lowest say where it belongs, the highest are its tag."""
+    cdef uint64_t mixed = (key ^ (key >> 29)) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return mixed ^ (mixed >> 32)
+
+
+cdef inline uint8_t tag_of(uint64_t mixed) noexcept nogil:
+    cdef uint8_t tag = <uint8_t> (mixed >> 56)
+    return tag if tag else 1
 
 
 ctypedef struct Entries:
@@ -30,13 +51,18 @@ cdef class Rows:
     cdef readonly bint adaptive
     cdef bint _bounded
     cdef Slot* _slots
+    # A byte of each slot: 0 if it is empty, else eight bits of its key. Nearly all keys that have
+    # no row are told by these alone, which are few enough to stay in the cache.
+    cdef uint8_t* _tags
     cdef uint64_t _slot_mask
 
     cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int32_t find(self, uint64_t key) noexcept nogil
+    cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil

@@ -11,9 +11,9 @@ when it was last visited, and its sum catches up when the row changes next, so t
 costs time in proportion to what it changes and not to the size of the model.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
@@ -23,16 +23,6 @@ import numpy as np
 
 # Averages must fit single precision, and sums of them double.
 MAX_WEIGHT = 1e30
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define STRUCTREG_PREFETCH(address) __builtin_prefetch(address)
-    #else
-    #define STRUCTREG_PREFETCH(address) ((void) 0)
-    #endif
-    """
-    void STRUCTREG_PREFETCH(const void* address) noexcept nogil
 
 cdef enum:
     MAX_ROWS = 0x7FFFFFFF
@@ -47,11 +37,6 @@ cdef enum:
     DENSE_CLASS = 15
 
 
-cdef inline uint64_t slot_of(uint64_t key, uint64_t mask) noexcept nogil:
-    cdef uint64_t mixed = (key ^ (key >> 29)) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return (mixed ^ (mixed >> 32)) & mask
-
-
 cdef class Rows:
     """A hash table from keys to row numbers, and the promise to add rows to scores.
 
@@ -63,6 +48,7 @@ cdef class Rows:
 
     def __dealloc__(self):
         free(self._slots)
+        free(self._tags)
 
     def __len__(self):
         return self.n_rows
@@ -81,47 +67,78 @@ cdef class Rows:
         cdef Py_ssize_t size = 16
         while size * 2 < n_rows * 3:
             size *= 2
-        cdef Slot* slots = <Slot*> calloc(<size_t> size, sizeof(Slot))
-        if slots == NULL:
+        cdef Slot* slots = <Slot*> malloc(<size_t> size * sizeof(Slot))
+        cdef uint8_t* tags = <uint8_t*> calloc(<size_t> size, 1)
+        if slots == NULL or tags == NULL:
+            free(slots)
+            free(tags)
             with gil:
                 raise MemoryError(f"no memory for an index of {n_rows:,} rows")
         free(self._slots)
+        free(self._tags)
         self._slots = slots
+        self._tags = tags
         self._slot_mask = <uint64_t> size - 1
         return 0
 
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil:
         """Put a key that is not there yet into the index; if bounded, near its own slot only."""
-        cdef uint64_t slot = slot_of(key, self._slot_mask)
+        cdef uint64_t mixed = spread(key)
+        cdef uint64_t slot = mixed & self._slot_mask
         cdef int displacement = 0
-        while self._slots[slot].row != 0:
+        while self._tags[slot] != 0:
             slot = (slot + 1) & self._slot_mask
             displacement += 1
             if self._bounded and displacement > MAX_DISPLACEMENT:
                 with gil:
                     raise ValueError("the keys of the weight rows collide too often to be genuine")
+        self._tags[slot] = tag_of(mixed)
         self._slots[slot].key = key
-        self._slots[slot].row = <uint64_t> row + 1
+        self._slots[slot].row = <uint64_t> row
         return 0
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         """The row of a key; -1 if it has none."""
-        cdef uint64_t slot = slot_of(key, self._slot_mask)
+        cdef uint64_t mixed = spread(key)
+        return self._find_from(mixed & self._slot_mask, key, tag_of(mixed))
+
+    cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil:
+        """`find`, from a slot on that lies before that of the key, or is it."""
         cdef Py_ssize_t left = MAX_DISPLACEMENT if self._bounded else PY_SSIZE_T_MAX
-        while self._slots[slot].row != 0 and left >= 0:
-            if self._slots[slot].key == key:
-                return <int32_t> (self._slots[slot].row - 1)
+        while self._tags[slot] != 0 and left >= 0:
+            if self._tags[slot] == tag and self._slots[slot].key == key:
+                return <int32_t> self._slots[slot].row
             slot = (slot + 1) & self._slot_mask
             left -= 1
         return -1
 
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
-        """`find` for many keys; the slots are fetched ahead, because they are rarely cached."""
+        """`find` for many keys; the memory that it reads is fetched ahead, being rarely cached."""
+        cdef uint64_t mixed
+        cdef uint64_t slot
+        cdef uint8_t tag
+        cdef Py_ssize_t left
         cdef Py_ssize_t i
+        # The tags of all keys first. Until there are rows, their places hold slots, which have 32
+        # bits because rows have 31.
         for i in range(n):
-            if i + 8 < n:
-                STRUCTREG_PREFETCH(&self._slots[slot_of(keys[i + 8], self._slot_mask)])
-            rows[i] = self.find(keys[i])
+            if i + 16 < n:
+                STRUCTREG_PREFETCH(&self._tags[spread(keys[i + 16]) & self._slot_mask])
+            mixed = spread(keys[i])
+            tag = tag_of(mixed)
+            slot = mixed & self._slot_mask
+            left = MAX_DISPLACEMENT
+            while self._tags[slot] != 0 and self._tags[slot] != tag and left > 0:
+                slot = (slot + 1) & self._slot_mask
+                left -= 1
+            if self._tags[slot] != 0:
+                STRUCTREG_PREFETCH(&self._slots[slot])
+            rows[i] = <int32_t> <uint32_t> slot
+        for i in range(n):
+            rows[i] = self._find_from(<uint32_t> rows[i], keys[i], tag_of(spread(keys[i])))
+
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Fetch the weights of rows ahead of `add_run`; rows that are -1 are passed over."""
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
@@ -377,6 +394,15 @@ cdef class TrainingRows(Rows):
                 self.penalty.cumulative, &self._values[i], &self._sums[i], &self._debts[i]
             )
         self._stamps[row] = time
+
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            if rows[i] >= 0:
+                if self.adaptive:
+                    STRUCTREG_PREFETCH(&self._entries[rows[i]])
+                else:
+                    STRUCTREG_PREFETCH(&self._values[<int64_t> rows[i] * self.n_columns])
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
@@ -735,6 +761,15 @@ cdef class TrainedRows(Rows):
         with nogil:
             for i in range(self.n_rows):
                 self._place(keys[i], i)
+
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            if rows[i] >= 0:
+                if self.adaptive:
+                    STRUCTREG_PREFETCH(&self._starts[rows[i]])
+                else:
+                    STRUCTREG_PREFETCH(&self._values[<int64_t> rows[i] * self.n_columns])
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
