@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 from spacy_structreg.search.scorer cimport StateScorer
@@ -12,6 +13,11 @@ ctypedef struct Candidate:
     int32_t following  # in the list of its slot
 
 
+ctypedef struct Ranked:
+    double rank
+    int32_t place  # of the candidate
+
+
 ctypedef struct Item:
     double score
     int32_t parent
@@ -20,6 +26,7 @@ ctypedef struct Item:
     bint is_gold
 
 
+@cython.final
 cdef class Agenda:
     cdef readonly StateScorer scorer
     cdef readonly TransitionSystem system
@@ -36,8 +43,8 @@ cdef class Agenda:
     cdef int32_t _free_candidate
     cdef int32_t* _heads
     cdef Py_ssize_t _head_capacity
-    cdef Candidate* _heap
-    cdef Py_ssize_t _heap_capacity
+    cdef Ranked* _ranked
+    cdef Py_ssize_t _ranked_capacity
     cdef uint64_t* _signatures
     cdef Py_ssize_t _signature_capacity
     cdef uint8_t* _mask
@@ -50,6 +57,13 @@ cdef class Agenda:
     cdef void* state(self, Py_ssize_t item) noexcept nogil
     cdef int begin(self) except -1 nogil
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil
-    cdef int expand(self, Py_ssize_t item) except -1 nogil
+    cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil
+    cdef int _propose(
+        self, Py_ssize_t item, const uint8_t* mask, const double* scores
+    ) except -1 nogil
+    cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil
+    cdef bint _is_better(self, const Ranked* one, const Ranked* other) noexcept nogil
+    cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil
+    cdef void _sift_down(self, Py_ssize_t n, Py_ssize_t place) noexcept nogil
     cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil

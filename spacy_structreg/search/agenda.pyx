@@ -9,42 +9,25 @@ Candidates of equal rank are ordered by their action, then by the rank of their 
 run can be repeated bit for bit.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.scorer cimport StateScorer
-from spacy_structreg.search.transition_system cimport TransitionSystem
 
 NO_LIMIT = 0x7FFFFFFF
 
 
-cdef inline bint is_better(const Candidate* one, const Candidate* other) noexcept nogil:
-    if one.rank != other.rank:
-        return one.rank > other.rank
-    if one.action != other.action:
-        return one.action < other.action
-    return one.parent < other.parent
+cdef enum:
+    # So many items are scored together.
+    TOGETHER = 64
+    # Up to so many candidates are sorted by insertion, which is faster than a heap for few.
+    FEW = 64
 
 
-cdef void sift_down(Candidate* heap, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
-    """Restore the heap, whose best stands first, below one place."""
-    cdef Candidate moved = heap[place]
-    cdef Py_ssize_t child
-    while True:
-        child = 2 * place + 1
-        if child >= n:
-            break
-        if child + 1 < n and is_better(&heap[child + 1], &heap[child]):
-            child += 1
-        if not is_better(&heap[child], &moved):
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = moved
-
-
+@cython.final
 cdef class Agenda:
     """Beam search over the states of a task. It holds working memory: use one in each thread.
 
@@ -63,8 +46,10 @@ cdef class Agenda:
         self.merge = merge
         free(self._mask)
         free(self._scores)
-        self._mask = <uint8_t*> malloc(max(1, self.system.n_actions))
-        self._scores = <double*> malloc(max(1, self.system.n_actions) * sizeof(double))
+        self._mask = <uint8_t*> malloc(max(1, self.system.n_actions) * TOGETHER)
+        self._scores = <double*> malloc(
+            max(1, self.system.n_actions) * TOGETHER * sizeof(double)
+        )
         if self._mask == NULL or self._scores == NULL:
             raise MemoryError("no memory for an agenda")
 
@@ -73,10 +58,14 @@ cdef class Agenda:
         free(self._states)
         free(self._candidates)
         free(self._heads)
-        free(self._heap)
+        free(self._ranked)
         free(self._signatures)
         free(self._mask)
         free(self._scores)
+
+    def __reduce__(self):
+        width = None if self.width == NO_LIMIT else self.width
+        return Agenda, (self.scorer, width, self.merge)
 
     cdef void* state(self, Py_ssize_t item) noexcept nogil:
         """The state of an item."""
@@ -102,34 +91,28 @@ cdef class Agenda:
 
         They are the last of the items. The first slot holds the first item only.
         """
-        cdef Candidate* heap
-        cdef Item* parent
-        cdef Candidate* kept
-        cdef Py_ssize_t n = 0
+        cdef const Candidate* kept
+        cdef const Item* parent
+        cdef Py_ssize_t n
         cdef Py_ssize_t n_kept = 0
         cdef Py_ssize_t room = 16
+        cdef Py_ssize_t next_one = 0
         cdef Py_ssize_t i
-        cdef int32_t place
-        cdef int32_t next_place
+        cdef bint is_heap
         cdef bint is_gold
         if slot == 0:
             return 1
-        place = self._heads[slot]
-        if place < 0:
+        n = self._gather(slot)
+        if n == 0:
             return 0
-        while place >= 0:
-            reserve(<void**> &self._heap, &self._heap_capacity, n + 1, sizeof(Candidate))
-            self._heap[n] = self._candidates[place]
-            n += 1
-            next_place = self._candidates[place].following
-            self._candidates[place].following = self._free_candidate
-            self._free_candidate = place
-            place = next_place
-        heap = self._heap
-        i = n // 2 - 1
-        while i >= 0:
-            sift_down(heap, n, i)
-            i -= 1
+        is_heap = (n if self.merge else min(n, width)) > FEW
+        if is_heap:
+            i = n // 2 - 1
+            while i >= 0:
+                self._sift_down(n, i)
+                i -= 1
+        else:
+            self._sort(n, n if self.merge else min(n, width))
         if self.merge:
             while room < 4 * min(n, width):
                 room *= 2
@@ -137,19 +120,18 @@ cdef class Agenda:
                 <void**> &self._signatures, &self._signature_capacity, room, sizeof(uint64_t)
             )
             memset(self._signatures, 0, room * sizeof(uint64_t))
+        reserve(
+            <void**> &self.items, &self._item_capacity, self.n_items + min(n, width), sizeof(Item)
+        )
+        reserve(
+            <void**> &self._states, &self._state_capacity,
+            (self.n_items + min(n, width)) * self.system.state_size, 1,
+        )
         while n > 0 and n_kept < width:
-            # The best goes to the items, the last takes its place.
-            kept = &heap[0]
+            kept = &self._candidates[self._ranked[next_one].place]
             if not self.merge or self._is_new(
                 self.system.signature(self.state(kept.parent), kept.action), room
             ):
-                reserve(
-                    <void**> &self.items, &self._item_capacity, self.n_items + 1, sizeof(Item)
-                )
-                reserve(
-                    <void**> &self._states, &self._state_capacity,
-                    (self.n_items + 1) * self.system.state_size, 1,
-                )
                 parent = &self.items[kept.parent]
                 is_gold = (
                     parent.is_gold and parent.step < self.n_gold
@@ -164,10 +146,89 @@ cdef class Agenda:
                 self.n_items += 1
                 n_kept += 1
             n -= 1
-            if n:
-                heap[0] = heap[n]
-                sift_down(heap, n, 0)
+            if not is_heap:
+                next_one += 1
+            elif n:
+                self._ranked[0] = self._ranked[n]
+                self._sift_down(n, 0)
         return n_kept
+
+    cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil:
+        """List the candidates of a slot in the order in which they came; returns their number.
+
+        Their places are free for others from the next expansion on.
+        """
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t i
+        cdef int32_t place = self._heads[slot]
+        cdef int32_t last = -1
+        cdef Ranked other
+        while place >= 0:
+            reserve(<void**> &self._ranked, &self._ranked_capacity, n + 1, sizeof(Ranked))
+            self._ranked[n].rank = self._candidates[place].rank
+            self._ranked[n].place = place
+            n += 1
+            last = place
+            place = self._candidates[place].following
+        if n == 0:
+            return 0
+        self._candidates[last].following = self._free_candidate
+        self._free_candidate = self._heads[slot]
+        # The last that came stands first. Parents were expanded best first: nearly sorted.
+        for i in range(n // 2):
+            other = self._ranked[i]
+            self._ranked[i] = self._ranked[n - 1 - i]
+            self._ranked[n - 1 - i] = other
+        return n
+
+    cdef bint _is_better(self, const Ranked* one, const Ranked* other) noexcept nogil:
+        cdef const Candidate* first
+        cdef const Candidate* second
+        if one.rank != other.rank:
+            return one.rank > other.rank
+        first = &self._candidates[one.place]
+        second = &self._candidates[other.place]
+        if first.action != second.action:
+            return first.action < second.action
+        return first.parent < second.parent
+
+    cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil:
+        """Sort the best `most` candidates, best first; the others are dropped."""
+        cdef Ranked* ranked = self._ranked
+        cdef Ranked moved
+        cdef Py_ssize_t n_sorted = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t j
+        for i in range(n):
+            moved = ranked[i]
+            j = n_sorted
+            if n_sorted == most:
+                j -= 1
+                if not self._is_better(&moved, &ranked[j]):
+                    continue
+            else:
+                n_sorted += 1
+            while j > 0 and self._is_better(&moved, &ranked[j - 1]):
+                ranked[j] = ranked[j - 1]
+                j -= 1
+            ranked[j] = moved
+
+    cdef void _sift_down(self, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
+        """Restore the heap of candidates, whose best stands first, below one place."""
+        cdef Ranked* heap = self._ranked
+        cdef Ranked moved = heap[place]
+        cdef Py_ssize_t child
+        while True:
+            child = 2 * place + 1
+            if child >= n:
+                break
+            if child + 1 < n and self._is_better(&heap[child + 1], &heap[child]):
+                child += 1
+            if not self._is_better(&heap[child], &moved):
+                break
+            heap[place] = heap[child]
+            place = child
+        heap[place] = moved
 
     cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil:
         """Note a signature; whether it was not noted before. 0 marks an empty place."""
@@ -183,8 +244,27 @@ cdef class Agenda:
         self._signatures[place] = signature
         return True
 
-    cdef int expand(self, Py_ssize_t item) except -1 nogil:
-        """Put what all legal actions of an item lead to into its slots."""
+    cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
+        """Put what all legal actions of some items lead to into their slots."""
+        cdef Py_ssize_t n_actions = self.system.n_actions
+        cdef Py_ssize_t n
+        cdef Py_ssize_t i
+        while count > 0:
+            n = min(count, TOGETHER)
+            memset(self._mask, 0, n * n_actions)
+            for i in range(n):
+                self.system.legal(self.state(first + i), self._mask + i * n_actions)
+            self.scorer.score(self.state(first), n, self._mask, self._scores)
+            for i in range(n):
+                self._propose(first + i, self._mask + i * n_actions, self._scores + i * n_actions)
+            first += n
+            count -= n
+        return 0
+
+    cdef int _propose(
+        self, Py_ssize_t item, const uint8_t* mask, const double* scores
+    ) except -1 nogil:
+        """Put the candidates of one item into their slots."""
         cdef const void* state = self.state(item)
         cdef double before = self.items[item].score
         cdef int32_t step = self.items[item].step
@@ -193,13 +273,10 @@ cdef class Agenda:
         cdef int32_t place
         cdef double score
         cdef int action
-        memset(self._mask, 0, self.system.n_actions)
-        self.system.legal(state, self._mask)
-        self.scorer.score(state, self._mask, self._scores)
         for action in range(self.system.n_actions):
-            if not self._mask[action]:
+            if not mask[action]:
                 continue
-            score = before + self._scores[action]
+            score = before + scores[action]
             if self.system.has_bonus:
                 score += self.system.bonus(state, action)
             if self.cost != 0.0 and step < self.n_gold and self.gold[step] != action:
@@ -236,7 +313,6 @@ cdef class Agenda:
         cdef Py_ssize_t slot
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count = 0
-        cdef Py_ssize_t i
         self.begin()
         for slot in range(n_slots):
             count = self.open(
@@ -244,8 +320,7 @@ cdef class Agenda:
             )
             first = self.n_items - count
             if slot < n_slots - 1:
-                for i in range(first, first + count):
-                    self.expand(i)
+                self.expand(first, count)
         n_found[0] = count
         return first
 
@@ -272,7 +347,7 @@ cdef class Agenda:
     def score(self, actions):
         """The score of a sequence of actions from the first state, legal or not to the mask.
 
-        Raises ValueError for an action that does not exist.
+        Raises ValueError for an action that does not exist, and for one after the last.
         """
         cdef char* states = NULL
         cdef Py_ssize_t size = self.system.state_size
@@ -290,9 +365,11 @@ cdef class Agenda:
                 action = taken[i]
                 if not 0 <= action < self.system.n_actions:
                     raise ValueError(f"there is no action {action}")
+                if self.system.is_final(states + (i % 2) * size):
+                    raise ValueError(f"the sentence has ended before action {i}")
                 memset(self._mask, 0, self.system.n_actions)
                 self._mask[action] = 1
-                self.scorer.score(states + (i % 2) * size, self._mask, self._scores)
+                self.scorer.score(states + (i % 2) * size, 1, self._mask, self._scores)
                 total += self._scores[action]
                 if self.system.has_bonus:
                     total += self.system.bonus(states + (i % 2) * size, action)
@@ -304,7 +381,10 @@ cdef class Agenda:
         return total
 
     def legal(self, actions):
-        """Which actions are legal after a sequence of actions from the first state."""
+        """Which actions are legal after a sequence of actions from the first state.
+
+        Raises ValueError for an action that does not exist, and for one after the last.
+        """
         cdef Py_ssize_t size = self.system.state_size
         cdef char* states = <char*> malloc(2 * size)
         cdef int32_t action
@@ -316,6 +396,8 @@ cdef class Agenda:
             for action in actions:
                 if not 0 <= action < self.system.n_actions:
                     raise ValueError(f"there is no action {action}")
+                if self.system.is_final(states + i * size):
+                    raise ValueError("the sentence has ended before the last of the actions")
                 self.system.apply(states + i * size, action, states + (1 - i) * size)
                 i = 1 - i
             memset(self._mask, 0, self.system.n_actions)

@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from spacy_structreg.search.transition_system cimport (
@@ -32,6 +33,14 @@ ctypedef struct Memory:
     int64_t age
 
 
+ctypedef struct Job:
+    # A vector of scores to be filled by the rows of some keys.
+    int64_t vector
+    Py_ssize_t first
+    Py_ssize_t last
+
+
+@cython.final
 cdef class StateScorer:
     cdef readonly TransitionSystem system
     cdef readonly tuple groups
@@ -45,6 +54,8 @@ cdef class StateScorer:
     cdef GroupSpec* _groups
     cdef StateTemplateSpec* _specs
     cdef int* _first_group         # the groups of event e are those from [e] to [e + 1]
+    cdef uint64_t* _events         # of each action, as bits
+    cdef int _n_groups
     cdef Memory* _memories
     cdef Py_ssize_t _n_memories
     cdef Py_ssize_t _memory_slots
@@ -57,8 +68,17 @@ cdef class StateScorer:
     cdef Py_ssize_t _n_keys
     cdef Py_ssize_t _key_capacity
     cdef Py_ssize_t _row_capacity
+    cdef Job* _jobs
+    cdef Py_ssize_t _job_capacity
+    # Of the states that are scored together.
+    cdef uint64_t* _anchors        # (n, n_anchors)
+    cdef Py_ssize_t _anchor_capacity
+    cdef uint64_t* _raised         # the events, as bits
+    cdef Py_ssize_t _raised_capacity
+    cdef int64_t* _places          # (n, n_groups): of the vectors of their groups
+    cdef Py_ssize_t _place_capacity
+    # Of one state: its atoms, and which of them are known.
     cdef uint64_t _values[MAX_ATOMS_OF_TASK]
-    cdef uint64_t _anchors[MAX_ANCHORS]
     cdef uint64_t _filled
     # Of a training.
     cdef bint training
@@ -68,15 +88,15 @@ cdef class StateScorer:
 
     cdef void forget(self) noexcept nogil
     cdef int score(
-        self, const void* state, const uint8_t* mask, double* scores
+        self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
     ) except -1 nogil
-    cdef int _add_group(self, const void* state, GroupSpec* group, double* scores) except -1 nogil
-    cdef int _score_group(
-        self, const void* state, GroupSpec* group, double* scores
-    ) except -1 nogil
+    cdef int _score_event(self, const char* states, Py_ssize_t n, int event) except -1 nogil
+    cdef int64_t _new_vector(self, int width) except -1 nogil
     cdef int collect(
         self, const void* state, const GroupSpec* group
     ) except -1 nogil
+    cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil
+    cdef void _add_key(self, int event, const uint64_t* ngram, int n) noexcept nogil
     cdef Memory* _recall(self, uint64_t signature) noexcept nogil
     cdef int _grow_memories(self) except -1 nogil
     cdef uint64_t draw_of(self, int table) noexcept nogil

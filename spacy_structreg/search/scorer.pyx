@@ -5,6 +5,7 @@ values of its anchors to the scores of the group, so that states of the agenda t
 little cost little. It is good for one sentence and one set of weights.
 """
 
+cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -12,10 +13,11 @@ from libc.string cimport memset
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.rows cimport Rows, TrainingRows
+from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, Rows, TrainingRows, spread
 from spacy_structreg.search.transition_system cimport (
     MAX_ANCHORS,
     MAX_ATOMS_OF_TASK,
+    MAX_EVENTS,
     MAX_EVENTS_OF_ACTION,
     NULL_ATOM,
     Raised,
@@ -29,6 +31,7 @@ from spacy_structreg.learn.settings import Learning
 assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
 
+@cython.final
 cdef class StateScorer:
     """Scores actions by templates and weight rows. It holds working memory: one in each thread.
 
@@ -48,10 +51,20 @@ cdef class StateScorer:
         self.memo = memo
         self.n_events = len(system.events)
         names = list(system.events)
+        templates = tuple(templates)
+        for template in templates:
+            if (
+                template.event not in names or not set(template.atoms) <= set(system.atoms)
+                or not 1 <= len(template.atoms) <= MAX_STATE_ATOMS
+            ):
+                raise ValueError(f"feature template '{template}' does not fit the task")
         by_event = group_templates(templates, dict(zip(system.atoms, system.atom_anchors)))
         self.groups = tuple(sorted(by_event, key=lambda group: names.index(group.event)))
-        if len(system.atoms) > MAX_ATOMS_OF_TASK or system.n_anchors > MAX_ANCHORS:
-            raise ValueError("the task has too many atoms or anchors")
+        if (
+            len(system.atoms) > MAX_ATOMS_OF_TASK or system.n_anchors > MAX_ANCHORS
+            or self.n_events > MAX_EVENTS
+        ):
+            raise ValueError("the task has too many atoms, anchors or events")
         if [table.n_columns for table in self.tables] != list(system.events.values()):
             raise ValueError("the weight rows of the model do not fit the events of its task")
         self._free_all()
@@ -63,13 +76,16 @@ cdef class StateScorer:
         )
         self._groups = <GroupSpec*> calloc(max(1, len(self.groups)), sizeof(GroupSpec))
         self._specs = <StateTemplateSpec*> calloc(
-            max(1, sum([len(members.templates) for members in self.groups])), sizeof(StateTemplateSpec)
+            max(1, sum([len(members.templates) for members in self.groups])),
+            sizeof(StateTemplateSpec),
         )
+        self._n_groups = len(self.groups)
         self._first_group = <int*> calloc(self.n_events + 2, sizeof(int))
+        self._events = <uint64_t*> calloc(max(1, system.n_actions), sizeof(uint64_t))
         if (
             self._tables == NULL or self._widths == NULL or self._offsets == NULL
             or self._event_scores == NULL or self._groups == NULL or self._specs == NULL
-            or self._first_group == NULL
+            or self._first_group == NULL or self._events == NULL
         ):
             raise MemoryError("no memory for a scorer")
         for i, table in enumerate(self.tables):
@@ -102,11 +118,20 @@ cdef class StateScorer:
             self._first_group[group.event + 1] = i + 1
         for i in range(self.n_events):
             self._first_group[i + 1] = max(self._first_group[i], self._first_group[i + 1])
+        for action in range(system.n_actions):
+            for i in range(system.n_raised[action]):
+                self._events[action] |= (
+                    <uint64_t> 1 << system.raised[action * MAX_EVENTS_OF_ACTION + i].event
+                )
         self._memory_slots = 1024
         self._memories = <Memory*> calloc(self._memory_slots, sizeof(Memory))
         if self._memories == NULL:
             raise MemoryError("no memory for a scorer")
         self._age = 1
+
+    def __reduce__(self):
+        templates = [template for group in self.groups for template in group.templates]
+        return StateScorer, (self.system, templates, self.tables, self.memo)
 
     def _free_all(self):
         free(self._tables)
@@ -116,6 +141,7 @@ cdef class StateScorer:
         free(self._groups)
         free(self._specs)
         free(self._first_group)
+        free(self._events)
         free(self._memories)
         self._tables = NULL
         self._widths = NULL
@@ -124,6 +150,7 @@ cdef class StateScorer:
         self._groups = NULL
         self._specs = NULL
         self._first_group = NULL
+        self._events = NULL
         self._memories = NULL
 
     def __dealloc__(self):
@@ -134,10 +161,15 @@ cdef class StateScorer:
         free(self._groups)
         free(self._specs)
         free(self._first_group)
+        free(self._events)
         free(self._memories)
         free(self._vectors)
         free(self._keys)
         free(self._rows)
+        free(self._jobs)
+        free(self._anchors)
+        free(self._raised)
+        free(self._places)
 
     cdef void forget(self) noexcept nogil:
         """Empty the memo: the sentence or the weights are no longer the same."""
@@ -146,84 +178,169 @@ cdef class StateScorer:
         self._n_vector_cells = 0
 
     cdef int score(
-        self, const void* state, const uint8_t* mask, double* scores
+        self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
     ) except -1 nogil:
-        """Write the scores of the actions whose flag in `mask` is set."""
+        """Write the scores of the actions of `n` states whose flags in `masks` are set.
+
+        The states lie side by side; masks and scores have a row of all actions for each. States
+        that are scored together wait for memory together.
+        """
+        cdef const char* state = <const char*> states
+        cdef const uint8_t* mask = masks
         cdef const Raised* raised
+        cdef const int64_t* places
+        cdef const double* vector
         cdef double* event_scores
-        cdef uint64_t done = 0
+        cdef uint64_t events
+        cdef uint64_t met = 0
         cdef double total
+        cdef Py_ssize_t s
+        cdef int n_actions = self.system.n_actions
         cdef int action
+        cdef int width
         cdef int g
         cdef int i
         cdef int e
-        self._filled = 0
-        self.system.anchors(state, self._anchors)
-        for action in range(self.system.n_actions):
-            if not mask[action]:
-                continue
-            total = 0.0
-            for i in range(self.system.n_raised[action]):
-                raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
-                e = raised.event
+        reserve(
+            <void**> &self._anchors, &self._anchor_capacity, n * self.system.n_anchors,
+            sizeof(uint64_t),
+        )
+        reserve(<void**> &self._raised, &self._raised_capacity, n, sizeof(uint64_t))
+        reserve(
+            <void**> &self._places, &self._place_capacity, n * self._n_groups, sizeof(int64_t)
+        )
+        if not self.memo:
+            self._n_vector_cells = 0
+        for s in range(n):
+            events = 0
+            for action in range(n_actions):
+                if mask[action]:
+                    events |= self._events[action]
+            self._raised[s] = events
+            met |= events
+            if self.memo:
+                self.system.anchors(state, self._anchors + s * self.system.n_anchors)
+            state += self.system.state_size
+            mask += n_actions
+        for e in range(self.n_events):
+            if met >> e & 1:
+                self._score_event(<const char*> states, n, e)
+        places = self._places
+        mask = masks
+        for s in range(n):
+            for e in range(self.n_events):
+                if not self._raised[s] >> e & 1:
+                    continue
+                width = self._widths[e]
                 event_scores = self._event_scores + self._offsets[e]
-                if not done >> e & 1:
-                    done |= <uint64_t> 1 << e
-                    memset(event_scores, 0, self._widths[e] * sizeof(double))
-                    for g in range(self._first_group[e], self._first_group[e + 1]):
-                        self._add_group(state, &self._groups[g], event_scores)
-                total += event_scores[raised.column]
-            scores[action] = total
+                if self._first_group[e] == self._first_group[e + 1]:
+                    memset(event_scores, 0, width * sizeof(double))
+                for g in range(self._first_group[e], self._first_group[e + 1]):
+                    vector = self._vectors + places[g]
+                    if g == self._first_group[e]:
+                        for i in range(width):
+                            event_scores[i] = 0.0 + vector[i]
+                    else:
+                        for i in range(width):
+                            event_scores[i] += vector[i]
+            for action in range(n_actions):
+                if not mask[action]:
+                    continue
+                total = 0.0
+                for i in range(self.system.n_raised[action]):
+                    raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
+                    total += self._event_scores[self._offsets[raised.event] + raised.column]
+                scores[action] = total
+            places += self._n_groups
+            scores += n_actions
+            mask += n_actions
         return 0
 
-    cdef int _add_group(
-        self, const void* state, GroupSpec* group, double* scores
-    ) except -1 nogil:
-        """Add the scores of one group, remembered or computed, to those of its event."""
-        cdef int width = self._widths[group.event]
-        cdef uint64_t signature
+    cdef int _score_event(self, const char* states, Py_ssize_t n, int event) except -1 nogil:
+        """See to the vectors of all groups of one event, remembered or computed."""
+        cdef void* table = self._tables[event]
+        cdef int width = self._widths[event]
+        cdef const uint64_t* anchors
+        cdef const GroupSpec* group
         cdef Memory* memory
-        cdef double* vector
-        cdef Py_ssize_t base
+        cdef Job* job
+        cdef uint64_t signature
+        cdef int64_t vector
+        cdef Py_ssize_t n_jobs = 0
+        cdef Py_ssize_t s
+        cdef Py_ssize_t j
+        cdef int g
         cdef int i
-        if not self.memo:
-            # Added up apart, so that the order of additions is that of the memo.
-            reserve(<void**> &self._vectors, &self._vector_capacity, width, sizeof(double))
-            vector = self._vectors
-            memset(vector, 0, width * sizeof(double))
-            self._score_group(state, group, vector)
-        else:
-            # Mixed before the first anchor comes in: they are small numbers both.
-            signature = (<uint64_t> (group - self._groups) + 1) * (
-                <uint64_t> 0x94D049BB133111EBULL
-            )
-            for i in range(group.n_anchors):
-                signature = (signature ^ self._anchors[group.anchors[i]]) * (
-                    <uint64_t> 0x9E3779B97F4A7C15ULL
-                )
-                signature ^= signature >> 29
-            signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
-            signature ^= signature >> 32
-            memory = self._recall(signature)
-            if memory.age != self._age:
-                if self._n_memories * 2 >= self._memory_slots:
-                    self._grow_memories()
+        self._n_keys = 0
+        for s in range(n):
+            if not self._raised[s] >> event & 1:
+                continue
+            self._filled = 0
+            anchors = self._anchors + s * self.system.n_anchors
+            for g in range(self._first_group[event], self._first_group[event + 1]):
+                group = &self._groups[g]
+                if self.memo:
+                    # Mixed before the first anchor comes in: they are small numbers both.
+                    signature = (<uint64_t> g + 1) * <uint64_t> 0x94D049BB133111EBULL
+                    for i in range(group.n_anchors):
+                        signature = (signature ^ anchors[group.anchors[i]]) * (
+                            <uint64_t> 0x9E3779B97F4A7C15ULL
+                        )
+                        signature ^= signature >> 29
+                    signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
+                    signature ^= signature >> 32
                     memory = self._recall(signature)
-                base = self._n_vector_cells
-                reserve(
-                    <void**> &self._vectors, &self._vector_capacity, base + width, sizeof(double)
+                    if memory.age == self._age:
+                        self._places[s * self._n_groups + g] = memory.vector
+                        continue
+                    if self._n_memories * 2 >= self._memory_slots:
+                        self._grow_memories()
+                        memory = self._recall(signature)
+                    vector = self._new_vector(width)
+                    self._n_memories += 1
+                    memory.age = self._age
+                    memory.signature = signature
+                    memory.vector = vector
+                else:
+                    vector = self._new_vector(width)
+                self._places[s * self._n_groups + g] = vector
+                reserve(<void**> &self._jobs, &self._job_capacity, n_jobs + 1, sizeof(Job))
+                job = &self._jobs[n_jobs]
+                job.vector = vector
+                job.first = self._n_keys
+                self.collect(states + s * self.system.state_size, group)
+                job.last = self._n_keys
+                n_jobs += job.last > job.first
+        if n_jobs == 0:
+            return 0
+        (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
+        if self.training:
+            (<TrainingRows> table).touch_run(self._rows, self._n_keys, self.time)
+        (<Rows> table).fetch_run(self._rows, self._n_keys)
+        for j in range(n_jobs):
+            job = &self._jobs[j]
+            if self.training and self.threshold:
+                (<TrainingRows> table).add_run_thinned(
+                    self._rows + job.first, job.last - job.first, 0, self._vectors + job.vector,
+                    self.draw_of(event), self.threshold,
                 )
-                self._n_vector_cells += width
-                self._n_memories += 1
-                memory.age = self._age
-                memory.signature = signature
-                memory.vector = base
-                memset(self._vectors + base, 0, width * sizeof(double))
-                self._score_group(state, group, self._vectors + base)
-            vector = self._vectors + memory.vector
-        for i in range(width):
-            scores[i] += vector[i]
+            else:
+                (<Rows> table).add_run(
+                    self._rows + job.first, job.last - job.first, 0, self._vectors + job.vector
+                )
         return 0
+
+    cdef int64_t _new_vector(self, int width) except -1 nogil:
+        """The place of a vector of zeros."""
+        cdef int64_t place = self._n_vector_cells
+        cdef int i
+        reserve(
+            <void**> &self._vectors, &self._vector_capacity, place + width, sizeof(double)
+        )
+        for i in range(width):
+            self._vectors[place + i] = 0.0
+        self._n_vector_cells += width
+        return place
 
     cdef Memory* _recall(self, uint64_t signature) noexcept nogil:
         """The memory of a signature, or the empty place where it belongs."""
@@ -252,27 +369,8 @@ cdef class StateScorer:
         free(before)
         return 0
 
-    cdef int _score_group(
-        self, const void* state, GroupSpec* group, double* scores
-    ) except -1 nogil:
-        """Look up the features of a group and add their rows to `scores`."""
-        cdef void* table = self._tables[group.event]
-        self.collect(state, group)
-        if self._n_keys == 0:
-            return 0
-        (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
-        if self.training:
-            (<TrainingRows> table).touch_run(self._rows, self._n_keys, self.time)
-            if self.threshold:
-                (<TrainingRows> table).add_run_thinned(
-                    self._rows, self._n_keys, 0, scores, self.draw_of(group.event), self.threshold
-                )
-                return 0
-        (<Rows> table).add_run(self._rows, self._n_keys, 0, scores)
-        return 0
-
     cdef int collect(self, const void* state, const GroupSpec* group) except -1 nogil:
-        """Write the keys of the features that a group has in a state: `_n_keys` of them."""
+        """Append the keys of the features that a group has in a state: `_n_keys` of them."""
         cdef uint64_t missing = group.wanted & ~self._filled
         cdef StateTemplateSpec* spec
         cdef uint64_t ngram[MAX_ATOMS_OF_STATE_TEMPLATE + 1]
@@ -285,7 +383,7 @@ cdef class StateScorer:
         if missing:
             self.system.fill_atoms(state, missing, self._values)
             self._filled |= missing
-        self._n_keys = 0
+        self._reserve_keys(self._n_keys + group.last - group.first)
         for t in range(group.first, group.last):
             spec = &self._specs[t]
             ngram[0] = spec.seed
@@ -299,28 +397,33 @@ cdef class StateScorer:
                     break
             if silent:
                 continue
-            values = NULL
-            n_values = 1
-            if spec.many >= 0:
-                n_values = self.system.many(state, spec.atoms[spec.many], &values)
-            reserve(
-                <void**> &self._keys, &self._key_capacity, self._n_keys + n_values,
-                sizeof(uint64_t),
-            )
-            reserve(
-                <void**> &self._rows, &self._row_capacity, self._n_keys + n_values,
-                sizeof(int32_t),
-            )
+            if spec.many < 0:
+                self._add_key(group.event, ngram, spec.n_atoms + 1)
+                continue
+            n_values = self.system.many(state, spec.atoms[spec.many], &values)
+            self._reserve_keys(self._n_keys + n_values + group.last - t)
             for v in range(n_values):
-                if spec.many >= 0:
-                    if values[v] == NULL_ATOM:
-                        continue
+                if values[v] != NULL_ATOM:
                     ngram[spec.many + 1] = values[v]
-                self._keys[self._n_keys] = murmur_hash_64a(
-                    ngram, (spec.n_atoms + 1) * sizeof(uint64_t), 1
-                )
-                self._n_keys += 1
+                    self._add_key(group.event, ngram, spec.n_atoms + 1)
         return 0
+
+    cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil:
+        reserve(<void**> &self._keys, &self._key_capacity, n, sizeof(uint64_t))
+        reserve(<void**> &self._rows, &self._row_capacity, n, sizeof(int32_t))
+        return 0
+
+    cdef void _add_key(self, int event, const uint64_t* ngram, int n) noexcept nogil:
+        """Append the key of a feature, for which there is room."""
+        cdef uint64_t key = murmur_hash_64a(ngram, n * sizeof(uint64_t), 1)
+        # The index is large and rarely cached: the place of the key is on its way until `find`.
+        STRUCTREG_PREFETCH(
+            &(<Rows> self._tables[event])._tags[
+                spread(key) & (<Rows> self._tables[event])._slot_mask
+            ]
+        )
+        self._keys[self._n_keys] = key
+        self._n_keys += 1
 
     cdef uint64_t draw_of(self, int table) noexcept nogil:
         """The draw of an example for one table, so that tables drop weights independently."""

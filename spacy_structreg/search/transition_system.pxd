@@ -7,6 +7,7 @@ cdef enum:
     NULL_ATOM = 0
     MAX_ATOMS_OF_TASK = 64
     MAX_ANCHORS = 16
+    MAX_EVENTS = 64
     MAX_EVENTS_OF_ACTION = 4
     FINAL = -1
 

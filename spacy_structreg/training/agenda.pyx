@@ -112,7 +112,10 @@ cdef class AgendaTrainer:
                     n_wrong += wrong > 0
         finally:
             free(views)
+            # Whoever looks at the agenda later decodes without gold.
             self.agenda.gold = NULL
+            self.agenda.n_gold = 0
+            self.agenda.cost = 0.0
         return n_wrong, n_actions_wrong
 
     cdef Py_ssize_t _visit(
@@ -146,7 +149,10 @@ cdef class AgendaTrainer:
             return 0
         i = item
         while self.agenda.items[i].parent >= 0:
-            n_wrong += self.agenda.items[i].action != gold[self.agenda.items[i].step - 1]
+            n_wrong += (
+                self.agenda.items[i].step > n_gold
+                or self.agenda.items[i].action != gold[self.agenda.items[i].step - 1]
+            )
             i = self.agenda.items[i].parent
         self._compare(gold, item, step)
         self.learner.apply(loss)
@@ -179,7 +185,7 @@ cdef class AgendaTrainer:
             memset(mask, 0, self.system.n_actions)
             self.system.legal(state, mask)
             self.scorer.time = self.learner.read_time()
-            self.scorer.score(state, mask, scores)
+            self.scorer.score(state, 1, mask, scores)
             best = -1
             other = -1
             for action in range(self.system.n_actions):
@@ -272,9 +278,14 @@ cdef class AgendaTrainer:
                     memset(self.agenda._mask, 0, self.system.n_actions)
                     self.agenda._mask[gold[gold_step]] = 1
                     self.scorer.score(
-                        self._gold_states + gold_step * size, self.agenda._mask, self.agenda._scores
+                        self._gold_states + gold_step * size, 1, self.agenda._mask,
+                        self.agenda._scores,
                     )
                     gold_score += self.agenda._scores[gold[gold_step]]
+                    if self.system.has_bonus:
+                        gold_score += self.system.bonus(
+                            self._gold_states + gold_step * size, gold[gold_step]
+                        )
                     gold_slot = self.system.slot(
                         self._gold_states + gold_step * size, gold[gold_step]
                     )
@@ -284,15 +295,14 @@ cdef class AgendaTrainer:
                     )
                     gold_step += 1
             if slot < n_slots - 1:
-                for i in range(first, first + count):
-                    self.agenda.expand(i)
+                self.agenda.expand(first, count)
         loss[0] = worst + (1.0 if self.learner.rule == PA else 0.0)
         return worst_item
 
     cdef int _compare(
         self, const int32_t* gold, Py_ssize_t item, Py_ssize_t step
     ) except -1 nogil:
-        """Collect Φ(gold) - Φ(predicted) of the first `step` actions of gold and those of `item`."""
+        """Collect Φ(gold) - Φ(predicted): of the first `step` actions of gold, all of `item`."""
         cdef Py_ssize_t n = self.agenda.items[item].step
         cdef Py_ssize_t common = 0
         cdef Py_ssize_t place = item
@@ -334,6 +344,7 @@ cdef class AgendaTrainer:
                 self.scorer._first_group[raised.event], self.scorer._first_group[raised.event + 1]
             ):
                 group = &self.scorer._groups[g]
+                self.scorer._n_keys = 0
                 self.scorer.collect(state, group)
                 for k in range(self.scorer._n_keys):
                     row = (<TrainingRows> table).insert(self.scorer._keys[k])
