@@ -14,7 +14,7 @@ from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.tables import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
-from spacy_structreg.features.templates import parse_templates
+from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
@@ -97,12 +97,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         self.sentences = checked_sentences(sentences)
         self.scheme = labels
         atoms = CharacterAtoms(types, half_width)
-        tables = [templates] if isinstance(templates, str) else list(templates)
-        if types is not None and not isinstance(templates, CompleteTemplates):
-            tables.append(CHARACTER_TYPES)
-        if skip_bigram:
-            tables.append(SKIP_BIGRAM)
-        parsed = parse_templates(tables, atoms.atoms, CHARACTER_TABLES)
+        parsed = character_templates(templates, atoms, skip_bigram)
         self.templates = tuple(map(str, parsed))
         scheme = SCHEMES[labels]()
         features = ChainFeatures(compile_shapes(parsed), atoms.atoms, len(scheme.labels))
@@ -148,6 +143,18 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
         templates = CompleteTemplates.checked(settings["templates"])
         return {**super()._arguments(settings), "templates": templates}
+
+
+def character_templates(
+    templates: str | Sequence[str], atoms: CharacterAtoms, skip_bigram: bool
+) -> tuple[Template, ...]:
+    """The templates of a character model, by its settings; `atoms` says whether there are types."""
+    tables = [templates] if isinstance(templates, str) else list(templates)
+    if atoms.types is not None and not isinstance(templates, CompleteTemplates):
+        tables.append(CHARACTER_TYPES)
+    if skip_bigram:
+        tables.append(SKIP_BIGRAM)
+    return parse_templates(tables, atoms.atoms, CHARACTER_TABLES)
 
 
 @dataclass(frozen=True)

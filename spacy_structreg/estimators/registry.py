@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.stored import StoredModel
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.model_file import field, parse_model, read_model
 
-_CLASSES: Final[tuple[type[StoredModel], ...]] = (CharacterSegmenter, WordSegmenter)
+_CLASSES: Final[tuple[type[StoredModel], ...]] = (
+    CharacterSegmenter,
+    CharacterJointTagger,
+    WordSegmenter,
+)
 
 ESTIMATORS: Final = {cls.TASK: cls for cls in _CLASSES}
 """The classes of models by the task that the header of a model file names."""

@@ -89,14 +89,17 @@ class JointScheme:
 def with_tags(scheme: SegmentationScheme, tags: Iterable[str]) -> JointScheme:
     """The scheme that says where in a word a character stands and which tag the word has.
 
-    Raises ValueError if there is no tag, or more labels than 65,535.
+    Raises ValueError if there is no tag, or there would be more than 1,024 labels.
     """
     known = tuple(sorted(set(tags)))
     n_tags = len(known)
     if not n_tags:
         raise ValueError("there is no tag to label words with")
-    if n_tags * len(scheme.labels) > 0xFFFF:
-        raise ValueError(f"{n_tags:,} tags are more than labels can tell apart")
+    if n_tags * len(scheme.labels) > MOST_LABELS:
+        raise ValueError(
+            f"{n_tags:,} tags are too many for one chain of labels; choose coarser tags, or fewer "
+            "labels for places in words"
+        )
     ends_word = scheme.graph.ends
     changes = np.ones((n_tags, n_tags), dtype=bool)
     keeps = np.eye(n_tags, dtype=bool)
@@ -129,6 +132,9 @@ def six_labels() -> SegmentationScheme:
     """
     return _scheme({"B": "B2 E", "B2": "B3 E", "B3": "M E", "M": "M E", "E": "B S", "S": "B S"})
 
+
+MOST_LABELS: Final = 1024
+"""How many labels a chain may have: its pairs of labels lie in one row of weights."""
 
 SCHEMES: Final = {"bmes": bmes, "six": six_labels}
 """The label schemes by name."""

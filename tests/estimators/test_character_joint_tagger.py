@@ -1,0 +1,328 @@
+"""The character-based joint tagger: what it learns, says, forces, stores and refuses."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up import sentences as segmented
+from made_up import tampered
+
+from spacy_structreg.corpora.conllu import read_conllu
+from spacy_structreg.corpora.sentences import sentence_ends
+from spacy_structreg.estimators.character_joint_tagger import (
+    DEFAULT_LEARNING,
+    DEFAULT_LEARNING_OF_MANY,
+    CharacterJointTagger,
+)
+from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.tasks.user_words import CompiledWords
+
+Tagged = list[tuple[str, str]]
+
+
+def tag_of(word: str, before: str) -> str:
+    """A tag by the word, and for some words by the one before it."""
+    if word[-1] in "。！？…，":
+        return "PU"
+    if word in ("工作", "说", "学", "说话"):
+        return "VV" if before in ("我", "你", "他们", "老师", "不") else "NN"
+    return "NR" if word[0] in "上北中" else "NN"
+
+
+def sentences(n: int, seed: int) -> list[Tagged]:
+    return [
+        [(word, tag_of(word, before)) for before, word in zip(["", *words], words, strict=False)]
+        for words in segmented(n, seed)
+    ]
+
+
+def text_of(sentence: Tagged) -> str:
+    return "".join(word for word, _ in sentence)
+
+
+TRAIN, DEV = sentences(150, 1), sentences(60, 2)
+TRAINED = CharacterJointTagger(epochs=4).fit(TRAIN)
+TEXTS = st.text(
+    st.sampled_from("我他们学生大上海。！，工作说话 \t\u3000\u0301A１ \x00𠀀🇨🇳"), max_size=25
+)
+
+
+def figures(model: CharacterJointTagger, gold: list[Tagged]) -> tuple[float, float]:
+    """The F of words and of words with tags, counted in the plainest way."""
+    counts = [0, 0, 0]
+    for sentence in gold:
+        spans = []
+        for words in (sentence, model.predict_tagged(text_of(sentence))):
+            begin, found = 0, set()
+            for word, tag in words:
+                found.add((begin, begin + len(word), tag))
+                begin += len(word)
+            spans.append(found)
+        true, mine = spans
+        counts[0] += len({s[:2] for s in true} & {s[:2] for s in mine})
+        counts[1] += len(true & mine)
+        counts[2] += len(true) + len(mine)
+    return 2 * counts[0] / counts[2], 2 * counts[1] / counts[2]
+
+
+def test_it_learns_words_and_tags() -> None:
+    assert TRAINED.tags == ("NN", "NR", "PU", "VV")
+    assert TRAINED.labels[:5] == ("B-NN", "B-NR", "B-PU", "B-VV", "E-NN")
+    words, joint = figures(TRAINED, TRAIN)
+    assert words > 0.97
+    assert joint > 0.95
+    scores = TRAINED.evaluate(DEV)
+    assert (scores.seg_f, scores.joint_f) == pytest.approx(figures(TRAINED, DEV))
+    assert scores.joint_f > 0.8
+
+
+@given(TEXTS)
+def test_words_are_those_of_the_tagged_words(text: str) -> None:
+    tagged = TRAINED.predict_tagged(text)
+    words = [word for word, _ in tagged]
+    assert "".join(words) == "".join(text.split())
+    assert {tag for _, tag in tagged} <= set(TRAINED.tags)
+    assert TRAINED.predict(text) == words
+    assert [text[a:b] for a, b in TRAINED.predict_spans(text).tolist()] == words
+    assert TRAINED.nbest(text, 3)[0][1] == tagged
+
+
+@given(TEXTS, st.integers(1, 30))
+def test_n_best_lists(text: str, n: int) -> None:
+    found = TRAINED.nbest(text, n)
+    assert len(found) <= n
+    scores = [score for score, _ in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len({tuple(words) for _, words in found}) == len(found)
+    assert TRAINED.nbest(text, n + 5)[: len(found)] == found
+
+
+def test_streams_of_any_number_of_threads() -> None:
+    texts = [text_of(sentence) for sentence in DEV] * 20
+    expected = [TRAINED.predict_tagged(text) for text in texts]
+    for n_threads in (1, 3):
+        assert list(TRAINED.predict_tagged_stream(texts, n_threads=n_threads)) == expected
+    assert TRAINED.predict_batch(texts) == [[word for word, _ in tagged] for tagged in expected]
+
+
+def test_sentences_are_read_apart() -> None:
+    first, second = "他们学生。", "我工作！"
+    assert sentence_ends(first + second) == [5, 9]
+    joined = TRAINED.predict_tagged(first + second)
+    assert joined == TRAINED.predict_tagged(first) + TRAINED.predict_tagged(second)
+
+
+def test_user_words_come_out_with_their_tags() -> None:
+    text = "我在大学生会说话。好"
+    for listed in ({"学生会": "VV"}, {"在大": None}, {"话。好": "NR", "我": "PU"}, {"大 学": "NN"}):
+        tagged = TRAINED.predict_tagged(text, CompiledWords(listed))
+        assert text_of(tagged) == text
+        for word, tag in listed.items():
+            if word in text:
+                assert [word] == [w for w, t in tagged if w == word and tag in (None, t)]
+    spaced = TRAINED.predict_tagged("大 学", CompiledWords({"大 学": "VV"}))
+    assert spaced == [("大 学", "VV")]
+
+
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads() -> None:
+    def fitted(n_threads: int, seed: int = 3) -> bytes:
+        model = CharacterJointTagger(epochs=2, n_models=2, seed=seed)
+        return model.fit(TRAIN, DEV, n_threads=n_threads).to_bytes()
+
+    assert fitted(1) == fitted(2) != fitted(1, seed=9)
+
+
+def test_the_best_epoch_by_the_joint_f_is_kept() -> None:
+    model = CharacterJointTagger(epochs=5, learning=Learning(), seed=1).fit(TRAIN, DEV)
+    best = max(report.dev.joint_f for report in model.history)
+    assert model.evaluate(DEV).joint_f == best
+    assert [report.primary for report in model.history] == [
+        report.dev.joint_f for report in model.history
+    ]
+
+
+def test_learning_by_default() -> None:
+    assert CharacterJointTagger().learning == DEFAULT_LEARNING
+    assert CharacterJointTagger(n_models=3).learning == DEFAULT_LEARNING_OF_MANY
+    assert CharacterJointTagger(learning=Learning(), n_models=3).learning == Learning()
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i", "pa_ii"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"l2": 1e-5}, {"cumulative_l1": 1e-4}, {"dropout": 0.1}, {"hidden_dropout": 0.1}],
+    ids=str,
+)
+def test_every_rule_and_regulariser(update: str, settings: dict[str, float]) -> None:
+    learning = Learning(update=update, mini_sample=4.0, **settings)
+    model = CharacterJointTagger(epochs=3, learning=learning, labels="six").fit(TRAIN[:60])
+    assert model.evaluate(TRAIN[:60]).joint_f > 0.8
+
+
+def test_training_goes_on() -> None:
+    model = CharacterJointTagger(seed=4)
+    model.prepare(TRAIN)
+    for _ in range(3):
+        model.learn(model.compile(TRAIN))
+    again = CharacterJointTagger.from_bytes(model.to_bytes(state="training"))
+    for each in (model, again):
+        each.partial_fit(TRAIN)
+    assert model.to_bytes() == again.to_bytes()
+    with pytest.raises(ValueError, match="no tag 'XX'"):
+        model.compile([[("我", "XX")]])
+
+
+def test_averages() -> None:
+    models = [CharacterJointTagger(epochs=2, seed=seed).fit(TRAIN) for seed in range(3)]
+    many = CharacterJointTagger(epochs=2, n_models=3, seed=0, learning=DEFAULT_LEARNING).fit(TRAIN)
+    averaged = CharacterJointTagger.average(models)
+    text = "".join(map(text_of, DEV))
+    assert averaged.nbest(text, 2) == many.nbest(text, 2)
+    other = CharacterJointTagger(epochs=1).fit([[("我", "PN"), ("说", "VV")]])
+    with pytest.raises(ValueError, match="differ in labels"):
+        CharacterJointTagger.average([models[0], other])
+
+
+def test_files(tmp_path: Path) -> None:
+    text = text_of(DEV[0])
+    path = tmp_path / "joint.srt"
+    for model in (TRAINED, CharacterJointTagger(epochs=2, prune=3, labels="six").fit(TRAIN)):
+        model.save(path)
+        copies = [
+            load_estimator(path),
+            CharacterJointTagger.load(path),
+            CharacterJointTagger.from_bytes(model.to_bytes()),
+            pickle.loads(pickle.dumps(model)),
+        ]
+        for copy in copies:
+            assert isinstance(copy, CharacterJointTagger)
+            assert copy.to_bytes() == model.to_bytes()
+            assert copy.tags == model.tags
+            assert copy.predict_tagged(text) == model.predict_tagged(text)
+
+
+def lists(characters: list[int], shape: tuple[int, int]) -> dict[str, np.ndarray]:
+    return {
+        "lists.characters": np.array(characters, dtype=np.uint64),
+        "lists.labels": np.zeros(shape, dtype=np.uint64),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda header, arrays: header["labels"].pop(), "labels"),
+        (lambda header, arrays: header["labels"].append(3), "labels are not strings"),
+        (lambda header, arrays: header.update(labels=[]), "no tag"),
+        (lambda header, arrays: header["labels"].__setitem__(0, "B-ZZ"), "labels"),
+        (lambda header, arrays: header.update(labels=[f"B-{i}" for i in range(9999)]), "too many"),
+        (lambda header, arrays: header.update(columns=[1]), "rows"),
+        (lambda header, arrays: header["settings"].update(prune=0), "prune"),
+        (lambda header, arrays: arrays.update({"lists.labels": np.zeros(3)}), "lists"),
+        (lambda header, arrays: arrays.update(lists([5, 5], (2, 1))), "lists of labels"),
+        (lambda header, arrays: arrays.update(lists([5, 0x110000], (2, 1))), "lists of labels"),
+        (lambda header, arrays: arrays.update(lists([5, 6], (2, 2))), "lists of labels"),
+        (lambda header, arrays: arrays.update(lists([5, 6], (1, 1))), "lists of labels"),
+    ],
+)
+def test_files_that_are_no_joint_tagger(change, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        CharacterJointTagger.from_bytes(tampered(TRAINED.to_bytes(), change))
+
+
+def test_lists_of_labels_hold_for_frequent_characters_only() -> None:
+    # 好 is only ever a word of its own and an adverb, 很 comes once.
+    gold = [[("好", "AD"), ("人", "NN")]] * 5 + [[("很", "AD"), ("人们", "NN")]]
+    free, pruned = (
+        CharacterJointTagger(epochs=3, prune=prune, half_width=True).fit(gold)
+        for prune in (None, 5)
+    )
+    analyses = [words for _, words in pruned.nbest("好很", 100)]
+    assert ([("好", "AD"), ("很", "NN")]) in analyses
+    assert all(words[0] == ("好", "AD") for words in analyses)
+    assert len(free.nbest("好很", 100)) == 6
+    assert len(analyses) == 2
+
+
+@given(st.integers(0, 50))
+def test_lists_that_leave_nothing_do_not_count(seed: int) -> None:
+    text = "".join(random.Random(seed).choices("好很人们", k=4))
+    gold = [[("好", "AD"), ("人们", "NN")]] * 5
+    model = CharacterJointTagger(epochs=1, prune=1).fit(gold)
+    assert text_of(model.predict_tagged(text)) == text
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"prune": 0}, {"prune": 1.5}, {"labels": "iob"}, {"sentences": "lines"}, {"epochs": 0}],
+)
+def test_settings_that_do_not_exist(settings: dict) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        CharacterJointTagger(**settings)
+
+
+@pytest.mark.parametrize(
+    ("gold", "complaint"),
+    [
+        ([["我", "说"]], "sentence 1 of the training corpus"),
+        ([[("我", "")]], "no tag"),
+        ([[(" ", "NN")]], "empty"),
+        ([[("我", f"T{i}")] for i in range(300)], "too many"),
+    ],
+)
+def test_gold_that_cannot_be_learnt(gold, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        CharacterJointTagger().fit(gold)
+
+
+def test_an_untrained_tagger() -> None:
+    model = CharacterJointTagger()
+    assert model.labels == model.tags == ()
+    with pytest.raises(ValueError, match="has not been trained"):
+        model.predict("我")
+    assert pickle.loads(pickle.dumps(model)).learning == model.learning
+
+
+def test_it_guides_words_of_the_same_tags_only() -> None:
+    structure = TRAINED._known_structure()
+    tables = TRAINED._decoders().tables
+    guide = structure.new_guide(tables, TRAINED.tags, weight=2.0, window=None)
+    text = text_of(DEV[0])
+    _, outlook, allowed = guide.tables(text)
+    # The best completion of the whole sentence is the best analysis of it.
+    begins = [TRAINED.labels.index(f"{place}-{tag}") for place in "BS" for tag in TRAINED.tags]
+    assert outlook[0, begins].max() == pytest.approx(
+        CharacterJointTagger.from_bytes(TRAINED.to_bytes()).nbest(text, 1)[0][0]
+    )
+    assert allowed.all()
+    with pytest.raises(ValueError, match="these tags"):
+        structure.new_guide(tables, TRAINED.tags[1:])
+    six = CharacterJointTagger(epochs=1, labels="six").fit(TRAIN[:20])
+    with pytest.raises(ValueError, match="labels 'bmes'"):
+        six._known_structure().new_guide(six._decoders().tables, six.tags)
+
+
+@pytest.mark.skipif("STRUCTREG_DATA" not in os.environ, reason="STRUCTREG_DATA is not set")
+def test_ud_chinese(tmp_path: Path) -> None:
+    folder = Path(os.environ["STRUCTREG_DATA"], "ud-chinese-gsd-simplified")
+    if not folder.is_dir():
+        pytest.skip(f"there is no {folder}")
+    train, test = (
+        [
+            [(word.form, word.xpos) for word in sentence.words]
+            for sentence in read_conllu(folder / name)
+        ]
+        for name in ("train.conll.xz", "test.conll")
+    )
+    model = CharacterJointTagger(epochs=3).fit(train)
+    scores = model.evaluate(test)
+    assert scores.seg_f > 0.935
+    assert scores.joint_f > 0.87
