@@ -8,6 +8,7 @@ kind of word.
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
+from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
@@ -153,6 +154,7 @@ cdef class WordTransitions(TransitionSystem):
         self.raise_events(
             [[("append", 0), ("boundary", 0)], *starts, [("separate", 0), ("boundary", 1)]]
         )
+        self.load(NULL, 0, NULL)
 
     def __dealloc__(self):
         free(self._symbols)
@@ -187,6 +189,7 @@ cdef class WordTransitions(TransitionSystem):
         self._any_hidden = False
         self._constraints = constraints
         self._wanted_tags = NULL
+        memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
@@ -283,9 +286,14 @@ cdef class WordTransitions(TransitionSystem):
         if self._end == self._n:
             count += 1
         if self.by_words:
-            # A place for each length that the current word may have had at each character.
-            return count * (self._end - self._begin + 1) + 1
+            # A place for each length that the current word may have at each character.
+            return count * (self._longest() + 1) + 1
         return count + 1
+
+    cdef Py_ssize_t _longest(self) noexcept nogil:
+        """The length from which on words share their places: few are longer than the longest."""
+        cdef Py_ssize_t n = self._end - self._begin
+        return min(n, self.max_word_length) if self.max_word_length else n
 
     cdef void init(self, void* state) noexcept nogil:
         cdef WordState* first = <WordState*> state
@@ -375,7 +383,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef const WordState* before = <const WordState*> state
         cdef WordState* target = <WordState*> after
         target[0] = before[0]
-        if action == START + self.n_tags:
+        if action == START + self.n_tags or before.position == self._end:
             target.is_final = True
             return
         target.position += 1
@@ -390,7 +398,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef Py_ssize_t consumed = at.position - self._begin
-        cdef Py_ssize_t stride = self._end - self._begin + 1
+        cdef Py_ssize_t longest
         if not self.by_words:
             return consumed + 1
         if action == START + self.n_tags or (
@@ -398,8 +406,9 @@ cdef class WordTransitions(TransitionSystem):
         ):
             return self.n_slots() - 1
         # Prefixes of one word stand apart from all others; only completed words compete.
-        return consumed * stride + (
-            at.position - at.first0 + 1 if action == APPEND else 1
+        longest = self._longest()
+        return consumed * (longest + 1) + (
+            min(at.position - at.first0 + 1, longest) if action == APPEND else 1
         )
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
@@ -482,7 +491,7 @@ cdef class WordTransitions(TransitionSystem):
         if self._types != NULL:
             types = self._types + REACH
             for a in range(4):
-                values[Y_2 + a] = 1 + types[i - 2 + a]
+                values[Y_2 + a] = self._character(types, i - 2 + a)
         else:
             for a in range(4):
                 values[Y_2 + a] = NULL_ATOM
@@ -496,7 +505,7 @@ cdef class WordTransitions(TransitionSystem):
             values[CATEGORY1] = NULL_ATOM
 
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
-        """The atom of a character; padding beyond the ends, null if it is hidden."""
+        """The atom of a character or its type; padding beyond the ends, null if it is hidden."""
         if self._any_hidden and 0 <= i < self._n and self._hidden[i + 1] > self._hidden[i]:
             return NULL_ATOM
         return 1 + symbols[i]
@@ -667,13 +676,15 @@ cdef class WordDecoder(TextDecoder):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. No more are found than the width of the
-        agenda, or `k` if that is more, lets through. Raises ValueError if k < 1.
+        agenda, or `k` if that is more, lets through. If there is to be more than one, states are
+        not merged: it takes away what would come second. Raises ValueError if k < 1.
         """
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t first
         cdef Py_ssize_t kept
         cdef Py_ssize_t rank
         cdef double score
+        cdef bint merge
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
         self._load([text])
@@ -681,8 +692,13 @@ cdef class WordDecoder(TextDecoder):
         if kept == 0:
             return [(0.0, [])]
         analyses = []
-        with nogil:
-            first = self._search(kept, k, &n_found)
+        merge = self.agenda.merge
+        self.agenda.merge = merge and k == 1
+        try:
+            with nogil:
+                first = self._search(kept, k, &n_found)
+        finally:
+            self.agenda.merge = merge
         for rank in range(min(k, n_found)):
             score = self._take(first + rank)
             self._mark(0, len(text))
