@@ -1,0 +1,843 @@
+"""Training on the agenda against a plain twin: points of update, rules, dropout, pieces, threads."""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learning_twins import GOLDEN, SplitMix64, is_dropped
+from twins import MASK_64, murmur_64a, rows_by_key
+
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.murmur import hash_string
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.search.scorer import new_learner
+from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
+from spacy_structreg.training.pieces import cut_units
+
+TEMPLATES = """
+separate: w-1 | w-1 w-2 | end(w-1) c0 | len(w-1) start(w-1)
+append: c-1 c0
+boundary: first c0
+"""
+TAGGED = TEMPLATES + "tag: t-1 | w-1 t-1 | c0 c-1"
+SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学生", "在"], ["生", "大学", "生"]]
+BEFORE, BEYOND = -1, -2
+PADDING = 0x110000
+
+Word = tuple[int, int]
+Gold = tuple[str, list[Word]]
+"""The text of a sentence; the length and the tag of each word."""
+Name = tuple[int, int, int]
+"""A weight: the number of its event, the key of its row, its column."""
+
+
+def gold_of(words: Sequence[str], tags: Sequence[int] | None = None) -> Gold:
+    tags = tags or [0] * len(words)
+    return "".join(words), list(zip(map(len, words), tags, strict=True))
+
+
+@dataclass(frozen=True)
+class State:
+    """What is decided: where words begin and which tags they have, from the start of a piece."""
+
+    position: int
+    firsts: tuple[int, ...]
+    tags: tuple[int, ...]
+    is_final: bool = False
+
+
+@dataclass
+class Item:
+    score: float
+    parent: Item | None
+    number: int
+    action: int
+    state: State
+
+    def path(self) -> list[Item]:
+        """The items from the first on, itself included."""
+        return [*(self.parent.path() if self.parent else []), self]
+
+    def actions(self) -> list[int]:
+        return [item.action for item in self.path()[1:]]
+
+
+class Twin:
+    """Decoding by sorting, and updates by the definitions of the papers; weights by name."""
+
+    def __init__(
+        self,
+        templates: Sequence[StateTemplate],
+        learning: Learning,
+        width: int | None,
+        stop: str,
+        n_tags: int,
+        by_words: bool,
+        longest: int | None,
+    ) -> None:
+        self.events = ["append", "separate", "boundary", *(["tag"] if n_tags > 1 else [])]
+        self.templates = templates
+        self.learning = learning
+        self.width = width
+        self.stop = stop
+        self.n_tags = n_tags
+        self.by_words = by_words
+        self.longest = longest
+        self.weights: dict[Name, float] = defaultdict(float)
+        self.clock = 0
+        self.draw: int | None = None
+        self.rows: Perceptron | None = None
+
+    # A piece -------------------------------------------------------------------------------------
+
+    def load(self, text: str, begin: int, count: int, hidden: set[int]) -> None:
+        self.text, self.begin, self.end, self.hidden = text, begin, begin + count, hidden
+        self.start = BEFORE if begin == 0 else BEYOND
+
+    def init(self) -> State:
+        whole = (self.start,) * 2
+        return State(self.begin, whole, whole, self.end == self.begin < len(self.text))
+
+    def legal(self, state: State) -> list[int]:
+        starts = list(range(1, 1 + self.n_tags))
+        if state.position == len(self.text):
+            return [1 + self.n_tags]
+        first = state.firsts[-1]
+        if first < 0 or (self.longest and state.position - first >= self.longest):
+            return starts
+        return [0, *starts]
+
+    def apply(self, state: State, action: int) -> State:
+        if action == 1 + self.n_tags:
+            return replace(state, is_final=True)
+        i = state.position + 1
+        final = i == self.end < len(self.text)
+        if action == 0:
+            return replace(state, position=i, is_final=final)
+        return State(i, (*state.firsts, state.position), (*state.tags, action - 1), final)
+
+    def slot(self, state: State) -> tuple[int, int]:
+        """States compete that have consumed the same; by words, at the same length of the word."""
+        if state.is_final:
+            return len(self.text) + 1, 0
+        length = state.position - state.firsts[-1] if self.by_words else 0
+        return state.position, length
+
+    # Scores --------------------------------------------------------------------------------------
+
+    def character(self, i: int) -> int:
+        if i in self.hidden:
+            return 0
+        return 1 + (ord(self.text[i]) if 0 <= i < len(self.text) else PADDING)
+
+    def word(self, first: int, last: int) -> int:
+        if first < 0:
+            return 1 if first == BEFORE else 0
+        if self.hidden & set(range(first, last)):
+            return 0
+        return murmur_64a(self.text[first:last].encode("utf-32-le"))
+
+    def atom(self, name: str, state: State) -> int:
+        i, first, second = state.position, state.firsts[-1], state.firsts[-2]
+        match name:
+            case "w-1":
+                return self.word(first, i)
+            case "w-2":
+                return self.word(second, first)
+            case "end(w-1)":
+                return 0 if first == BEYOND else self.character(i - 1)
+            case "start(w-1)":
+                return 0 if first == BEYOND else self.character(first)
+            case "len(w-1)":
+                return 0 if first == BEYOND else 1 + (min(i - first, 15) if first >= 0 else 0)
+            case "first":
+                return 0 if first < 0 else 1 + (first == i - 1)
+            case "t-1":
+                return state.tags[-1] + 2
+            case "c0":
+                return self.character(i)
+            case "c-1":
+                return self.character(i - 1)
+        raise AssertionError(name)
+
+    def features(self, state: State, action: int) -> Iterator[Name]:
+        raised = {"append": 0, "boundary": 0}
+        if action:
+            raised = {"separate": 0, "boundary": 1}
+            if 0 < action <= self.n_tags and self.n_tags > 1:
+                raised["tag"] = action - 1
+        for template in self.templates:
+            values = [self.atom(name, state) for name in template.atoms]
+            if template.event in raised and all(values):
+                ngram = [hash_string(str(template)), *values]
+                key = murmur_64a(struct.pack(f"<{len(ngram)}Q", *ngram))
+                yield self.events.index(template.event), key, raised[template.event]
+
+    def fires(self, name: Name) -> bool:
+        """Whether hidden dropout leaves a weight in."""
+        if self.draw is None:
+            return True
+        assert self.rows is not None
+        event, key, column = name
+        draw = self.draw ^ ((event + 1) * GOLDEN & MASK_64)
+        row = self.rows.tables[event].row(key)
+        return not is_dropped(draw, row, column, self.learning.hidden_dropout)
+
+    def action_score(self, state: State, action: int) -> float:
+        names = (name for name in self.features(state, action) if self.weights.get(name, 0.0))
+        return sum(self.weights[name] for name in names if self.fires(name))
+
+    # One visit -----------------------------------------------------------------------------------
+
+    def visit(self, gold: Gold, begin: int, count: int, noise: SplitMix64) -> int:
+        text, words = gold
+        actions = [a for length, tag in words for a in (1 + tag, *[0] * (length - 1))]
+        actions = [*actions, 1 + self.n_tags][begin : begin + count + (begin + count == len(text))]
+        hidden = set()
+        if self.learning.dropout:
+            hidden = {i for i in range(len(text)) if noise.unit() < self.learning.dropout}
+        self.draw = noise.word() if self.learning.hidden_dropout else None
+        self.load(text, begin, count, hidden)
+        if self.stop == "every":
+            return self.visit_every(actions)
+        self.clock += 1
+        found = self.search(actions)
+        if found is None:
+            return 0
+        item, step, loss = found
+        path = item.path()
+        delta: dict[Name, float] = defaultdict(float)
+        state = self.init()
+        for action in actions[:step]:
+            for name in self.features(state, action):
+                delta[name] += 1
+            state = self.apply(state, action)
+        for before, after in pairwise(path):
+            for name in self.features(before.state, after.action):
+                delta[name] -= 1
+        # A common prefix cancels out: its features fire alike on both sides.
+        self.update({name: d for name, d in delta.items() if d and self.fires(name)}, loss)
+        wrong = [i for i, a in enumerate(item.actions()) if i >= len(actions) or a != actions[i]]
+        return max(1, len(wrong))
+
+    def update(self, delta: dict[Name, float], loss: float) -> None:
+        step = 1.0
+        if self.learning.update != "perceptron":
+            squared = sum(d * d for d in delta.values())
+            if not squared or loss <= 0:
+                return
+            c = self.learning.aggressiveness
+            step = min(c, loss / squared)
+            if self.learning.update == "pa_ii":
+                step = loss / (squared + 0.5 / c)
+        for name, d in delta.items():
+            # Weights are floats of 32 bits.
+            self.weights[name] = float(np.float32(self.weights[name] + step * d))
+
+    def search(self, gold: list[int]) -> tuple[Item, int, float] | None:
+        """The item to learn against, how much of gold stands against it, and the loss."""
+        cost = self.learning.update in ("pa_i", "pa_ii")
+        margin = self.learning.update == "pa"
+        goal = []
+        state, score = self.init(), 0.0
+        for action in gold:
+            score += self.action_score(state, action)
+            state = self.apply(state, action)
+            goal.append((self.slot(state), score))
+        waiting: dict[tuple[int, int], list[Item]] = {self.slot(self.init()): []}
+        kept = [Item(0.0, None, 0, -1, self.init())]
+        numbers = 1
+        violations: list[tuple[float, Item, int]] = []
+        lost = False
+        last = max(slot for slot, _ in goal)
+        while True:
+            slot = min(waiting)
+            if candidates := waiting.pop(slot):
+                candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
+                kept = candidates[: self.width]
+                for item in kept:
+                    item.number = numbers
+                    numbers += 1
+            for step, (place, gold_score) in enumerate(goal, 1):
+                if place != slot or not candidates:
+                    continue
+                is_gold = [item.actions() == gold[:step] for item in kept]
+                lost = lost or not any(is_gold)
+                others = [item for item, right in zip(kept, is_gold, strict=True) if not right]
+                # A second item is never gold again, so the best other one is among the first two.
+                if slot == last and is_gold[0] and not lost:
+                    if not margin or not others or others[0].score - gold_score <= -1:
+                        return None
+                    return others[0], step, 1 + others[0].score - gold_score
+                if others:
+                    violations.append((others[0].score - gold_score, others[0], step))
+                    at_end = slot == last
+                    if (self.stop == "early" and lost) or (self.stop != "max_violation" and at_end):
+                        violation, item, step = violations[-1]
+                        return item, step, violation + margin
+            if slot == last:
+                break
+            for item in kept:
+                for action in self.legal(item.state) if not item.state.is_final else []:
+                    after = self.apply(item.state, action)
+                    score = item.score + self.action_score(item.state, action)
+                    step = len(item.actions())
+                    if cost and step < len(gold) and gold[step] != action:
+                        score += 1
+                    waiting.setdefault(self.slot(after), []).append(
+                        Item(score, item, -1, action, after)
+                    )
+            if not waiting:
+                break
+        if not violations:
+            return None
+        violation, item, step = max(violations, key=lambda found: found[0])
+        return item, step, violation + margin
+
+    def visit_every(self, gold: list[int]) -> int:
+        state = self.init()
+        n_wrong = 0
+        for right in gold:
+            scores = {action: self.action_score(state, action) for action in self.legal(state)}
+            best = max(scores, key=lambda action: (scores[action], -action))
+            n_wrong += best != right
+            self.clock += 1
+            wrong = [action for action in scores if action != right]
+            if right in scores and wrong:
+                other = max(wrong, key=lambda action: (scores[action], -action))
+                loss = scores[other] - scores[right] + (self.learning.update != "perceptron")
+                if loss > 0 or best == other:
+                    delta: dict[Name, float] = defaultdict(float)
+                    for name in self.features(state, right):
+                        delta[name] += 1
+                    for name in self.features(state, other):
+                        delta[name] -= 1
+                    self.update(delta, loss)
+            state = self.apply(state, best)
+        return n_wrong
+
+
+class Pair:
+    """A kernel and its twin, on the same gold sentences."""
+
+    def __init__(
+        self,
+        golds: Sequence[Gold],
+        learning: Learning | None = None,
+        *,
+        width: int | None = 2,
+        stop: str = "early",
+        n_tags: int = 1,
+        by_words: bool = False,
+        longest: int | None = None,
+        templates: str | None = None,
+        memo: bool = True,
+    ) -> None:
+        learning = learning or Learning()
+        system = WordTransitions(CharacterAtoms(None, False), n_tags, by_words, longest)
+        texts = [templates or (TAGGED if n_tags > 1 else TEMPLATES)]
+        parsed = parse_state_templates(texts, system.events, system.atoms)
+        self.golds = list(golds)
+        self.learner = new_learner(system, learning)
+        self.trainer = AgendaTrainer(system, parsed, self.learner, width, stop, memo=memo)
+        self.compiled = []
+        for text, words in golds:
+            ends = np.cumsum([length for length, _ in words]).tolist()
+            forms = [text[a:b] for a, b in pairwise([0, *ends])]
+            self.compiled.append(system.compile(forms, [tag for _, tag in words], self.learner))
+        self.twin = Twin(parsed, learning, width, stop, n_tags, by_words, longest)
+        self.twin.rows = self.learner
+
+    def weights(self) -> dict[Name, float]:
+        """The weights of the kernel that are not zero."""
+        return {
+            (event, key, column): float(weight)
+            for event, table in enumerate(self.learner.tables)
+            for key, row in rows_by_key(table).items()
+            for column, weight in enumerate(row)
+            if weight
+        }
+
+    def expected(self) -> dict[Name, float]:
+        return {name: weight for name, weight in self.twin.weights.items() if weight}
+
+    def run(self, pieces: np.ndarray, noise: int = 0) -> None:
+        """Let both visit pieces in one epoch, and compare all weights after it."""
+        n_pieces, n_actions = self.trainer.epoch(self.compiled, pieces, noise)
+        generator = SplitMix64(noise)
+        wrong = [self.twin.visit(self.golds[i], b, n, generator) for i, b, n in pieces.tolist()]
+        assert self.weights() == pytest.approx(self.expected(), abs=1e-5)
+        assert (n_pieces, n_actions) == (sum(w > 0 for w in wrong), sum(wrong))
+        assert self.learner.clock == self.twin.clock
+
+
+def whole(golds: Sequence[Gold]) -> np.ndarray:
+    return np.array([[i, 0, len(text)] for i, (text, _) in enumerate(golds)])
+
+
+@st.composite
+def corpora(draw: st.DrawFn, n_tags: int) -> list[Gold]:
+    """A few short sentences of few characters, so that features meet again."""
+    sentences = []
+    for _ in range(draw(st.integers(1, 3))):
+        lengths = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+        text = draw(st.text("大学生在", min_size=sum(lengths), max_size=sum(lengths)))
+        tags = draw(st.lists(st.integers(0, n_tags - 1), min_size=9, max_size=9))
+        sentences.append((text, list(zip(lengths, tags, strict=False))))
+    return sentences
+
+
+# Points of update ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
+@given(st.data())
+@settings(max_examples=15)
+def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
+    n_tags = data.draw(st.sampled_from([1, 2]))
+    golds = data.draw(corpora(n_tags))
+    pair = Pair(
+        golds,
+        stop=stop,
+        width=data.draw(st.sampled_from([1, 2, 4, None])),
+        n_tags=n_tags,
+        by_words=data.draw(st.booleans()),
+        longest=data.draw(st.sampled_from([None, 1, 2])),
+        memo=data.draw(st.booleans()),
+    )
+    for _ in range(3):
+        # One visit at a time: weights are compared after each.
+        for piece in whole(golds):
+            pair.run(piece[None])
+
+
+@given(st.data())
+@settings(max_examples=15)
+def test_updates_at_every_action_equal_the_twin(data: st.DataObject) -> None:
+    n_tags = data.draw(st.sampled_from([1, 2]))
+    golds = data.draw(corpora(n_tags))
+    longest = data.draw(st.sampled_from([None, 1, 2]))
+    pair = Pair(golds, stop="every", width=1, n_tags=n_tags, longest=longest)
+    for _ in range(3):
+        for piece in whole(golds):
+            pair.run(piece[None])
+    assert pair.learner.clock == 3 * sum(len(text) + 1 for text, _ in golds)
+
+
+def hand_made(stop: str, width: int, weights: dict[str, float], update: str = "perceptron") -> Pair:
+    """The sentence 我 | 们在, with weights of the characters that are appended (`append: c0`)."""
+    pair = Pair(
+        [gold_of(["我", "们在"])],
+        Learning(update=update),
+        stop=stop,
+        width=width,
+        templates="append: c0 | separate: c0",
+    )
+    for table, event in zip(pair.learner.tables, ["append", "separate"], strict=False):
+        for name, weight in weights.items():
+            if name.startswith(event):
+                table.add([(row_of(pair, event, name[-1]), 0, weight)], 1)
+    pair.learner.clock = 1
+    return pair
+
+
+def row_of(pair: Pair, event: str, character: str) -> int:
+    """The row of a character; the end of the sentence is `$`."""
+    code = 1 + (PADDING if character == "$" else ord(character))
+    key = murmur_64a(struct.pack("<2Q", hash_string(f"{event}: c0"), code))
+    return pair.learner.tables[["append", "separate"].index(event)].row(key)
+
+
+def weights_of(pair: Pair) -> dict[str, float]:
+    named = {}
+    for event, table in zip(["append", "separate"], pair.learner.tables, strict=False):
+        for character in "我们在$":
+            named[f"{event} {character}"] = float(table.weights(row_of(pair, event, character))[0])
+    return {name: weight for name, weight in named.items() if weight}
+
+
+START = {"append 们": 2.0, "separate 在": 3.0}
+"""They speak for 我们 | 在. Gold is behind by 2 after 们, by 5 after 在 and at the end."""
+
+
+def test_early_by_hand() -> None:
+    """With one place, gold falls off at 们: nothing beyond it is learnt."""
+    pair = hand_made("early", 1, START)
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
+    assert weights_of(pair) == {"append 们": 1, "separate 们": 1, "separate 在": 3}
+
+
+def test_early_with_room_for_gold() -> None:
+    """With two places it survives 们, and falls off at 在: 我们|在 has 5, 我|们|在 3, 我们在 2."""
+    pair = hand_made("early", 2, START)
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
+    assert weights_of(pair) == {
+        "append 们": 1,
+        "separate 们": 1,
+        "append 在": 1,
+        "separate 在": 2,
+    }
+
+
+def test_gold_in_the_beam_but_not_first() -> None:
+    """All four analyses have room; the update comes at the end, against the best."""
+    for stop in ("early", "plain", "max_violation"):
+        pair = hand_made(stop, 4, START)
+        assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
+        assert weights_of(pair) == {
+            "append 们": 1,
+            "separate 们": 1,
+            "append 在": 1,
+            "separate 在": 2,
+        }
+
+
+def test_max_violation_by_hand() -> None:
+    """Gold is behind by 5 at 们 and by 4 only at 在 and at the end."""
+    weights = {"append 们": 5.0, "append 在": 1.0}
+    pair = hand_made("max_violation", 1, weights)
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
+    assert weights_of(pair) == {"append 们": 4, "separate 们": 1, "append 在": 1}
+    pair = hand_made("max_violation", 1, START)
+    # By 2 at 们, by 5 at 在: the whole of it.
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
+    assert weights_of(pair) == {
+        "append 们": 1,
+        "separate 们": 1,
+        "append 在": 1,
+        "separate 在": 2,
+    }
+
+
+def test_plain_by_hand() -> None:
+    """At the end, wherever gold fell off; what both have there is not changed."""
+    pair = hand_made("plain", 1, {"append 们": 5.0, "append 在": 1.0})
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 1)
+    assert weights_of(pair) == {"append 们": 4, "separate 们": 1, "append 在": 1}
+
+
+def test_every_by_hand() -> None:
+    """One update at 们 and one at 在, from states that the model has chosen."""
+    pair = hand_made("every", 1, START)
+    assert pair.trainer.epoch(pair.compiled, [0]) == (1, 2)
+    assert weights_of(pair) == {
+        "append 们": 1,
+        "separate 们": 1,
+        "append 在": 1,
+        "separate 在": 2,
+    }
+    assert pair.learner.clock == 1 + 4
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
+def test_what_is_right_changes_nothing(stop: str) -> None:
+    weights = {"separate 们": 1.0, "append 在": 1.0}
+    pair = hand_made(stop, 1, weights)
+    assert pair.trainer.epoch(pair.compiled, [0, 0]) == (0, 0)
+    assert weights_of(pair) == weights
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
+def test_the_common_prefix_gets_no_rows(stop: str) -> None:
+    """Features before the first difference cancel out; they are not even inserted."""
+    pair = Pair([gold_of(["大", "学", "生在"])], stop=stop, width=1, templates="separate: c-1 c0")
+    pair.trainer.epoch(pair.compiled, [0])
+    keys = set(rows_by_key(pair.learner.tables[1]))
+
+    def key(previous: int, current: int) -> int:
+        seed = hash_string("separate: c-1 c0")
+        return murmur_64a(struct.pack("<3Q", seed, 1 + previous, 1 + current))
+
+    # Appending comes first among equals: 学 is wrong, and what stands before it is common.
+    assert key(ord("大"), ord("学")) in keys
+    assert key(PADDING, ord("大")) not in keys
+
+
+# Passive-aggressive rules -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", [0.25, 100.0])
+def test_the_step_of_pa_i(c: float) -> None:
+    """Gold is behind by 5 and two actions are wrong: the loss is 7, and |ΔΦ|² is 4."""
+    for update, step in [("pa_i", min(c, 7 / 4)), ("pa_ii", 7 / (4 + 0.5 / c))]:
+        pair = hand_made("plain", 4, START, update)
+        learning = Learning(update=update, aggressiveness=c)
+        learner = Perceptron(pair.learner.tables, learning, 1)
+        system = pair.trainer.system
+        parsed = parse_state_templates(["append: c0 | separate: c0"], system.events, system.atoms)
+        trainer = AgendaTrainer(system, parsed, learner, 4, "plain")
+        compiled = [system.compile(["我", "们在"], None, learner)]
+        trainer.epoch(compiled, [0])
+        assert weights_of(pair) == pytest.approx(
+            {
+                "append 们": 2 - step,
+                "separate 们": step,
+                "append 在": step,
+                "separate 在": 3 - step,
+            }
+        )
+
+
+def test_pa_wants_a_margin_of_one() -> None:
+    """Gold is ahead of 我|们|在 by 1/2: the loss is 1/2, |ΔΦ|² is 2; ahead by 1, nothing is lost."""
+    pair = hand_made("early", 4, {"separate 们": 2.0, "append 在": 0.5}, "pa")
+    pair.trainer.epoch(pair.compiled, [0])
+    assert weights_of(pair) == {"separate 们": 2, "append 在": 0.75, "separate 在": -0.25}
+    right = {"separate 们": 2.0, "append 在": 1.0}
+    pair = hand_made("early", 4, right, "pa")
+    assert pair.trainer.epoch(pair.compiled, [0]) == (0, 0)
+    assert weights_of(pair) == right
+
+
+@pytest.mark.parametrize("update", ["pa", "pa_i", "pa_ii"])
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
+@given(st.data())
+@settings(max_examples=8)
+def test_the_first_visit_of_passive_aggressive_rules(
+    update: str, stop: str, data: st.DataObject
+) -> None:
+    """From integer weights, so that no rounding decides."""
+    learning = Learning(update=update, aggressiveness=0.5)
+    gold = data.draw(corpora(1))[:1]
+    width = data.draw(st.sampled_from([1, 2, 4]))
+    teacher = Pair(gold, stop=stop, width=width)
+    teacher.run(whole(gold))
+    pair = Pair(gold, learning, stop=stop, width=width)
+    for (event, key, column), weight in teacher.expected().items():
+        table = pair.learner.tables[event]
+        table.add([(table.row(key), column, -weight)], 1)
+        pair.twin.weights[event, key, column] = -weight
+    pair.learner.clock = pair.twin.clock = 1
+    pair.run(whole(gold))
+
+
+# Noise --------------------------------------------------------------------------------------------
+
+
+def state_of(learner: Perceptron) -> list[dict[str, bytes]]:
+    return [
+        {name: array.tobytes() for name, array in table.state().items()} for table in learner.tables
+    ]
+
+
+GOLDS = [gold_of(words) for words in SENTENCES]
+
+
+def learnt(learning: Learning, noises: Sequence[int], **chosen: object) -> Pair:
+    pair = Pair(GOLDS, learning, **chosen)  # type: ignore[arg-type]
+    for noise in noises:
+        pair.trainer.epoch(pair.compiled, whole(GOLDS), noise)
+    return pair
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
+@pytest.mark.parametrize("update", ["perceptron", "pa_i"])
+def test_without_dropout_noise_changes_no_byte(update: str, stop: str) -> None:
+    width = 1 if stop == "every" else 4
+    plain = learnt(Learning(update=update), [0, 0], stop=stop, width=width)
+    for noise in ("dropout", "hidden_dropout"):
+        other = learnt(Learning(update=update, **{noise: 0.0}), [7, 8], stop=stop, width=width)
+        assert state_of(other.learner) == state_of(plain.learner)
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
+@pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])
+@pytest.mark.parametrize("probability", [0.1, 0.5])
+def test_dropout_equals_the_twin(noise: str, probability: float, stop: str) -> None:
+    """Hidden characters, and words that contain one, fire nothing; weights that are out, neither."""
+    pair = Pair(GOLDS, Learning(**{noise: probability}), stop=stop, width=2)
+    for epoch in range(4):
+        pair.run(whole(GOLDS), epoch * 2**61 + 5)
+
+
+@pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])
+def test_the_same_noise_gives_the_same_bytes(noise: str) -> None:
+    learning = Learning(**{noise: 0.4})
+    states = [state_of(learnt(learning, [1, k]).learner) for k in (2, 2, 3, 4, 5)]
+    assert states[0] == states[1]
+    assert not all(state == states[0] for state in states)
+
+
+def test_with_all_hidden_no_word_is_learnt() -> None:
+    learning = Learning(dropout=1 - 2.0**-53)
+    pair = learnt(learning, [1, 2], templates="separate: w-1 | w-1 c0 | end(w-1)")
+    # The word before the sentence is still seen, and the padding that it ends in.
+    keys = set(rows_by_key(pair.learner.tables[1]))
+    sayable = {
+        murmur_64a(struct.pack("<2Q", hash_string(name), value))
+        for name, value in [("separate: w-1", 1), ("separate: end(w-1)", 1 + PADDING)]
+    }
+    assert keys <= sayable
+
+
+# Pieces -------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=12), max_size=5),
+    st.one_of(st.none(), st.floats(1, 15)),
+    st.integers(0, 2**63),
+)
+def test_cuts_fall_between_units(
+    lengths: list[list[int]], mini_sample: float | None, seed: int
+) -> None:
+    units = [np.concatenate(([0], np.cumsum(each))).astype(np.int64) for each in lengths]
+    pieces = cut_units(units, mini_sample, seed).tolist()
+    for number, bounds in enumerate(units):
+        own = [(begin, count) for owner, begin, count in pieces if owner == number]
+        assert [i for begin, count in own for i in range(begin, begin + count)] == list(
+            range(bounds[-1])
+        )
+        for begin, count in own:
+            assert begin in bounds
+            assert begin + count in bounds
+            if mini_sample is not None:
+                held = bounds.tolist().index(begin + count) - bounds.tolist().index(begin)
+                assert 1 <= held <= np.ceil(mini_sample)
+    if mini_sample is None:
+        assert len(pieces) == len(units)
+
+
+def test_units_of_nothing() -> None:
+    assert cut_units([], 2.0, 1).shape == (0, 3)
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
+def test_pieces_equal_the_twin(stop: str, by_words: bool) -> None:
+    """Beyond a cut nothing is decided: words and tags there are unknown, characters are not."""
+    golds = [gold_of(words, [len(word) % 2 for word in words]) for words in SENTENCES]
+    width = 1 if stop == "every" else 2
+    pair = Pair(golds, stop=stop, width=width, n_tags=2, by_words=by_words)
+    units = [derivation.units for derivation in pair.compiled]
+    for epoch in range(6):
+        pair.run(cut_units(units, 1.5, epoch))
+    assert pair.expected()
+
+
+@pytest.mark.parametrize("mini_sample", [4.0, 7.5])
+def test_whole_pieces_are_plain_training(mini_sample: float) -> None:
+    plain = learnt(Learning(), [0, 0, 0])
+    pair = Pair(GOLDS, Learning(mini_sample=mini_sample))
+    units = [derivation.units for derivation in pair.compiled]
+    for seed in range(3):
+        pair.trainer.epoch(pair.compiled, cut_units(units, mini_sample, seed))
+    assert state_of(pair.learner) == state_of(plain.learner)
+    assert pair.learner.clock == plain.learner.clock == 15
+
+
+def test_numbers_stand_for_whole_sentences() -> None:
+    one, other = Pair(GOLDS), Pair(GOLDS)
+    one.trainer.epoch(one.compiled, [3, 1, 1, 0])
+    other.trainer.epoch(other.compiled, whole(GOLDS)[[3, 1, 1, 0]])
+    assert state_of(one.learner) == state_of(other.learner)
+
+
+def test_empty_pieces_are_examples_too() -> None:
+    pair = Pair(GOLDS)
+    assert pair.trainer.epoch(pair.compiled, [[0, 0, 0], [1, 2, 0]]) == (0, 0)
+    assert pair.learner.clock == 2
+    assert pair.trainer.epoch(pair.compiled, np.zeros((0, 3), dtype=np.int64)) == (0, 0)
+    assert pair.trainer.epoch([], []) == (0, 0)
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
+@pytest.mark.parametrize("by_words", [False, True])
+def test_pieces_that_begin_within_a_word(stop: str, by_words: bool) -> None:
+    """No cut is made there; whoever asks for it gets finite weights and an answer."""
+    pair = Pair(GOLDS, stop=stop, width=1, by_words=by_words)
+    pieces = [[3, 1, 2], [3, 2, 1], [3, 1, 3], [3, 0, 1], [0, 1, 2]]
+    n_pieces, _ = pair.trainer.epoch(pair.compiled, pieces)
+    assert 0 <= n_pieces <= len(pieces)
+    assert all(np.isfinite(weight) for weight in pair.weights().values())
+    # And the trainer goes on as any other.
+    assert pair.trainer.epoch(pair.compiled, whole(GOLDS))[0] <= len(GOLDS)
+
+
+# Copies and threads -------------------------------------------------------------------------------
+
+
+def test_copies_in_threads_give_what_they_give_alone() -> None:
+    pair = learnt(Learning(), [0], width=1)
+    before = state_of(pair.learner)
+    system, parsed = (
+        pair.trainer.system,
+        [t for g in pair.trainer.scorer.groups for t in g.templates],
+    )
+    orders = [np.random.default_rng(seed).permutation(len(GOLDS)) for seed in range(4)]
+
+    def train(order: np.ndarray) -> list[dict[str, bytes]]:
+        learner = pair.learner.copy()
+        trainer = AgendaTrainer(system.copy(), parsed, learner, 2, "max_violation")
+        for _ in range(20):
+            trainer.epoch(pair.compiled, order)
+        return state_of(learner)
+
+    alone = list(map(train, orders))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(train, orders)) == alone
+    assert state_of(pair.learner) == before
+    assert len({str(state) for state in alone}) > 1
+
+
+# Errors -------------------------------------------------------------------------------------------
+
+
+def test_settings_that_cannot_be() -> None:
+    system = WordTransitions(CharacterAtoms(None, False))
+    parsed = parse_state_templates([TEMPLATES], system.events, system.atoms)
+    learner = new_learner(system)
+    with pytest.raises(ValueError, match="'late'; choose from early"):
+        AgendaTrainer(system, parsed, learner, 4, "late")
+    for width in (2, None):
+        with pytest.raises(ValueError, match="needs a beam of width 1"):
+            AgendaTrainer(system, parsed, learner, width, "every")
+    with pytest.raises(ValueError, match="1 is the least"):
+        AgendaTrainer(system, parsed, learner, 0)
+    tagged = new_learner(WordTransitions(CharacterAtoms(None, False), 3))
+    with pytest.raises(ValueError, match="do not fit the events"):
+        AgendaTrainer(system, parsed, tagged)
+
+
+def test_derivations_of_other_learners() -> None:
+    pair, other = Pair(GOLDS), Pair(GOLDS)
+    before = state_of(pair.learner)
+    with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
+        pair.trainer.epoch([pair.compiled[0], other.compiled[1]], [0])
+    with pytest.raises(TypeError):
+        pair.trainer.epoch([None], [0])
+    assert state_of(pair.learner) == before
+    assert pair.learner.clock == 0
+
+
+def test_pieces_that_do_not_exist() -> None:
+    pair = Pair(GOLDS)
+    for pieces in ([[0, 0, 4]], [[0, -1, 2]], [[0, 3, 1]], [[0, 0, -1]], [[0, 2**62, 2**62]]):
+        with pytest.raises(IndexError, match="outside its sequence"):
+            pair.trainer.epoch(pair.compiled, pieces)
+    for missing in ([[5, 0, 1]], [[-1, 0, 1]], [5], [-1]):
+        with pytest.raises(IndexError, match="no such sequence"):
+            pair.trainer.epoch(pair.compiled, missing)
+    for strange in ([[0, 1]], [[[0, 0, 1]]]):
+        with pytest.raises(ValueError, match="shape"):
+            pair.trainer.epoch(pair.compiled, strange)
+    with pytest.raises(ValueError, match="whole numbers"):
+        pair.trainer.epoch(pair.compiled, [[0.0, 0.0, 1.0]])
+    assert pair.learner.clock == 0
+
+
+def test_a_trainer_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        Pair(GOLDS).trainer.__reduce__()
