@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.gold import TaggedWords
-from spacy_structreg.estimators.protocols import Compiled
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseJointTagger, Sentences, checked_sentences
@@ -58,9 +57,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     least_seen: how often a character must have been seen for the tags of its words to be an atom
         (``cat``), ≥ 1.
 
-    beam: how many states are kept, in training as in prediction; None for no limit.
-    merge: in prediction, keep only the best of the states that no later score can tell apart: of
-        those that have just begun a word, one for its tag, the tag before and the word before.
+    beam: how many states are kept, in training as in prediction; None for no limit, which merges
+        states in training too.
+    merge: in prediction, unless it is for n-best lists, keep only the best of the states that no
+        later score can tell apart: of those that have just begun a word, one for its tag, the tag
+        before and the word before.
     by_words: let complete words compete where they end (multiple beams, Fig. 4) instead of all
         states that have consumed the same characters.
     max_word_length: no longer words are proposed; None for no limit.
@@ -133,18 +134,18 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_tags = CTB_CLOSED_TAGS
             if closed_first_tags is None:
                 closed_first_tags = CTB_CLOSED_FIRST_TAGS
-        self.lengths = lengths
-        self.dictionary = dictionary
+        self.lengths = bool(lengths)
+        self.dictionary = bool(dictionary)
         self.closed_tags = tuple(strings("closed_tags", closed_tags))
         if closed_first_tags is None:
             closed_first_tags = self.closed_tags
         self.closed_first_tags = tuple(strings("closed_first_tags", closed_first_tags))
         self.least_begun = None if least_begun is None else whole("least_begun", least_begun, 1)
         self.least_seen = whole("least_seen", least_seen, 1)
-        self.prune_training = prune_training
+        self.prune_training = bool(prune_training)
         self.beam = None if beam is None else whole("beam", beam, 1)
-        self.merge = merge
-        self.by_words = by_words
+        self.merge = bool(merge)
+        self.by_words = bool(by_words)
         if max_word_length is not None:
             max_word_length = whole("max_word_length", max_word_length, 1)
         self.max_word_length = max_word_length
@@ -204,7 +205,14 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
         return JointFeatures(
-            tags, system, templates, self.beam, self.merge, self.update, self.prune_training
+            tags,
+            records,
+            system,
+            templates,
+            self.beam,
+            self.merge,
+            self.update,
+            self.prune_training,
         )
 
     def _settings(self) -> dict[str, Any]:
@@ -238,10 +246,12 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 class JointFeatures(Structure[TaggedWords, WordDecoder]):
     """Features of tagged words under construction, and how they are searched for.
 
-    system: of one thread; trainers and decoders get copies of it.
+    records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
+    of it.
     """
 
     tags: tuple[str, ...]
+    records: TagRecords
     system: WordTransitions
     templates: tuple[StateTemplate, ...]
     beam: int | None
@@ -262,7 +272,9 @@ class JointFeatures(Structure[TaggedWords, WordDecoder]):
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         system = self.system.copy(prune=self.prune_training)
-        return AgendaTrainer(system, self.templates, learner, self.beam, self.update)
+        # Without a limit there would be as many states as analyses.
+        merge = self.beam is None
+        return AgendaTrainer(system, self.templates, learner, self.beam, self.update, merge)
 
     def new_decoder(
         self,
@@ -283,9 +295,9 @@ class JointFeatures(Structure[TaggedWords, WordDecoder]):
         return self.system.compile(words, numbers, learner)
 
     def pieces(
-        self, examples: Sequence[Compiled], mini_sample: float | None, seed: int
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self.system.records.arrays)
+        return {}, dict(self.records.arrays)

@@ -1,0 +1,405 @@
+"""The word-based joint segmenter and tagger, as its users meet it."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from made_up import sentences, tampered
+
+from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.estimators.word_joint_tagger import JointFeatures, WordJointTagger
+from spacy_structreg.learn.model_file import parse_model
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.tasks.tag_records import CTB_CLOSED_FIRST_TAGS, CTB_CLOSED_TAGS
+
+Tagged = list[tuple[str, str]]
+NO_PRUNING: dict[str, Any] = {"lengths": False, "dictionary": False, "least_begun": None}
+
+
+def tagged_sentences(n: int, seed: int) -> list[Tagged]:
+    """Made-up sentences with tags that mostly follow from the word, and sometimes from chance."""
+    chance = random.Random(seed)
+
+    def tag_of(word: str) -> str:
+        if word in "。！？……，":
+            return "PU"
+        return chance.choice("NV") if ord(word[0]) % 3 else "M"
+
+    return [[(word, tag_of(word)) for word in words] for words in sentences(n, seed)]
+
+
+def text_of(sentence: Tagged) -> str:
+    return "".join(word for word, _ in sentence)
+
+
+def analyses(text: str, tags: Sequence[str]) -> Iterator[Tagged]:
+    """All ways to cut a text into tagged words."""
+    if not text:
+        yield []
+    for end in range(1, len(text) + 1):
+        for tag in tags:
+            for rest in analyses(text[end:], tags):
+                yield [(text[:end], tag), *rest]
+
+
+def score_of(model: WordJointTagger, sentence: Tagged) -> float:
+    """The score of an analysis of one sentence, added up by the model without any search."""
+    with model._decoders().borrow() as decoder:
+        decoder.system.load_text(text_of(sentence))
+        return float(decoder.agenda.score(actions_of(sentence, model.labels)))
+
+
+def actions_of(sentence: Tagged, tags: Sequence[str]) -> list[int]:
+    return [
+        1 + tags.index(tag) if i == 0 else 0 for word, tag in sentence for i in range(len(word))
+    ] + [1 + len(tags)]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[Tagged]:
+    return tagged_sentences(80, seed=1)
+
+
+@pytest.fixture(scope="module")
+def model(corpus: list[Tagged]) -> WordJointTagger:
+    return WordJointTagger(epochs=3, beam=4).fit(corpus)
+
+
+# Search -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+@pytest.mark.parametrize("merge", [False, True])
+def test_unlimited_search_is_exhaustive(corpus: list[Tagged], by_words: bool, merge: bool) -> None:
+    model = WordJointTagger(
+        beam=None, merge=merge, by_words=by_words, epochs=1, sentences="doc", **NO_PRUNING
+    )
+    model.fit([sentence[:3] for sentence in corpus[:20]])
+    for text in ("学生会", "中国。学", "书", "天天天天"):
+        ranked = sorted(score_of(model, each) for each in analyses(text, model.labels))[::-1]
+        best = model.nbest(text, 1)
+        assert best[0][0] == pytest.approx(ranked[0])
+        found = model.nbest(text, len(ranked))
+        assert found[0][0] == pytest.approx(ranked[0])
+        assert score_of(model, found[0][1]) == pytest.approx(ranked[0])
+        assert [score for score, _ in found] == pytest.approx(ranked)
+
+
+def test_nbest_lists_fall_and_score_again(model: WordJointTagger) -> None:
+    for text in ("今天老师去上海看书", "中国人很好"):
+        found = model.nbest(text, 10)
+        scores = [score for score, _ in found]
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(tagged) for _, tagged in found}) == len(found) > 1
+        for score, tagged in found:
+            assert score == pytest.approx(score_of(model, tagged))
+        assert model.nbest(text, 1)[0][1] == model.predict_tagged(text)
+
+
+def test_the_beam_finds_no_more_than_there_is(corpus: list[Tagged]) -> None:
+    # Without records, which a narrow beam may leave behind in a dead end.
+    trained = WordJointTagger(epochs=1, beam=4, **NO_PRUNING).fit(corpus)
+    header, arrays = parse_model(trained.to_bytes())
+    best = {}
+    for beam in (1, 2, 8, None):
+        model = WordJointTagger.from_contents(
+            "model", {**header, "settings": {**header["settings"], "beam": beam}}, arrays
+        )
+        best[beam] = [model.nbest(text_of(sentence), 1)[0][0] for sentence in corpus[:20]]
+    for beam in (1, 2, 8):
+        for score, most in zip(best[beam], best[None], strict=True):
+            assert score <= most + 1e-9
+    assert sum(best[1]) < sum(best[8]) <= sum(best[None]) + 1e-9
+
+
+def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(beam=None, epochs=2).fit(corpus[:20])
+    assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5
+
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+def test_words_cover_the_text(model: WordJointTagger) -> None:
+    for text in (
+        "",
+        " ",
+        "今天 天气很好。\n我看书",
+        "a\u0301b🇨🇳👩‍👩‍👧!",
+        "龘龘",
+        "\x00",
+        "２０２４年",
+    ):
+        tagged = model.predict_tagged(text)
+        assert model.predict(text) == [word for word, _ in tagged]
+        assert "".join(word for word, _ in tagged) == "".join(text.split())
+        assert {tag for _, tag in tagged} <= set(model.labels)
+
+
+def test_streams_and_threads_agree(model: WordJointTagger, corpus: list[Tagged]) -> None:
+    texts = [text_of(sentence) for sentence in corpus] * 3
+    one = [model.predict_tagged(text) for text in texts]
+    assert list(model.predict_tagged_stream(texts)) == one
+    assert list(model.predict_tagged_stream(texts, n_threads=3)) == one
+
+
+def test_scores_are_those_of_the_spans(model: WordJointTagger) -> None:
+    gold = tagged_sentences(30, seed=5)
+    right = right_words = n_gold = n_predicted = 0
+    for sentence in gold:
+        spans = []
+        for tagged in (sentence, model.predict_tagged(text_of(sentence))):
+            ends = np.cumsum([len(word) for word, _ in tagged]).tolist()
+            spans.append({
+                (end - len(word), end, tag) for end, (word, tag) in zip(ends, tagged, strict=True)
+            })  # fmt: skip
+        right += len(spans[0] & spans[1])
+        right_words += len({span[:2] for span in spans[0]} & {span[:2] for span in spans[1]})
+        n_gold += len(spans[0])
+        n_predicted += len(spans[1])
+    scores = model.evaluate(gold)
+    assert scores.joint_f == pytest.approx(2 * right / (n_gold + n_predicted))
+    assert scores.seg_f == pytest.approx(2 * right_words / (n_gold + n_predicted))
+    assert 0.3 < (scores.joint_f or 0) < (scores.seg_f or 0)
+
+
+# What is not proposed -----------------------------------------------------------------------------
+
+
+def test_predictions_hold_to_the_records(corpus: list[Tagged]) -> None:
+    """As far as a corpus of these words allows it, which needs no dead end."""
+    train, texts = corpus[:40], [text_of(sentence) for sentence in corpus[40:]]
+    model = WordJointTagger(epochs=2, closed_tags=["PU", "M"], least_begun=10).fit(train)
+    pairs = [pair for sentence in train for pair in sentence]
+    words = [word for word, _ in pairs]
+    most = max(map(words.count, words))
+    n_frequent = 0
+    for text in texts:
+        for word, tag in model.predict_tagged(text):
+            assert len(word) <= max(len(other) for other, its in pairs if its == tag)
+            if words.count(word) > most / 5000 + 5:
+                n_frequent += 1
+                assert (word, tag) in pairs
+            if tag in ("PU", "M"):
+                assert (word, tag) in pairs
+            begun = [(other, its) for other, its in pairs if other[0] == word[0]]
+            if len(begun) >= 10:
+                assert tag in {its for _, its in begun}
+    assert n_frequent > 20
+
+
+def test_closed_tags_of_the_treebank() -> None:
+    named = WordJointTagger(closed_tags="ctb")
+    assert named.closed_tags == CTB_CLOSED_TAGS
+    assert named.closed_first_tags == CTB_CLOSED_FIRST_TAGS
+    assert WordJointTagger(closed_tags="ctb", closed_first_tags=[]).closed_first_tags == ()
+    assert WordJointTagger(closed_tags=["P"]).closed_first_tags == ("P",)
+    assert WordJointTagger().closed_tags == ()
+    assert set(CTB_CLOSED_FIRST_TAGS) - set(CTB_CLOSED_TAGS) == {"CD"}
+
+
+def test_whether_training_holds_to_the_records(corpus: list[Tagged]) -> None:
+    kwargs: dict[str, Any] = {"epochs": 1, "closed_tags": ["PU"], "least_begun": 2}
+    held = WordJointTagger(**kwargs).fit(corpus)
+    free = WordJointTagger(prune_training=False, **kwargs).fit(corpus)
+    assert held.to_bytes() != free.to_bytes()
+    assert held.history[0].wrong_labels < free.history[0].wrong_labels
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+def test_it_learns_its_corpus(corpus: list[Tagged]) -> None:
+    sure = [[(word, "M" if len(word) > 1 else "N") for word, _ in each] for each in corpus]
+    model = WordJointTagger(epochs=8).fit(sure)
+    assert (model.evaluate(sure).joint_f or 0) > 0.99
+
+
+def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(sentences="doc")
+    structure = model._structure_of(corpus)
+    learner = structure.new_learner(Learning())
+    compiled = [structure.compile(sentence, learner) for sentence in corpus]
+    for mini_sample in (1.0, 2.5, None):
+        pieces = structure.pieces([each for each in compiled if each], mini_sample, 3)
+        for number, sentence in enumerate(corpus):
+            ends = [0, *np.cumsum([len(word) for word, _ in sentence]).tolist()]
+            cuts = sorted((begin, begin + n) for k, begin, n in pieces.tolist() if k == number)
+            assert cuts[0][0] == 0
+            assert cuts[-1][1] == ends[-1]
+            assert all(end == begin for (_, end), (begin, _) in pairwise(cuts))
+            assert {begin for begin, _ in cuts} <= set(ends)
+            if mini_sample == 1.0:
+                assert len(cuts) == len(sentence)
+            if mini_sample is None:
+                assert len(cuts) == 1
+
+
+@pytest.mark.parametrize(
+    "learning",
+    [
+        Learning(dropout=0.1, mini_sample=3.0),
+        Learning(update="pa_i", aggressiveness=0.1),
+        Learning(hidden_dropout=0.1, l2=1e-4),
+        Learning(cumulative_l1=1e-3),
+    ],
+)
+@pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
+def test_every_regulariser_and_update(
+    corpus: list[Tagged], learning: Learning, update: str
+) -> None:
+    model = WordJointTagger(learning=learning, update=update, epochs=3, beam=4).fit(corpus)
+    first, *_, last = model.history
+    assert last.wrong_labels < first.wrong_labels
+    assert (model.evaluate(corpus).joint_f or 0) > 0.5
+
+
+def test_several_models_are_the_average_of_each(corpus: list[Tagged]) -> None:
+    kwargs: dict[str, Any] = {"epochs": 2, "beam": 4}
+    three = WordJointTagger(n_models=3, seed=5, **kwargs).fit(corpus, n_threads=3)
+    assert three.to_bytes() == WordJointTagger(n_models=3, seed=5, **kwargs).fit(corpus).to_bytes()
+    each = [WordJointTagger(seed=5 + i, **kwargs).fit(corpus) for i in range(3)]
+    averaged = WordJointTagger.average(each)
+    assert parse_model(averaged.to_bytes())[1].keys() == parse_model(three.to_bytes())[1].keys()
+    for name, array in parse_model(three.to_bytes())[1].items():
+        assert np.array_equal(array, parse_model(averaged.to_bytes())[1][name])
+
+
+def test_models_of_other_records_are_not_averaged(corpus: list[Tagged]) -> None:
+    one = WordJointTagger(epochs=1).fit(corpus)
+    with pytest.raises(ValueError, match=r"differ in (lengths|words|character)"):
+        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长长的", "N")]])])
+    with pytest.raises(ValueError, match="differ in labels"):
+        WordJointTagger.average([one, WordJointTagger(epochs=1).fit([*corpus, [("长", "X")]])])
+
+
+def test_training_in_portions(corpus: list[Tagged]) -> None:
+    model = WordJointTagger()
+    model.prepare(corpus)
+    for _ in range(3):
+        model.partial_fit(corpus[:40])
+        model.partial_fit(corpus[40:])
+    assert (model.evaluate(corpus).joint_f or 0) > 0.7
+    with pytest.raises(ValueError, match="the tag 'Q' is none that the model has"):
+        model.partial_fit([[("问", "Q")]])
+    # A word that the records exclude is no reason to stop.
+    model.partial_fit([[("。。。。。。", "N")]])
+    assert model.is_trained
+
+
+def test_one_tag_is_enough() -> None:
+    model = WordJointTagger(epochs=2).fit([[("大学", "X"), ("生活", "X")], [("学生", "X")]])
+    assert model.labels == ("X",)
+    assert model.predict_tagged("大学生活") == [("大学", "X"), ("生活", "X")]
+    assert WordJointTagger.from_bytes(model.to_bytes()).predict("学生") == ["学生"]
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_files(model: WordJointTagger, corpus: list[Tagged], tmp_path: Any) -> None:
+    path = tmp_path / "m.srt"
+    model.save(path)
+    texts = [text_of(sentence) for sentence in tagged_sentences(20, seed=9)]
+    expected = [model.predict_tagged(text) for text in texts]
+    for again in (
+        WordJointTagger.load(path),
+        load_estimator(path),
+        WordJointTagger.from_bytes(model.to_bytes()),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        assert type(again) is WordJointTagger
+        assert [again.predict_tagged(text) for text in texts] == expected
+        assert again.to_bytes() == model.to_bytes()
+    loaded = WordJointTagger.load(path)
+    loaded.save(path)
+    assert loaded.predict_tagged(texts[0]) == expected[0]
+
+
+def test_an_interrupted_training_goes_on(corpus: list[Tagged], tmp_path: Any) -> None:
+    whole, half = WordJointTagger(), WordJointTagger()
+    for _ in range(4):
+        whole.partial_fit(corpus)
+    for _ in range(2):
+        half.partial_fit(corpus)
+    half.save(tmp_path / "half.srt", state="training")
+    resumed = WordJointTagger.load(tmp_path / "half.srt")
+    for _ in range(2):
+        resumed.partial_fit(corpus)
+    assert resumed.to_bytes() == whole.to_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header, arrays: arrays.pop("words"),
+        lambda header, arrays: arrays.update(more=arrays["words"]),
+        lambda header, arrays: arrays.update(word_tags=arrays["word_tags"][:-1]),
+        lambda header, arrays: arrays.update(any_words=np.array([2**60], dtype=np.uint64)),
+        lambda header, arrays: arrays.update(lengths=arrays["lengths"] - 100),
+        lambda header, arrays: arrays.update(characters=arrays["characters"][::-1].copy()),
+        lambda header, arrays: arrays.update(characters=arrays["characters"].astype(np.int64)),
+        lambda header, arrays: header["labels"].append("Z"),
+        lambda header, arrays: header.update(labels=[]),
+        lambda header, arrays: header.update(labels=[1, 2, 3, 4]),
+        lambda header, arrays: header["settings"].update(closed_tags=[1]),
+        lambda header, arrays: header["settings"].update(beam=0),
+        lambda header, arrays: header["settings"].update(update="late"),
+        lambda header, arrays: header["settings"].update(templates=["tag: w0"]),
+        lambda header, arrays: header["settings"].update(least_seen=0),
+        lambda header, arrays: header.update(columns=[1, 1, 2, 5]),
+    ],
+)
+def test_files_that_cannot_be(model: WordJointTagger, change: Any) -> None:
+    with pytest.raises(ValueError, match=r"^model: "):
+        WordJointTagger.from_bytes(tampered(model.to_bytes(), change))
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"templates": "zhang2014"}, "names no event"),
+        ({"templates": "tag: w0"}, "reads the atom 'w0'"),
+        ({"types": "g11"}, "choose from g10, extended"),
+        ({"beam": 0}, "beam is 0"),
+        ({"closed_tags": "pku"}, "closed_tags is 'pku'; choose from ctb"),
+        ({"closed_tags": [1]}, "closed_tags are not strings"),
+        ({"closed_first_tags": [None]}, "closed_first_tags are not strings"),
+        ({"least_begun": 0}, "least_begun is 0"),
+        ({"least_seen": 0}, "least_seen is 0"),
+        ({"max_word_length": 0}, "max_word_length is 0"),
+        ({"update": "late"}, "update is 'late'; choose from early, max_violation, plain"),
+        ({"sentences": "line"}, "choose 'punctuation' or 'doc'"),
+    ],
+)
+def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        WordJointTagger(**settings)
+
+
+def test_settings_come_back_from_files(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(
+        templates=["zhang_clark_2011", "tag: c0"], types=None, half_width=False, lengths=False,
+        dictionary=0, closed_tags="ctb", least_begun=None, least_seen=7,  # type: ignore[arg-type]
+        prune_training=False, beam=3, merge=False, by_words=True, max_word_length=5,
+        update="plain", sentences="doc", learning=Learning(dropout=0.1), epochs=1, seed=3,
+    ).fit(corpus[:10])  # fmt: skip
+    again = WordJointTagger.from_bytes(model.to_bytes())
+    assert again._settings() == model._settings()
+    assert again.untrained()._settings() == model._settings()
+    assert isinstance(again._known_structure(), JointFeatures)
+
+
+def test_gold_that_is_none() -> None:
+    for gold in ([["大学"]], [[("大学", "")]], [[("大学",)]], []):
+        with pytest.raises(ValueError, match="training corpus"):
+            WordJointTagger().fit(gold)  # type: ignore[arg-type]
