@@ -1,4 +1,4 @@
-"""Training on the agenda against a plain twin: points of update, rules, dropout, pieces, threads."""
+"""Training on the agenda against a plain twin: where updates are, rules, dropout, pieces."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ class Twin:
         self,
         templates: Sequence[StateTemplate],
         learning: Learning,
+        *,
         width: int | None,
         stop: str,
         n_tags: int,
@@ -151,26 +152,19 @@ class Twin:
 
     def atom(self, name: str, state: State) -> int:
         i, first, second = state.position, state.firsts[-1], state.firsts[-2]
-        match name:
-            case "w-1":
-                return self.word(first, i)
-            case "w-2":
-                return self.word(second, first)
-            case "end(w-1)":
-                return 0 if first == BEYOND else self.character(i - 1)
-            case "start(w-1)":
-                return 0 if first == BEYOND else self.character(first)
-            case "len(w-1)":
-                return 0 if first == BEYOND else 1 + (min(i - first, 15) if first >= 0 else 0)
-            case "first":
-                return 0 if first < 0 else 1 + (first == i - 1)
-            case "t-1":
-                return state.tags[-1] + 2
-            case "c0":
-                return self.character(i)
-            case "c-1":
-                return self.character(i - 1)
-        raise AssertionError(name)
+        values = {
+            "w-1": self.word(first, i),
+            "w-2": self.word(second, first),
+            "end(w-1)": self.character(i - 1),
+            "start(w-1)": self.character(first),
+            "len(w-1)": 1 + (min(i - first, 15) if first >= 0 else 0),
+            "first": 0 if first < 0 else 1 + (first == i - 1),
+            "t-1": state.tags[-1] + 2,
+            "c0": self.character(i),
+            "c-1": self.character(i - 1),
+        }
+        # Nothing is known of a word beyond a cut.
+        return 0 if "w-1" in name and first == BEYOND else values[name]
 
     def features(self, state: State, action: int) -> Iterator[Name]:
         raised = {"append": 0, "boundary": 0}
@@ -246,7 +240,7 @@ class Twin:
             # Weights are floats of 32 bits.
             self.weights[name] = float(np.float32(self.weights[name] + step * d))
 
-    def search(self, gold: list[int]) -> tuple[Item, int, float] | None:
+    def search(self, gold: list[int]) -> tuple[Item, int, float] | None:  # noqa: PLR0912
         """The item to learn against, how much of gold stands against it, and the loss."""
         cost = self.learning.update in ("pa_i", "pa_ii")
         margin = self.learning.update == "pa"
@@ -285,8 +279,7 @@ class Twin:
                     violations.append((others[0].score - gold_score, others[0], step))
                     at_end = slot == last
                     if (self.stop == "early" and lost) or (self.stop != "max_violation" and at_end):
-                        violation, item, step = violations[-1]
-                        return item, step, violation + margin
+                        return others[0], step, violations[-1][0] + margin
             if slot == last:
                 break
             for item in kept:
@@ -357,7 +350,15 @@ class Pair:
             ends = np.cumsum([length for length, _ in words]).tolist()
             forms = [text[a:b] for a, b in pairwise([0, *ends])]
             self.compiled.append(system.compile(forms, [tag for _, tag in words], self.learner))
-        self.twin = Twin(parsed, learning, width, stop, n_tags, by_words, longest)
+        self.twin = Twin(
+            parsed,
+            learning,
+            width=width,
+            stop=stop,
+            n_tags=n_tags,
+            by_words=by_words,
+            longest=longest,
+        )
         self.twin.rows = self.learner
 
     def weights(self) -> dict[Name, float]:
@@ -591,7 +592,7 @@ def test_the_step_of_pa_i(c: float) -> None:
 
 
 def test_pa_wants_a_margin_of_one() -> None:
-    """Gold is ahead of 我|们|在 by 1/2: the loss is 1/2, |ΔΦ|² is 2; ahead by 1, nothing is lost."""
+    """Gold is ahead of 我|们|在 by 1/2: the loss is 1/2, |ΔΦ|² is 2. By 1 is enough."""
     pair = hand_made("early", 4, {"separate 们": 2.0, "append 在": 0.5}, "pa")
     pair.trainer.epoch(pair.compiled, [0])
     assert weights_of(pair) == {"separate 们": 2, "append 在": 0.75, "separate 在": -0.25}
@@ -656,7 +657,7 @@ def test_without_dropout_noise_changes_no_byte(update: str, stop: str) -> None:
 @pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])
 @pytest.mark.parametrize("probability", [0.1, 0.5])
 def test_dropout_equals_the_twin(noise: str, probability: float, stop: str) -> None:
-    """Hidden characters, and words that contain one, fire nothing; weights that are out, neither."""
+    """Hidden characters, and words that contain one, fire nothing; nor do weights left out."""
     pair = Pair(GOLDS, Learning(**{noise: probability}), stop=stop, width=2)
     for epoch in range(4):
         pair.run(whole(GOLDS), epoch * 2**61 + 5)
