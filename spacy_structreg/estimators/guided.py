@@ -13,30 +13,38 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
-from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.character_segmenter import (
+    DEFAULT_LEARNING_OF_MANY,
+    CharacterSegmenter,
+)
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.epochs import EpochReport
-from spacy_structreg.estimators.gold import SEGMENTED, GoldKind, Words
+from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldKind, TaggedWords, Words
 from spacy_structreg.estimators.protocols import Compiled
 from spacy_structreg.estimators.settings import number
 from spacy_structreg.estimators.stored import StoredModel, nested, unnested
-from spacy_structreg.estimators.texts import SegmentReader, TextReader
+from spacy_structreg.estimators.texts import SegmentReader, TagReader, TextEstimator, TextReader
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.joint import JointScores
 from spacy_structreg.metrics.segmentation import SegmentationScores
 from spacy_structreg.tasks.words import WordDecoder
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0)
-"""The weights of the guide that are tried on development sentences."""
+WEIGHTS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""The weights of the guide that are tried on development sentences.
 
-CharactersT = TypeVar("CharactersT", bound=Estimator[Any, Any, Any])
-WordsT = TypeVar("WordsT", bound=Estimator[Any, Any, Any])
+The scores of passive-aggressive models are several times smaller than those of perceptrons.
+"""
+
+CharactersT = TypeVar("CharactersT", bound=TextEstimator[Any, Any, Any])
+WordsT = TypeVar("WordsT", bound=TextEstimator[Any, Any, Any])
 
 
 class Guided(StoredModel, TextReader[WordDecoder], Generic[CharactersT, WordsT]):
@@ -78,7 +86,10 @@ class Guided(StoredModel, TextReader[WordDecoder], Generic[CharactersT, WordsT])
         beam: int = 4,
     ) -> None:
         super().__init__()
-        self.characters: CharactersT = self.CHARACTERS() if characters is None else characters
+        if characters is None:
+            # Perceptrons, whose scores are of the size of those of words.
+            characters = self.CHARACTERS(learning=DEFAULT_LEARNING_OF_MANY)
+        self.characters: CharactersT = characters
         self.words: WordsT = self.WORDS() if words is None else words
         self.weight = None if weight is None else number("weight", weight, 0.0)
         self.tuned_weight = self.DEFAULT_WEIGHT if self.weight is None else self.weight
@@ -86,9 +97,9 @@ class Guided(StoredModel, TextReader[WordDecoder], Generic[CharactersT, WordsT])
         self.looks_ahead = looks_ahead
         self.window = None if window is None else number("window", window, 0.0)
         self.beam = beam
-        if self.characters.sentences != self.words.sentences:  # type: ignore[attr-defined]
+        if self.characters.sentences != self.words.sentences:
             raise ValueError("the two models of a guided one must cut texts into sentences alike")
-        self.sentences = self.characters.sentences  # type: ignore[attr-defined]
+        self.sentences = self.characters.sentences
         self._pool: tuple[Any, Any, float, DecoderPool[WordDecoder]] | None = None
 
     # What a tokenizer's model has ----------------------------------------------------------------
@@ -252,8 +263,8 @@ class Guided(StoredModel, TextReader[WordDecoder], Generic[CharactersT, WordsT])
 
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoder]:
         chain_tables = self.characters._decoders().tables
-        chain = self.characters._known_structure()
-        words = self.words._known_structure()
+        chain: Any = self.characters._known_structure()
+        words: Any = self.words._known_structure()
 
         def new_decoder(tables: list[Any]) -> WordDecoder:
             guide = chain.new_guide(
@@ -393,3 +404,29 @@ class GuidedSegmenter(Guided[CharacterSegmenter, WordSegmenter], SegmentReader[W
         n_threads: int,
     ) -> SegmentationScores:
         return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
+
+
+class GuidedJointTagger(Guided[CharacterJointTagger, WordJointTagger], TagReader[WordDecoder]):
+    """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
+
+    TASK = "guided_joint_tagger"
+    NOUN = "tagger"
+    GOLD = TAGGED
+    PRIMARY = "joint_f"
+    DEFAULT_WEIGHT = 1.0
+    CHARACTERS = CharacterJointTagger
+    WORDS = WordJointTagger
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learnt from data."""
+        return self.words.labels
+
+    def _score(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[WordDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> JointScores:
+        return self._joint_scores(gold, decoders, vocabulary, n_threads)

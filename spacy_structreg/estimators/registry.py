@@ -7,13 +7,20 @@ from typing import Final
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.stored import StoredModel
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.model_file import field, parse_model, read_model
 
 _CLASSES: Final[tuple[type[StoredModel], ...]] = (
-    CharacterSegmenter,
     CharacterJointTagger,
+    CharacterSegmenter,
+    GuidedJointTagger,
+    GuidedSegmenter,
+    Tagger,
+    WordJointTagger,
     WordSegmenter,
 )
 

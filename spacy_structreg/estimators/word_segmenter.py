@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.gold import Words
-from spacy_structreg.estimators.protocols import Compiled
 from spacy_structreg.estimators.settings import CompleteTemplates, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences
@@ -194,6 +193,6 @@ class WordFeatures(Structure[Words, WordDecoder]):
         return self.system.compile(example, None, learner)
 
     def pieces(
-        self, examples: Sequence[Compiled], mini_sample: float | None, seed: int
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         return cut_units([example.units for example in examples], mini_sample, seed)

@@ -1,0 +1,38 @@
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from spacy_structreg.features.state_templates import StateTemplate
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.search.transition_system import TransitionSystem
+from spacy_structreg.tasks.derivations import Derivation
+
+STOPS: dict[str, Any]
+
+class AgendaTrainer:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        templates: Iterable[StateTemplate],
+        learner: Perceptron,
+        width: int | None = 16,
+        stop: str = "early",
+        merge: bool = False,
+        memo: bool = True,
+    ) -> None: ...
+    @property
+    def agenda(self) -> Agenda: ...
+    @property
+    def scorer(self) -> StateScorer: ...
+    @property
+    def system(self) -> TransitionSystem: ...
+    @property
+    def learner(self) -> Perceptron: ...
+    @property
+    def stop(self) -> int: ...
+    def epoch(
+        self, derivations: Sequence[Derivation], pieces: ArrayLike, noise: int = 0
+    ) -> tuple[int, int]: ...
