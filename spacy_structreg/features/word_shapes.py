@@ -43,7 +43,7 @@ def lower_case_table() -> NDArray[np.uint32]:
 @cache
 def shape_table() -> NDArray[np.uint8]:
     """The kind of every character: its type in the extended alphabet, or `UPPER_CASE`."""
-    table = type_table("extended").copy()
+    table: NDArray[np.uint8] = type_table("extended").copy()
     table[lower_case_table() != np.arange(TABLE_SIZE)] = UPPER_CASE
     table.setflags(write=False)
     return table
