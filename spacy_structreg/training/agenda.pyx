@@ -26,7 +26,7 @@ from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
 
-from spacy_structreg.training.pieces import checked_pieces
+from spacy_structreg.training.visits import checked_pieces
 
 STOPS = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN, "every": EVERY}
 

@@ -18,6 +18,8 @@ from spacy_structreg.tasks.chain cimport ChainFeatures, CompiledChain
 
 import numpy as np
 
+from spacy_structreg.training.visits import checked_pieces
+
 
 def cut(lengths, mini_sample, uint64_t seed):
     """Cut sequences at random into mini-samples: structure regularisation (Sun 2014, Alg. 1).
@@ -129,7 +131,7 @@ cdef class ChainTrainer:
         cdef void** tables
         cdef ChainView* views
         lengths = np.array([(<CompiledChain?> chain).n for chain in owned], dtype=np.int64)
-        pieces = _checked_pieces(pieces, lengths)
+        pieces = checked_pieces(pieces, lengths)
         visits = pieces
         views = <ChainView*> malloc(max(1, n_chains) * sizeof(ChainView))
         tables = <void**> malloc(max(1, self.features.n_shapes) * sizeof(void*))
@@ -334,24 +336,3 @@ cdef class ChainTrainer:
             return 0
         self.learner.changes.add(table, row, column, value)
         return 0
-
-
-def _checked_pieces(pieces, lengths):
-    """Pieces as int64 of shape (n, 3), all within their sequences."""
-    pieces = np.asarray(pieces)
-    if pieces.size and pieces.dtype.kind not in "iu":
-        raise ValueError(f"pieces are named by whole numbers, not by {pieces.dtype}")
-    pieces = pieces.astype(np.int64)
-    if pieces.ndim == 1:
-        if pieces.size and not (0 <= pieces.min() and pieces.max() < len(lengths)):
-            raise IndexError(f"there is no such sequence among {len(lengths):,}")
-        pieces = np.stack((pieces, np.zeros_like(pieces), lengths[pieces]), axis=1)
-    if pieces.ndim != 2 or pieces.shape[1] != 3:
-        raise ValueError(f"pieces have the shape (n, 3), not {pieces.shape}")
-    if pieces.size:
-        chain, begin, count = pieces.T
-        if not (0 <= chain.min() and chain.max() < len(lengths)):
-            raise IndexError(f"there is no such sequence among {len(lengths):,}")
-        if begin.min() < 0 or count.min() < 0 or (begin > lengths[chain] - count).any():
-            raise IndexError("a piece lies outside its sequence")
-    return np.ascontiguousarray(pieces)
