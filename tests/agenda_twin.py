@@ -1,0 +1,346 @@
+"""A slow, obvious twin of the agenda and of words as a transition system (`tasks.words`).
+
+States are lists of words, features are templates with values that one can read, and slots are kept
+in a dict and sorted.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+import numpy as np
+from twins import murmur_64a
+
+from spacy_structreg.features.characters import type_table
+from spacy_structreg.features.state_templates import StateTemplate
+from spacy_structreg.learn.murmur import hash_string
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.words import WordTransitions
+
+APPEND = 0
+START = 1
+
+Words = tuple[tuple[str, int], ...]  # words with their tags; the last one may not be complete
+Value = tuple  # of an atom: its kind and what it shows
+PADDING = ("padding",)
+NO_WORD = ("no word",)
+
+
+@dataclass(frozen=True)
+class Feature:
+    template: StateTemplate
+    values: tuple[Value, ...]
+
+    @property
+    def key(self) -> int:
+        """The key under which the tables hold it."""
+        seed = hash_string(str(self.template))
+        numbers = [number_of(value) for value in self.values]
+        return murmur_64a(struct.pack(f"<{1 + len(numbers)}Q", seed, *numbers))
+
+
+Weights = Callable[[Feature], Sequence[float]]
+
+
+def number_of(value: Value) -> int:
+    match value:
+        case ("padding",):
+            return 1 + 0x110000
+        case ("no word",):
+            return 1
+        case ("character", character):
+            return 1 + ord(character)
+        case ("word", word):
+            return murmur_64a(word.encode("utf-32-le"))
+        case ("number", number):
+            return int(number)
+    raise AssertionError(value)
+
+
+@dataclass(frozen=True)
+class WordsTwin:
+    """Words of one text. weights: those of a feature, one for each column of its event."""
+
+    text: str
+    templates: Sequence[StateTemplate]
+    weights: Weights
+    n_tags: int = 1
+    types: str | None = None
+    by_words: bool = False
+    max_word_length: int | None = None
+    constraints: Sequence[int] | None = None
+
+    @property
+    def end(self) -> int:
+        """The action that ends the last word."""
+        return START + self.n_tags
+
+    # States: the words so far -------------------------------------------------------------------
+
+    def legal(self, words: Words) -> list[int]:
+        i = consumed(words)
+        starts = [START + tag for tag in range(self.n_tags)]
+        if i == len(self.text):
+            return [self.end]
+        if not words:
+            return starts
+        wish = self.constraints[i] if self.constraints is not None else 0
+        if wish:
+            return starts if wish == 1 else [APPEND]
+        if self.max_word_length is not None and len(words[-1][0]) >= self.max_word_length:
+            return starts
+        return [APPEND, *starts]
+
+    def apply(self, words: Words, action: int) -> Words:
+        if action == self.end:
+            return words
+        character = self.text[consumed(words)]
+        if action == APPEND:
+            word, tag = words[-1]
+            return (*words[:-1], (word + character, tag))
+        return (*words, (character, action - START))
+
+    # Features -----------------------------------------------------------------------------------
+
+    def raised(self, action: int) -> dict[str, int]:
+        """The events of an action, with the columns of their scores."""
+        if action == APPEND:
+            return {"append": 0, "boundary": 0}
+        events = {"separate": 0, "boundary": 1}
+        if action != self.end and self.n_tags > 1:
+            events["tag"] = action - START
+        return events
+
+    def character(self, i: int) -> Value:
+        if not 0 <= i < len(self.text):
+            return PADDING
+        code = ord(self.text[i])
+        return ("character", chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else chr(code))
+
+    def atoms(self, words: Words) -> dict[str, list[Value]]:
+        """The values of every atom; none if it is null."""
+        i = consumed(words)
+        last = words[-1][0] if words else ""
+        previous = words[-2][0] if len(words) > 1 else ""
+        tags = [-1, -1, *(tag for _, tag in words)]
+        begin = i - len(last)
+
+        def word(length: int, stop: int) -> Value:
+            if not length:
+                return NO_WORD
+            return ("word", "".join(self.character(k)[1] for k in range(stop - length, stop)))
+
+        start = self.character(begin if last else -1)
+        atoms = {
+            "w-1": [word(len(last), i)],
+            "w-2": [word(len(previous), begin)],
+            "one(w-1)": [start] if len(last) == 1 else [],
+            "len(w-1)": [("number", 1 + min(len(last), 15))],
+            "len(w-2)": [("number", 1 + min(len(previous), 15))],
+            "start(w-1)": [start],
+            "start(w0)": [start],
+            "end(w-1)": [self.character(i - 1 if last else -1)],
+            "end(w-2)": [self.character(begin - 1 if previous else -1)],
+            "first": [("number", 1 + (len(last) == 1))] if last else [],
+            "t0": [("number", tags[-1] + 2)],
+            "t-1": [("number", tags[-1] + 2)],
+            "t-2": [("number", tags[-2] + 2)],
+            "inner(w-1)": [self.character(k) for k in range(begin, i - 1)],
+            # There are no records.
+            "cat(c0)": [],
+            "cat(end(w-1))": [],
+        }
+        for name, offset in (("-2", -2), ("-1", -1), ("0", 0), ("+1", 1)):
+            character = self.character(i + offset)
+            atoms[f"c{name}"] = [character]
+            atoms[f"type{name}"] = []
+            if self.types is not None:
+                number = 0
+                if character != PADDING:
+                    table = type_table(self.types)
+                    # Those beyond the table share the type of the last one, "other".
+                    number = int(table[min(ord(character[1]), len(table) - 1)])
+                atoms[f"type{name}"] = [("number", 1 + number)]
+        return atoms
+
+    def features(self, words: Words, event: str) -> list[Feature]:
+        found = []
+        atoms = self.atoms(words)
+        for template in self.templates:
+            if template.event == event:
+                joined: list[tuple[Value, ...]] = [()]
+                for name in template.atoms:
+                    joined = [(*some, value) for some in joined for value in atoms[name]]
+                found += [Feature(template, values) for values in joined]
+        return found
+
+    # Scores -------------------------------------------------------------------------------------
+
+    def action_score(self, words: Words, action: int) -> float:
+        return sum(
+            float(self.weights(feature)[column])
+            for event, column in self.raised(action).items()
+            for feature in self.features(words, event)
+        )
+
+    def score(self, actions: Sequence[int]) -> float:
+        words: Words = ()
+        total = 0.0
+        for action in actions:
+            total += self.action_score(words, action)
+            words = self.apply(words, action)
+        return total
+
+    def all(
+        self, words: Words = (), score: float = 0.0, actions: tuple[int, ...] = ()
+    ) -> Iterator[tuple[float, list[int]]]:
+        """Every legal derivation with its score."""
+        if actions and actions[-1] == self.end:
+            yield score, list(actions)
+            return
+        for action in self.legal(words):
+            after = score + self.action_score(words, action)
+            yield from self.all(self.apply(words, action), after, (*actions, action))
+
+    # Search -------------------------------------------------------------------------------------
+
+    def slot(self, words: Words, ended: bool) -> tuple[int, ...]:
+        """Where a state competes."""
+        if ended:
+            return (len(self.text) + 1,)
+        # Complete words compete when the next one begins, at length 1; prefixes do not.
+        return (consumed(words), len(words[-1][0])) if self.by_words else (consumed(words),)
+
+    def view(self, words: Words, ended: bool) -> tuple:
+        """What later features see of a state besides the text."""
+        return () if ended else tuple((len(word), tag) for word, tag in words[-2:])
+
+    def beam(
+        self, width: float, merge: bool = False, n_best: int = 1
+    ) -> list[tuple[float, list[int]]]:
+        """What the agenda finds: of each slot the best, ties by action, then by parent."""
+        items: list[tuple[float, Words, list[int]]] = []
+        slots: dict[tuple[int, ...], list] = {(0,): [(0.0, -1, -1, (), [])]}
+        last = (len(self.text) + 1,)
+        while True:
+            slot = min(slots)
+            opened = []
+            seen = set()
+            for score, _, _, words, actions in sorted(
+                slots.pop(slot), key=lambda candidate: (-candidate[0], *candidate[1:3])
+            ):
+                view = self.view(words, slot == last)
+                if not (merge and view in seen):
+                    opened.append((score, words, actions))
+                seen.add(view)
+            opened = opened[: int(min(max(width, n_best if slot == last else 0), len(opened)))]
+            if slot == last:
+                return [(score, actions) for score, _, actions in opened[:n_best]]
+            for score, words, actions in opened:
+                items.append((score, words, actions))
+                for action in self.legal(words):
+                    after = self.apply(words, action)
+                    slots.setdefault(self.slot(after, action == self.end), []).append(
+                        (
+                            score + self.action_score(words, action),
+                            action,
+                            len(items),
+                            after,
+                            [*actions, action],
+                        )
+                    )
+
+
+def consumed(words: Words) -> int:
+    return sum(len(word) for word, _ in words)
+
+
+def words_of(text: str, actions: Sequence[int]) -> list[str]:
+    """The words that a complete derivation makes of a text."""
+    begins = [i for i, action in enumerate(actions[:-1]) if action != APPEND]
+    return [text[i:j] for i, j in pairwise([*begins, len(text)])]
+
+
+def ends_of(words: Sequence[str]) -> list[int]:
+    return list(accumulate(map(len, words)))
+
+
+class SmallWeights:
+    """Weights from -2 to 2 drawn for each feature: sums are exact, and there are many ties.
+
+    One feature in three has no row. `tables` holds those that were asked for.
+    """
+
+    def __init__(self, salt: int, events: dict[str, int]) -> None:
+        self.salt = salt
+        self.events = events
+        self.drawn: dict[Feature, list[int]] = {}
+
+    def __call__(self, feature: Feature) -> list[int]:
+        if feature not in self.drawn:
+            said = f"{self.salt} {feature.template} {feature.values}".encode()
+            noise = [zlib.crc32(said, column) for column in range(1 + self._width(feature))]
+            exists = noise[0] % 3 > 0
+            self.drawn[feature] = [exists * ((some >> 7) % 5 - 2) for some in noise[1:]]
+        return self.drawn[feature]
+
+    def _width(self, feature: Feature) -> int:
+        return self.events[feature.template.event]
+
+    def tables(self) -> list[TrainedRows]:
+        tables = []
+        for event, width in self.events.items():
+            rows = {
+                feature.key: weights
+                for feature, weights in self.drawn.items()
+                if feature.template.event == event and any(weights)
+            }
+            tables.append(table_of(width, rows))
+        return tables
+
+
+class RowWeights:
+    """The weights of tables, by their keys."""
+
+    def __init__(self, tables: Sequence[TrainedRows], events: dict[str, int]) -> None:
+        self.tables = dict(zip(events, tables, strict=True))
+        self.known: dict[Feature, np.ndarray] = {}
+
+    def __call__(self, feature: Feature) -> np.ndarray:
+        if feature not in self.known:
+            self.known[feature] = self.tables[feature.template.event].weights(feature.key)
+        return self.known[feature]
+
+
+def table_of(width: int, rows: dict[int, Sequence[float]]) -> TrainedRows:
+    """A table of rows by key."""
+    keys = sorted(rows)
+    values = np.array([rows[key] for key in keys], dtype=np.float32).reshape(-1, width)
+    return TrainedRows(width, {"keys": np.array(keys, dtype=np.uint64), "values": values})
+
+
+def empty_tables(system: WordTransitions) -> list[TrainedRows]:
+    return [table_of(width, {}) for width in system.events.values()]
+
+
+def agenda_of(
+    twin: WordsTwin,
+    tables: Sequence[TrainedRows],
+    width: int | None,
+    *,
+    merge: bool = False,
+    memo: bool = True,
+) -> Agenda:
+    """The agenda of a twin, its text loaded."""
+    system = WordTransitions(
+        CharacterAtoms(twin.types, True), twin.n_tags, twin.by_words, twin.max_word_length
+    )
+    system.load_text(twin.text, twin.constraints)
+    return Agenda(StateScorer(system, twin.templates, tables, memo), width, merge)

@@ -1,0 +1,447 @@
+"""The agenda against exhaustive enumeration and a beam kept by sorting, on words."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from agenda_twin import (
+    RowWeights,
+    SmallWeights,
+    WordsTwin,
+    agenda_of,
+    empty_tables,
+    ends_of,
+    table_of,
+    words_of,
+)
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.word_tables import WORD_TABLES
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer, new_learner
+from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
+
+WIDTHS = [1, 2, 4, 16]
+EVENTS = {n_tags: WordTransitions(CharacterAtoms(), n_tags).events for n_tags in (1, 3)}
+ATOMS = WordTransitions(CharacterAtoms()).atoms
+
+
+def parse(*texts: str, n_tags: int = 1) -> tuple[StateTemplate, ...]:
+    return parse_state_templates(texts, EVENTS[n_tags], ATOMS, WORD_TABLES)
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> WordsTwin:
+    """Twins with small weights; templates join any atoms."""
+    n_tags = draw(st.sampled_from([1, 3]))
+    template = st.builds(
+        StateTemplate,
+        st.sampled_from(sorted(EVENTS[n_tags])),
+        st.lists(st.sampled_from(ATOMS), min_size=1, max_size=3, unique=True).map(tuple),
+    )
+    # Few characters, so that words repeat; with types, full-width forms, and one beyond the BMP.
+    text = draw(st.text(alphabet="我们的我1１Ａ，𠮷", max_size=6 if n_tags == 1 else 4))
+    twin = WordsTwin(
+        text,
+        draw(st.lists(template, min_size=1, max_size=6, unique=True)),
+        SmallWeights(draw(st.integers(0, 99)), EVENTS[n_tags]),
+        n_tags,
+        draw(st.sampled_from([None, "extended"])),
+        draw(st.booleans()),
+    )
+    if draw(st.booleans()):
+        twin = replace(twin, max_word_length=draw(st.integers(1, 3)))
+    if draw(st.booleans()):
+        wishes = st.lists(st.integers(0, 2), min_size=len(text), max_size=len(text))
+        twin = replace(twin, constraints=draw(wishes))
+    return twin
+
+
+def tables_of(twin: WordsTwin) -> list[TrainedRows]:
+    """Tables of all features that a twin's text has in any derivation."""
+    for _ in replace(twin, max_word_length=None, constraints=None).all():
+        pass
+    assert isinstance(twin.weights, SmallWeights)
+    return twin.weights.tables()
+
+
+TAGGED_TEXT = WordsTwin(
+    "我们的我１",
+    parse("zhang_clark_2011_joint", "types", n_tags=3)[::3],
+    SmallWeights(5, EVENTS[3]),
+    3,
+    "extended",
+)
+
+
+@settings(max_examples=40)
+@given(twins())
+@example(TAGGED_TEXT)
+def test_without_a_limit_every_derivation_is_found(twin: WordsTwin) -> None:
+    tables = tables_of(twin)
+    everything = list(twin.all())
+    agenda = agenda_of(twin, tables, None)
+    found = agenda.derivations(2 * len(everything))
+    assert sorted(found) == sorted(everything)
+    assert [score for score, _ in found] == sorted((s for s, _ in everything), reverse=True)
+    assert agenda.derivations(1) == found[:1]
+    assert agenda.derivations(3) == found[:3]
+
+
+@settings(max_examples=60)
+@given(twins(), st.booleans(), st.sampled_from([1, 1, 3, 20]))
+@example(TAGGED_TEXT, False, 1)
+@example(replace(TAGGED_TEXT, by_words=True), True, 20)
+def test_a_beam_keeps_the_best_of_each_slot(twin: WordsTwin, merge: bool, n_best: int) -> None:
+    tables = tables_of(twin)
+    for width in WIDTHS:
+        agenda = agenda_of(twin, tables, width, merge=merge)
+        assert agenda.derivations(n_best) == twin.beam(width, merge, n_best)
+
+
+@settings(max_examples=40)
+@given(twins())
+@example(TAGGED_TEXT)
+@example(replace(TAGGED_TEXT, by_words=True))
+def test_merging_without_a_limit_is_exact(twin: WordsTwin) -> None:
+    tables = tables_of(twin)
+    agenda = agenda_of(twin, tables, None, merge=True)
+    ((score, actions),) = agenda.derivations(1)
+    assert score == max(score for score, _ in twin.all())
+    assert score == twin.score(actions)
+
+
+@settings(max_examples=40)
+@given(twins(), st.sampled_from(WIDTHS), st.booleans())
+def test_constraints_and_the_longest_word_are_kept(
+    twin: WordsTwin, width: int, merge: bool
+) -> None:
+    agenda = agenda_of(twin, tables_of(twin), width, merge=merge)
+    for _, actions in agenda.derivations(5):
+        words = words_of(twin.text, actions)
+        assert "".join(words) == twin.text
+        begins = {0, *ends_of(words)}
+        wishes = [0] * len(twin.text) if twin.constraints is None else list(twin.constraints)
+        wishes[:1] = [1] if wishes else []
+        assert all((i in begins) == (wish == 1) for i, wish in enumerate(wishes) if wish)
+        for end, word in zip(ends_of(words), words, strict=True):
+            # A word that is too long goes on only where it must.
+            limit = twin.max_word_length or len(word)
+            assert set(wishes[end - len(word) + limit : end]) <= {2}
+
+
+def test_a_word_is_too_long_only_where_it_must_not_end() -> None:
+    # Words of two characters, but the third and the fourth character must not begin one.
+    twin = WordsTwin(
+        "一二三四五六", parse("append: len(w-1)"), lambda _: (9,),
+        max_word_length=2, constraints=[0, 0, 2, 2, 0, 0],
+    )  # fmt: skip
+    tables = empty_tables(WordTransitions(CharacterAtoms()))
+    agenda = agenda_of(twin, tables, None)
+    assert {len(words_of(twin.text, a)[0]) for _, a in agenda.derivations(99)} == {1, 4}
+    assert agenda.legal([1]) == [0, 1]
+    assert agenda.legal([1, 0]) == [0]
+    assert agenda.legal([1, 0, 0, 0]) == [1]
+    assert agenda.legal([1, 0, 0, 0, 1, 0]) == [2]
+    assert agenda.legal([1, 0, 0, 0, 1, 0, 2]) == []
+
+
+def test_every_character_needs_its_constraint() -> None:
+    system = WordTransitions(CharacterAtoms())
+    with pytest.raises(ValueError, match="every character needs its constraint"):
+        system.load_text("一二", [0])
+    system.load_text("", [])
+
+
+# Ties ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [None, 3])
+def test_ties_go_to_the_lower_action_and_then_to_the_better_parent(width: int | None) -> None:
+    twin = WordsTwin("一二三", parse("append: c0"), lambda _: (0,))
+    tables = empty_tables(WordTransitions(CharacterAtoms()))
+    agenda = agenda_of(twin, tables, width)
+    everything = [[1, 0, 0, 2], [1, 1, 0, 2], [1, 0, 1, 2], [1, 1, 1, 2]]
+    assert agenda.derivations(9) == [(0.0, actions) for actions in everything[:width]]
+
+
+def test_a_better_parent_goes_before_one_with_a_lower_action() -> None:
+    # Separating before the second character is better; afterwards everything is equal.
+    twin = WordsTwin("一二三", parse("boundary: c0"), lambda _: (0,))
+    width = EVENTS[1]["boundary"]
+    (template,) = twin.templates
+    weights = SmallWeights(0, EVENTS[1])
+    for feature in (f for c in ("一",) for f in twin.features(((c, 0),), "boundary")):
+        assert feature.template == template
+        weights.drawn[feature] = [0, 1]
+    assert width == 2
+    agenda = agenda_of(twin, weights.tables(), None)
+    assert agenda.derivations(9) == [
+        (1.0, [1, 1, 0, 2]), (1.0, [1, 1, 1, 2]), (0.0, [1, 0, 0, 2]), (0.0, [1, 0, 1, 2]),
+    ]  # fmt: skip
+
+
+# Weights of a training ----------------------------------------------------------------------------
+
+TAGGED = [
+    "小王_0 在_1 图书馆_0 看书_2 。_1",
+    "图书_0 馆长_0 看_2 小王_0 １２_1 次_0 。_1",
+    "王小明_0 明天_0 在_1 馆_0 里_1 看_2 图_0 。_1",
+    "天天_1 看_2 小说_0 ，_1 说_2 小_2 天_0",
+]
+PROBES = ["小王天天在馆里看书。", "图书馆长说王小明１２次", "看看看", "𠮷"]
+
+
+@dataclass(frozen=True)
+class Trained:
+    templates: tuple[StateTemplate, ...]
+    n_tags: int
+    tables: list[TrainedRows]
+    examples: list[tuple[list[str], list[int]]]
+
+    def twin(self, text: str, **settings: object) -> WordsTwin:
+        weights = RowWeights(self.tables, EVENTS[self.n_tags])
+        return WordsTwin(text, self.templates, weights, self.n_tags, "extended", **settings)  # type: ignore[arg-type]
+
+
+def examples(n_tags: int) -> list[tuple[list[str], list[int]]]:
+    sentences = [[pair.split("_") for pair in line.split()] for line in TAGGED]
+    return [([w for w, _ in s], [int(t) % n_tags for _, t in s]) for s in sentences]
+
+
+def train(
+    templates: Sequence[StateTemplate], n_tags: int, *, memo: bool = True, epochs: int = 10
+) -> list[TrainedRows]:
+    """Averaged tables of a training on the sentences above."""
+    system = WordTransitions(CharacterAtoms("extended", True), n_tags)
+    learner = new_learner(system)
+    compiled = [system.compile(words, tags, learner) for words, tags in examples(n_tags)]
+    trainer = AgendaTrainer(system, templates, learner, 4, memo=memo)
+    for _ in range(epochs):
+        trainer.epoch(compiled, np.arange(len(compiled)))
+    return learner.average()
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["words", "tags"])
+def trained(request: pytest.FixtureRequest) -> Trained:
+    n_tags = request.param
+    table = "zhang_clark_2011" if n_tags == 1 else "zhang_clark_2011_joint"
+    templates = parse(table, "types", "characters", n_tags=n_tags)
+    return Trained(templates, n_tags, train(templates, n_tags), examples(n_tags))
+
+
+def in_steps(tables: Sequence[TrainedRows]) -> list[TrainedRows]:
+    """Weights rounded to steps of 1/64, whose sums are exact in any order."""
+    return [
+        TrainedRows(t.n_columns, t.arrays | {"values": np.round(t.arrays["values"] * 64) / 64})
+        for t in tables
+    ]
+
+
+@pytest.mark.parametrize("by_words", [False, True], ids=["by characters", "by words"])
+@pytest.mark.parametrize("width", [1, 4, 100])
+def test_the_beam_of_a_trained_model(trained: Trained, by_words: bool, width: int) -> None:
+    exact = replace(trained, tables=in_steps(trained.tables))
+    for text in [*PROBES[1:], PROBES[0][: 10 if width < 100 else 5]]:
+        twin = exact.twin(text[:8], by_words=by_words)
+        agenda = agenda_of(twin, exact.tables, width)
+        found = agenda.derivations(width)
+        assert found == twin.beam(width, n_best=width)
+        assert found[0][0] == agenda.score(found[0][1]) == twin.score(found[0][1])
+        assert agenda.derivations(1) == found[:1]
+
+
+def test_training_teaches_the_sentences(trained: Trained) -> None:
+    # Else the weights that the other tests look at would say little.
+    for words, _ in trained.examples:
+        agenda = agenda_of(trained.twin("".join(words)), trained.tables, 16)
+        assert words_of("".join(words), agenda.derivations(1)[0][1]) == words
+
+
+@pytest.mark.parametrize("by_words", [False, True], ids=["by characters", "by words"])
+@pytest.mark.parametrize("merge", [False, True], ids=["all", "merged"])
+def test_the_memo_changes_no_bit(trained: Trained, by_words: bool, merge: bool) -> None:
+    for text in PROBES:
+        twin = trained.twin(text, by_words=by_words)
+        for width in (3, 200):
+            with_memo, without = (
+                agenda_of(twin, trained.tables, width, merge=merge, memo=memo)
+                for memo in (True, False)
+            )
+            found = with_memo.derivations(50)
+            assert without.derivations(50) == found
+            # Scored again, now that the memo holds what it has seen.
+            assert with_memo.derivations(50) == found
+
+
+def test_the_best_fall_and_score_the_same_again(trained: Trained) -> None:
+    for text in PROBES:
+        agenda = agenda_of(trained.twin(text), trained.tables, 8)
+        found = agenda.derivations(30)
+        scores = [score for score, _ in found]
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(actions) for _, actions in found}) == len(found)
+        assert [agenda.score(actions) for _, actions in found] == scores
+        if len(text) > 4:
+            # The last slot keeps as many as are asked for, though the others are narrower.
+            assert len(found) == min(30, 8)
+
+
+def test_a_wider_last_slot() -> None:
+    # Two items by three ways: not the width but what reaches the last slot is the limit.
+    twin = WordsTwin("一二三四", parse("append: c0"), lambda _: (0,))
+    agenda = agenda_of(twin, empty_tables(WordTransitions(CharacterAtoms())), 2)
+    assert len(agenda.derivations(1)) == 1
+    assert len(agenda.derivations(9)) == 2
+
+
+def test_anchors_that_look_alike_do_not_meet_in_the_memo() -> None:
+    # Small numbers of groups and small positions: each group's only anchor is the position.
+    templates = parse(
+        "append: c0 | c-1 c+1 | append: c0 type0", "separate: c0 | c-1", "boundary: c-2 c0 | c+1",
+        "tag: c0 | c0 c+1", "tag: type0 t-1 | c0 t-2", "separate: c0 t-1 | w-1 | w-2 | w-1 w-2",
+        n_tags=3,
+    )  # fmt: skip
+    system = WordTransitions(CharacterAtoms("extended", True), 3)
+    assert len(StateScorer(system, templates, empty_tables(system)).groups) > 8
+    with_memo, without = (train(templates, 3, memo=memo) for memo in (True, False))
+    for one, other in zip(with_memo, without, strict=True):
+        assert sorted(one.arrays) == sorted(other.arrays)
+        assert all(
+            one.arrays[name].tobytes() == other.arrays[name].tobytes() for name in one.arrays
+        )
+    assert any(table.n_rows for table in with_memo)
+    # Much longer than the sentences, and than what the memo begins with.
+    text = "".join(PROBES) * 12
+    twin = WordsTwin(text, templates, lambda _: (0,), 3, "extended")
+    found = agenda_of(twin, with_memo, 6).derivations(6)
+    assert agenda_of(twin, with_memo, 6, memo=False).derivations(6) == found
+    exact = in_steps(with_memo)
+    twin = replace(twin, text=text[:60], weights=RowWeights(exact, EVENTS[3]))
+    assert agenda_of(twin, exact, 3).derivations(3) == twin.beam(3, n_best=3)
+
+
+# Gold derivations ---------------------------------------------------------------------------------
+
+WORD = st.tuples(st.text(alphabet="我们的1𠮷 \t　", max_size=5), st.integers(0, 2))
+
+
+@given(st.lists(WORD, max_size=6), st.sampled_from([1, 3]))
+def test_gold_actions_rebuild_the_words(pairs: list[tuple[str, int]], n_tags: int) -> None:
+    system = WordTransitions(CharacterAtoms(), n_tags)
+    learner = new_learner(system)
+    tags = [tag % n_tags for _, tag in pairs]
+    derivation = system.compile([word for word, _ in pairs], tags, learner)
+    kept = [
+        ("".join(word.split()), tag)
+        for (word, _), tag in zip(pairs, tags, strict=True)
+        if word.split()
+    ]
+    if not kept:
+        assert derivation is None
+        return
+    words = [word for word, _ in kept]
+    text = "".join(words)
+    assert derivation.gold[-1] == 1 + n_tags
+    assert words_of(text, derivation.gold) == words
+    assert [a - 1 for a in derivation.gold[:-1] if a] == [tag for _, tag in kept]
+    assert len(derivation) == len(text)
+    assert derivation.units.tolist() == [0, *ends_of(words)]
+    if n_tags == 1:
+        assert system.compile(words, None, learner).gold == derivation.gold
+    # Gold is a derivation: every action is legal where it is taken.
+    system.load_text(text)
+    tables = empty_tables(system)
+    agenda = Agenda(StateScorer(system, parse("append: c0"), tables))
+    for i, action in enumerate(derivation.gold):
+        assert action in agenda.legal(derivation.gold[:i])
+
+
+def test_gold_needs_a_tag_that_exists_for_every_word() -> None:
+    system = WordTransitions(CharacterAtoms(), 2)
+    learner = new_learner(system)
+    for tag in (-1, 2):
+        with pytest.raises(ValueError, match=f"there is no tag {tag}"):
+            system.compile(["一"], [tag], learner)
+    with pytest.raises(ValueError, match="zip"):
+        system.compile(["一", "二"], [0], learner)
+
+
+# Use ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [0, -1, 2**31])
+def test_a_beam_has_at_least_one_state(width: int) -> None:
+    system = WordTransitions(CharacterAtoms())
+    scorer = StateScorer(system, parse("append: c0"), empty_tables(system))
+    with pytest.raises(ValueError, match=f"width {width} cannot be"):
+        Agenda(scorer, width)
+
+
+def test_actions_that_do_not_exist_or_come_after_the_end() -> None:
+    system = WordTransitions(CharacterAtoms())
+    agenda = Agenda(StateScorer(system, parse("append: c0"), empty_tables(system)))
+    system.load_text("一")
+    for look in (agenda.score, agenda.legal):
+        for action in (-1, 3):
+            with pytest.raises(ValueError, match=f"there is no action {action}"):
+                look([action])
+        with pytest.raises(ValueError, match="the sentence has ended before"):
+            look([1, 2, 1])
+    assert agenda.score([1, 2]) == 0.0
+
+
+def test_systems_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="there cannot be 0 tags"):
+        WordTransitions(CharacterAtoms(), 0)
+    with pytest.raises(ValueError, match="at most 0 characters"):
+        WordTransitions(CharacterAtoms(), max_word_length=0)
+
+
+def test_an_empty_text_has_one_derivation() -> None:
+    weights = SmallWeights(1, EVENTS[1])
+    twin = WordsTwin("", parse("zhang_clark_2011", "types"), weights, 1, "extended")
+    expected = list(twin.all())
+    agenda = agenda_of(twin, weights.tables(), 16)
+    assert agenda.derivations(5) == expected == [(expected[0][0], [2])]
+
+
+@pytest.mark.parametrize("width", [None, 5])
+def test_an_agenda_can_be_pickled(trained: Trained, width: int | None) -> None:
+    twin = trained.twin(PROBES[0][:6], by_words=True, max_word_length=3)
+    agenda = agenda_of(twin, trained.tables, width, merge=True)
+    again = pickle.loads(pickle.dumps(agenda))
+    again.system.load_text(twin.text)
+    assert again.width == agenda.width
+    assert again.merge
+    assert again.derivations(5) == agenda.derivations(5)
+
+
+def test_a_sentence_leaves_nothing_to_the_next(trained: Trained) -> None:
+    agenda = agenda_of(trained.twin(""), trained.tables, 4)
+    for text in [*PROBES, *PROBES[::-1]]:
+        agenda.system.load_text(text)
+        alone = agenda_of(trained.twin(text), trained.tables, 4)
+        assert agenda.derivations(4) == alone.derivations(4)
+
+
+def test_an_agenda_of_one_table_of_rows() -> None:
+    # Worked by hand: w-1 = 一 followed by 二 is worth 3 on separating, len(w-1) = 2 (1 + 2) 2.5.
+    twin = WordsTwin("一二", parse("separate: w-1 c0 | len(w-1)"), lambda _: (0,))
+    rows = {}
+    for feature in twin.features((("一", 0),), "separate")[:1]:
+        rows[feature.key] = [3.0]
+    for feature in twin.features((("一二", 0),), "separate")[1:]:
+        rows[feature.key] = [2.5]
+    tables = [table_of(w, rows if e == "separate" else {}) for e, w in EVENTS[1].items()]
+    agenda = agenda_of(twin, tables, None)
+    assert agenda.derivations(2) == [(3.0, [1, 1, 2]), (2.5, [1, 0, 2])]
