@@ -22,7 +22,7 @@ from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldKind, TaggedWords, Words
 from spacy_structreg.estimators.protocols import Compiled
-from spacy_structreg.estimators.settings import number
+from spacy_structreg.estimators.settings import number, whole
 from spacy_structreg.estimators.stored import StoredModel, nested, unnested
 from spacy_structreg.estimators.texts import SegmentReader, TagReader, TextEstimator, TextReader
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
@@ -96,7 +96,7 @@ class Guided(StoredModel, TextReader[WordDecoder], Generic[CharactersT, WordsT])
         self.adds_scores = adds_scores
         self.looks_ahead = looks_ahead
         self.window = None if window is None else number("window", window, 0.0)
-        self.beam = beam
+        self.beam = whole("beam", beam, 1)
         if self.characters.sentences != self.words.sentences:
             raise ValueError("the two models of a guided one must cut texts into sentences alike")
         self.sentences = self.characters.sentences

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.gold import Words
-from spacy_structreg.estimators.settings import CompleteTemplates, whole
+from spacy_structreg.estimators.settings import CompleteTemplates, choose, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -25,7 +25,7 @@ from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.characters import CharacterAtoms
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.words import WordDecoder, WordGuide, WordTransitions
-from spacy_structreg.training.agenda import AgendaTrainer
+from spacy_structreg.training.agenda import STOPS, AgendaTrainer
 from spacy_structreg.training.pieces import cut_units
 
 DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
@@ -102,6 +102,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         if max_word_length is not None:
             max_word_length = whole("max_word_length", max_word_length, 1)
         self.max_word_length = max_word_length
+        choose("update", update, STOPS)
         self.update = update
         system = WordTransitions(atoms, 1, by_words, max_word_length)
         parsed = parse_state_templates(tables, system.events, system.atoms, WORD_TABLES)
@@ -177,7 +178,11 @@ class WordFeatures(Structure[Words, WordDecoder]):
         return new_learner(self.system, learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+        # Without a limit there would be as many states as segmentations.
+        merge = self.beam is None
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, merge
+        )
 
     def new_decoder(
         self,
