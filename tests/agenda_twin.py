@@ -215,8 +215,12 @@ class WordsTwin:
         """Where a state competes."""
         if ended:
             return (len(self.text) + 1,)
-        # Complete words compete when the next one begins, at length 1; prefixes do not.
-        return (consumed(words), len(words[-1][0])) if self.by_words else (consumed(words),)
+        if not self.by_words:
+            return (consumed(words),)
+        # Complete words compete when the next one begins, at length 1; prefixes do not, unless
+        # they are longer than words should be.
+        longest = self.max_word_length or len(self.text)
+        return (consumed(words), min(len(words[-1][0]), longest))
 
     def view(self, words: Words, ended: bool) -> tuple:
         """What later features see of a state besides the text."""

@@ -83,6 +83,16 @@ TAGGED_TEXT = WordsTwin(
 )
 
 
+# Words longer than the longest share their places.
+TOO_LONG = replace(
+    TAGGED_TEXT,
+    weights=SmallWeights(0, EVENTS[3]),
+    by_words=True,
+    max_word_length=2,
+    constraints=[0, 0, 2, 2, 0],
+)
+
+
 @settings(max_examples=40)
 @given(twins())
 @example(TAGGED_TEXT)
@@ -101,6 +111,7 @@ def test_without_a_limit_every_derivation_is_found(twin: WordsTwin) -> None:
 @given(twins(), st.booleans(), st.sampled_from([1, 1, 3, 20]))
 @example(TAGGED_TEXT, False, 1)
 @example(replace(TAGGED_TEXT, by_words=True), True, 20)
+@example(TOO_LONG, False, 3)
 def test_a_beam_keeps_the_best_of_each_slot(twin: WordsTwin, merge: bool, n_best: int) -> None:
     tables = tables_of(twin)
     for width in WIDTHS:
