@@ -8,6 +8,7 @@ from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.reranker import JointReranker
 from spacy_structreg.estimators.stored import StoredModel
 from spacy_structreg.estimators.tagger import Tagger
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
@@ -19,6 +20,7 @@ _CLASSES: Final[tuple[type[StoredModel], ...]] = (
     CharacterSegmenter,
     GuidedJointTagger,
     GuidedSegmenter,
+    JointReranker,
     Tagger,
     WordJointTagger,
     WordSegmenter,

@@ -283,8 +283,12 @@ class JointFeatures(Structure[TaggedWords, WordDecoder]):
         beam: int | None = None,
         guide: WordGuide | None = None,
     ) -> WordDecoder:
-        scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return WordDecoder(Agenda(scorer, beam or self.beam, self.merge), self.tags, guide)
+        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge)
+        return WordDecoder(agenda, self.tags, guide)
+
+    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
+        """Scores of actions by the given weights, for one thread."""
+        return StateScorer(self.system.copy(), self.templates, tables)
 
     def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
         words = [word for word, _ in example]

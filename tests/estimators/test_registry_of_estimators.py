@@ -47,7 +47,7 @@ def test_unknown_tasks(task: str, small: CharacterSegmenter, tmp_path: Path) -> 
     path = tmp_path / "m.srt"
     path.write_bytes(data)
     for source, name in ((data, "model"), (path, "m.srt")):
-        with pytest.raises(ValueError, match=f"{name}: .*{task!r}.* knows character_segmenter"):
+        with pytest.raises(ValueError, match=f"{name}: .*{task!r}.* knows .*character_segmenter"):
             load_estimator(source)
 
 

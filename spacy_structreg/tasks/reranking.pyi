@@ -1,0 +1,16 @@
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.characters import CharacterDecoder
+from spacy_structreg.tasks.words import WordTransitions
+
+class RerankingDecoder(CharacterDecoder):
+    def __init__(
+        self, characters: CharacterDecoder, scorer: StateScorer, *, n_best: int, weight: float
+    ) -> None: ...
+    @property
+    def scorer(self) -> StateScorer: ...
+    @property
+    def system(self) -> WordTransitions: ...
+    @property
+    def n_best(self) -> int: ...
+    @property
+    def weight(self) -> float: ...
