@@ -1,0 +1,611 @@
+"""Words guided by characters: sums of scores, look-ahead and window by brute force, and files."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up import Change, arrays_of, f_score, sentences, tampered, text_of
+
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.learn.settings import Learning
+
+PLAIN = Learning()
+TRAIN = sentences(60, seed=21)
+DEV = sentences(25, seed=22)
+TEXTS = [text_of(words) for words in DEV]
+LABELS = "BEMS"
+WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+SHORT = st.text("大学生会人们上海家里。", min_size=1, max_size=6)
+
+TAGGED = [
+    [("大学", "N"), ("在", "P"), ("北京", "N")],
+    [("学生", "N"), ("在", "P"), ("大学", "N"), ("生活", "V")],
+    [("北京", "N"), ("大学生", "N"), ("活", "V")],
+    [("大", "V"), ("学生", "N"), ("生", "V"), ("在", "P"), ("京", "N")],
+] * 3
+
+
+def parts(**chosen: Any) -> tuple[CharacterSegmenter, WordSegmenter]:
+    common = {"epochs": 2, "learning": PLAIN, **chosen}
+    return CharacterSegmenter(**common), WordSegmenter(beam=3, **common)
+
+
+def made(**chosen: Any) -> GuidedSegmenter:
+    """An untrained one with small parts."""
+    return GuidedSegmenter(*parts(), **chosen)
+
+
+@pytest.fixture(scope="module")
+def characters() -> CharacterSegmenter:
+    return CharacterSegmenter(epochs=2, learning=PLAIN, sentences="doc").fit(TRAIN)
+
+
+@pytest.fixture(scope="module")
+def words() -> WordSegmenter:
+    """The beam holds all segmentations of seven characters."""
+    chosen = {"beam": 64, "merge": False, "epochs": 2, "sentences": "doc", "learning": PLAIN}
+    return WordSegmenter(**chosen).fit(TRAIN)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> GuidedSegmenter:
+    """A trained segmenter; tests that change weights take their own."""
+    return made(weight=0.5).fit(TRAIN)
+
+
+def scores_of(model: Any, text: str) -> dict[tuple[Any, ...], float]:
+    """The scores of all analyses of a short text."""
+    return {tuple(words): score for score, words in model.nbest(text, 64)}
+
+
+def labels_of(words: Sequence[str]) -> str:
+    return "".join("S" if len(word) == 1 else "B" + "M" * (len(word) - 2) + "E" for word in words)
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beam", [1, 3, 64])
+def test_without_weight_it_is_the_model_of_words(
+    beam: int, characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    chosen = {"weight": 0.0, "looks_ahead": False, "window": None, "beam": beam}
+    guided = GuidedSegmenter(characters, words, **chosen)
+    change = setting("beam", beam)
+    alone = WordSegmenter.from_bytes(tampered(words.to_bytes(), change))
+    for text in TEXTS:
+        assert guided.predict(text) == alone.predict(text)
+        assert guided.nbest(text, 3) == alone.nbest(text, 3)
+
+
+@pytest.mark.parametrize("looks_ahead", [False, True])
+@pytest.mark.parametrize("weight", [0.0, 0.5, 3.0])
+def test_scores_are_those_of_words_and_weighted_characters(
+    weight: float, looks_ahead: bool, characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    guided = GuidedSegmenter(
+        characters, words, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+    )
+
+    @given(SHORT)
+    @settings(max_examples=15)
+    def check(text: str) -> None:
+        of_words, of_characters = scores_of(words, text), scores_of(characters, text)
+        expected = {key: of_words[key] + weight * of_characters[key] for key in of_words}
+        assert len(expected) == 2 ** (len(text) - 1)
+        assert scores_of(guided, text) == pytest.approx(expected, abs=1e-6)
+        best = expected[tuple(guided.predict(text))]
+        assert best == pytest.approx(max(expected.values()), abs=1e-6)
+
+    check()
+
+
+def test_scores_that_are_not_added(characters: CharacterSegmenter, words: WordSegmenter) -> None:
+    """The characters only rank and shut out."""
+    guided = GuidedSegmenter(characters, words, weight=2.0, adds_scores=False, window=None, beam=64)
+    for text in TEXTS:
+        short = text[:6]
+        assert scores_of(guided, short) == pytest.approx(scores_of(words, short), abs=1e-6)
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4])
+@pytest.mark.parametrize("window", [None, 0.0, 2.0])
+def test_ranks_are_no_scores(
+    beam: int, window: float | None, characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    """However narrow the search, what is found has the score that it has."""
+    guided = GuidedSegmenter(characters, words, weight=1.5, beam=beam, window=window)
+    for text in TEXTS:
+        short = text[:6]
+        of_words, of_characters = scores_of(words, short), scores_of(characters, short)
+        for score, found in guided.nbest(short, 2):
+            key = tuple(found)
+            assert score == pytest.approx(of_words[key] + 1.5 * of_characters[key], abs=1e-6)
+
+
+def test_look_ahead_alone_finds_the_best_of_characters(
+    characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    """With a weight that leaves words no say, one state is enough: its rank is the best score."""
+    guided = GuidedSegmenter(characters, words, weight=1e6, window=None, beam=1)
+    for text in TEXTS:
+        found = guided.predict(text)
+        best = characters.nbest(text, 2)
+        if len(best) < 2 or best[0][0] - best[1][0] > 1e-3:
+            assert found == characters.predict(text)
+
+
+# The window ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_an_infinite_window_is_none(
+    beam: int, characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    wide = GuidedSegmenter(characters, words, weight=0.5, window=1e12, beam=beam)
+    none = GuidedSegmenter(characters, words, weight=0.5, window=None, beam=beam)
+    for text in TEXTS:
+        assert wide.nbest(text, 3) == none.nbest(text, 3)
+
+
+@pytest.mark.parametrize("window", [0.0, 1.0, 5.0])
+def test_labels_beyond_the_window_are_shut_out(
+    window: float, characters: CharacterSegmenter, words: WordSegmenter
+) -> None:
+    chosen = {"weight": 0.0, "looks_ahead": False, "window": window, "beam": 64}
+    guided = GuidedSegmenter(characters, words, **chosen)
+    narrowed = 0
+    for text in (text[:6] for text in TEXTS):
+        of_words, of_characters = scores_of(words, text), scores_of(characters, text)
+        least = max(of_characters.values()) - window - 1e-6
+        within = {
+            (i, label)
+            for key, score in of_characters.items()
+            if score >= least
+            for i, label in enumerate(labels_of(key))
+        }
+        allowed = [key for key in of_words if set(enumerate(labels_of(key))) <= within]
+        narrowed += len(allowed) < len(of_words)
+        found = scores_of(guided, text)
+        assert set(found) == set(allowed)
+        assert found == pytest.approx({key: of_words[key] for key in allowed}, abs=1e-6)
+    assert narrowed
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def suffixes(first: str, n: int) -> Iterator[str]:
+    """All legal labels of the last n characters of a sentence, by their first label."""
+    follows = {"B": "ME", "M": "ME", "E": "BS", "S": "BS"}
+    for rest in product(LABELS, repeat=n - 1):
+        path = first + "".join(rest)
+        if path[-1] in "ES" and all(b in follows[a] for a, b in pairwise(path)):
+            yield path
+
+
+@given(text=SHORT, window=st.sampled_from([0.0, 0.5, 3.0, 20.0]))
+@settings(max_examples=15)
+def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, window: float) -> None:
+    structure: Any = characters._known_structure()
+    tables = characters._decoders().tables
+    guide = structure.new_guide(tables, (), window=window)
+    transitions = tables[structure.features.tag_bigram].weights(0).reshape(4, 4)
+    emissions, outlook, allowed = guide.tables(text)
+    n = len(text)
+    assert emissions.shape == outlook.shape == allowed.shape == (n, 4)
+
+    def score(path: str, begin: int) -> float:
+        numbers = [LABELS.index(label) for label in path]
+        seen = sum(emissions[begin + i, y] for i, y in enumerate(numbers))
+        return float(seen + sum(transitions[a, b] for a, b in pairwise(numbers)))
+
+    analyses = scores_of(characters, text)
+    assert {key: score(labels_of(key), 0) for key in analyses} == pytest.approx(analyses, abs=1e-6)
+    best = max(analyses.values())
+    for i in range(n):
+        for y, label in enumerate(LABELS):
+            ahead = [score(path, i) for path in suffixes(label, n - i)]
+            assert outlook[i, y] == pytest.approx(max(ahead, default=-np.inf), abs=1e-6)
+            through = [s for key, s in analyses.items() if labels_of(key)[i] == label]
+            margin = best - window - max(through, default=-np.inf)
+            if abs(margin) > 1e-6 or window == 0.0:
+                assert allowed[i, y] == (margin <= 1e-6)
+
+
+def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
+    structure: Any = characters._known_structure()
+    guide = structure.new_guide(characters._decoders().tables)
+    assert [table.shape for table in guide.tables("")] == [(0, 4)] * 3
+    # Without a window nothing is shut out.
+    assert guide.tables("大学")[2].all()
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(guide)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "complaint"),
+    [
+        ({"weight": -1.0}, "weight"),
+        ({"weight": np.inf}, "weight"),
+        ({"weight": np.nan}, "weight"),
+        ({"window": -1.0}, "window"),
+        ({"window": np.nan}, "window"),
+    ],
+)
+def test_guides_that_cannot_be(
+    characters: CharacterSegmenter, chosen: dict[str, float], complaint: str
+) -> None:
+    structure: Any = characters._known_structure()
+    with pytest.raises(ValueError, match=complaint):
+        structure.new_guide(characters._decoders().tables, (), **chosen)
+    with pytest.raises(ValueError, match="no tags"):
+        structure.new_guide(characters._decoders().tables, ("N",))
+
+
+# Settings and training ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chosen", "complaint"),
+    [
+        ({"weight": -0.5}, "weight"),
+        ({"weight": np.nan}, "weight"),
+        ({"window": -1.0}, "window"),
+        ({"window": np.inf}, "window"),
+        ({"beam": 0}, "beam"),
+        ({"beam": None}, "beam"),
+    ],
+)
+def test_settings_that_cannot_be(chosen: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        GuidedSegmenter(**chosen)
+
+
+def test_parts_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match="into sentences alike"):
+        GuidedSegmenter(CharacterSegmenter(sentences="doc"), WordSegmenter())
+    six = CharacterSegmenter(epochs=1, labels="six")
+    guided = GuidedSegmenter(six, parts()[1]).fit(TRAIN[:5])
+    with pytest.raises(ValueError, match="labels 'bmes'"):
+        guided.predict("大学")
+
+
+def test_it_is_what_its_parts_are_alone(fitted: GuidedSegmenter) -> None:
+    assert made().fit(TRAIN).is_trained
+    of_characters, of_words = parts()
+    assert arrays_of(of_characters.fit(TRAIN)) == arrays_of(fitted.characters)
+    assert arrays_of(of_words.fit(TRAIN)) == arrays_of(fitted.words)  # type: ignore[arg-type]
+    assert not made().is_trained
+    with pytest.raises(ValueError, match="not been trained"):
+        made().predict("大学")
+    assert f_score(fitted, TRAIN) > 0.9  # type: ignore[arg-type]
+    found = fitted.evaluate(DEV).as_dict()["seg_f"]
+    assert found == pytest.approx(f_score(fitted, DEV))  # type: ignore[arg-type]
+
+
+def test_common_settings_are_those_of_both() -> None:
+    guided = made()
+    guided.epochs, guided.patience, guided.n_models, guided.seed = 3, 2, 2, 7
+    for part in (guided.characters, guided.words):
+        assert (part.epochs, part.patience, part.n_models, part.seed) == (3, 2, 2, 7)
+    assert (guided.epochs, guided.patience, guided.n_models, guided.seed) == (3, 2, 2, 7)
+
+
+def test_the_best_weight_is_tuned() -> None:
+    guided = made().fit(TRAIN, DEV)
+    figures = {}
+    for weight in WEIGHTS:
+        fixed = GuidedSegmenter(guided.characters, guided.words, weight=weight)
+        figures[weight] = fixed.evaluate(DEV).as_dict()["seg_f"]
+    best = [weight for weight in WEIGHTS if figures[weight] == max(figures.values())]
+    assert guided.tuned_weight == best[len(best) // 2]
+    assert guided.weight is None
+    assert guided.evaluate(DEV).as_dict()["seg_f"] == max(figures.values())
+    # On other sentences it may be another one; these have no word that more weight would change.
+    chosen = guided.tune([["大"]])
+    assert chosen == WEIGHTS[len(WEIGHTS) // 2]
+
+
+def test_a_fixed_weight_is_not_tuned() -> None:
+    guided = made(weight=0.125).fit(TRAIN[:20], DEV)
+    assert guided.tune(DEV) == guided.tuned_weight == 0.125
+    with pytest.raises(ValueError, match="no word"):
+        guided.tune([])
+
+
+def test_a_changed_weight_is_decoded_with(fitted: GuidedSegmenter) -> None:
+    guided = pickle.loads(pickle.dumps(fitted))
+    before = guided.nbest(TEXTS[0], 1)[0][0]
+    guided.tuned_weight = 7.0
+    assert guided.nbest(TEXTS[0], 1)[0][0] != before
+    guided.tuned_weight = fitted.tuned_weight
+    assert guided.nbest(TEXTS[0], 1)[0][0] == before
+
+
+def test_seeds_repeat_and_threads_change_no_byte() -> None:
+    expected = made().fit(TRAIN[:30], DEV[:10]).to_bytes()
+    assert made().fit(TRAIN[:30], DEV[:10]).to_bytes() == expected
+    assert made().fit(TRAIN[:30], DEV[:10], n_threads=3).to_bytes() == expected
+    assert GuidedSegmenter(*parts(seed=9)).fit(TRAIN[:30], DEV[:10]).to_bytes() != expected
+
+
+def test_many_threads_decode(fitted: GuidedSegmenter) -> None:
+    expected = [fitted.predict(text) for text in TEXTS]
+    assert fitted.predict_batch(TEXTS, n_threads=3) == expected
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(fitted.predict, TEXTS)) == expected
+    for text, found in zip(TEXTS, expected, strict=True):
+        assert "".join(found) == text
+
+
+def test_portions_go_on_where_a_file_ended() -> None:
+    whole = made(weight=0.5)
+    for _ in range(3):
+        whole.partial_fit(TRAIN)
+    again = made(weight=0.5).partial_fit(TRAIN)
+    for _ in range(2):
+        again = GuidedSegmenter.from_bytes(again.to_bytes(state="training")).partial_fit(TRAIN)
+    assert again.to_bytes() == whole.to_bytes()
+    assert again.predict_batch(TEXTS) == whole.predict_batch(TEXTS)
+    # What was predicted with before is not what is predicted with after.
+    before = whole.to_bytes()
+    whole.partial_fit(DEV)
+    assert whole.to_bytes() != before
+
+
+def test_compiled_sentences_belong_to_both() -> None:
+    one, other = made(), made()
+    compiled = one.compile(TRAIN)
+    assert one.owns(compiled)
+    other.partial_fit(DEV)
+    assert not other.owns(compiled)
+    one.learn(compiled)
+    assert one.to_bytes() == made().partial_fit(TRAIN).to_bytes()
+
+
+def test_averages_are_those_of_the_parts(fitted: GuidedSegmenter) -> None:
+    other = GuidedSegmenter(*parts(seed=4), weight=2.0).fit(TRAIN)
+    average = GuidedSegmenter.average([fitted, other])
+    assert average.tuned_weight == fitted.tuned_weight
+    for name, kind in (("characters", CharacterSegmenter), ("words", WordSegmenter)):
+        expected = kind.average([getattr(fitted, name), getattr(other, name)])
+        assert arrays_of(getattr(average, name)) == arrays_of(expected)
+    with pytest.raises(ValueError, match="no model"):
+        GuidedSegmenter.average([])
+    with pytest.raises(ValueError, match="not been trained"):
+        GuidedSegmenter.average([fitted, made()])
+    strange = GuidedSegmenter(CharacterSegmenter(epochs=1, types=None), parts()[1])
+    strange.fit(TRAIN[:5])
+    with pytest.raises(ValueError, match="differ in"):
+        GuidedSegmenter.average([fitted, strange])
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_every_way_gives_equal_bytes(fitted: GuidedSegmenter, tmp_path: Path) -> None:
+    data = fitted.to_bytes()
+    path = tmp_path / "m.srm"
+    fitted.save(path)
+    assert path.read_bytes() == data
+    for again in (
+        GuidedSegmenter.load(path),
+        GuidedSegmenter.load(path, verify=False),
+        GuidedSegmenter.from_bytes(data),
+        pickle.loads(pickle.dumps(fitted)),
+        copy.deepcopy(fitted),
+    ):
+        assert again.to_bytes() == data
+        assert again.predict_batch(TEXTS) == fitted.predict_batch(TEXTS)
+        assert again.nbest(TEXTS[0], 3) == fitted.nbest(TEXTS[0], 3)
+    mapped = GuidedSegmenter.load(path)
+    mapped.save(path)
+    assert path.read_bytes() == data
+    assert mapped.predict(TEXTS[0]) == fitted.predict(TEXTS[0])
+
+
+def test_settings_travel() -> None:
+    chosen = {"adds_scores": False, "looks_ahead": False, "window": None, "beam": 7}
+    guided = made(weight=None, **chosen).fit(TRAIN[:20], DEV[:5])
+    again = GuidedSegmenter.from_bytes(guided.to_bytes())
+    for name in (*chosen, "weight", "tuned_weight"):
+        assert getattr(again, name) == getattr(guided, name)
+    untrained = pickle.loads(pickle.dumps(made(**chosen)))
+    assert not untrained.is_trained
+    assert {name: getattr(untrained, name) for name in chosen} == chosen
+
+
+def small(state: Any = "trained") -> bytes:
+    learning = {"learning": PLAIN, "types": None, "epochs": 1}
+    of_characters = CharacterSegmenter(templates="c0 | t-1t0", **learning)
+    of_words = WordSegmenter(templates="separate: w-1 | append: c-1 c0", beam=2, **learning)
+    guided = GuidedSegmenter(of_characters, of_words, weight=0.5)
+    guided.partial_fit([["大学", "生活"], ["学生", "活", "。"]])
+    return guided.to_bytes(state=state)
+
+
+def refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"^some\.srm: "):
+        GuidedSegmenter.from_bytes(data, name="some.srm")
+
+
+def setting(name: str, value: Any) -> Change:
+    return lambda header, arrays: header["settings"].__setitem__(name, value)
+
+
+def inner(name: str, key: str, value: Any) -> Change:
+    """An entry of the header of one of the models."""
+    return lambda header, arrays: header["models"][name].__setitem__(key, value)
+
+
+def renamed(old: str, new: str) -> Change:
+    return lambda header, arrays: arrays.__setitem__(new, arrays.pop(old))
+
+
+def both(name: str, key: str, value: Any) -> Change:
+    """A setting of one of the models, wherever it is written."""
+
+    def change(header: dict[str, Any], arrays: Any) -> None:
+        header["settings"][name][key] = value
+        header["models"][name]["settings"][key] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        setting("weight", -1.0),
+        setting("weight", np.nan),
+        setting("weight", "1"),
+        setting("window", -2.0),
+        setting("window", np.inf),
+        setting("beam", 0),
+        setting("beam", None),
+        setting("beam", True),
+        setting("looks_ahead", 1),
+        setting("words", {}),
+        setting("characters", []),
+        setting("strange", 1),
+        both("words", "sentences", "doc"),
+        both("words", "beam", -1),
+        both("words", "update", "late"),
+        both("characters", "labels", "six"),
+        inner("words", "task", "character_segmenter"),
+        inner("words", "state", "half"),
+        inner("words", "settings", {}),
+        inner("characters", "columns", [4]),
+        lambda header, arrays: header.__setitem__("models", {}),
+        lambda header, arrays: header.__setitem__("models", []),
+        lambda header, arrays: header["models"].__setitem__("words", 5),
+        lambda header, arrays: header["models"].pop("words"),
+        lambda header, arrays: header["models"].__setitem__("more", {}),
+        lambda header, arrays: header["models"].__setitem__(
+            "words", header["models"]["characters"]
+        ),
+        lambda header, arrays: header.pop("tuned_weight"),
+        lambda header, arrays: header.__setitem__("tuned_weight", -1.0),
+        lambda header, arrays: header.__setitem__("tuned_weight", np.nan),
+        lambda header, arrays: header.__setitem__("tuned_weight", np.inf),
+        lambda header, arrays: header.__setitem__("tuned_weight", "1"),
+        lambda header, arrays: header.__setitem__("task", "guided_joint_tagger"),
+        lambda header, arrays: arrays.pop("words.0.keys"),
+        renamed("words.0.keys", "0.keys"),
+        renamed("words.0.keys", "others.0.keys"),
+        renamed("words.0.keys", "words.words.0.keys"),
+        renamed("words.0.keys", "words.7.keys"),
+        renamed("words.0.keys", "characters.7.keys"),
+        renamed("words.0.keys", "words"),
+    ],
+)
+@pytest.mark.parametrize("state", ["trained", "training"])
+def test_crafted_files(change: Change, state: str) -> None:
+    refused(tampered(small(state), change))
+
+
+def test_states_that_differ() -> None:
+    """One part trained, the other one running: neither of them was saved so."""
+    data = small("training")
+    refused(tampered(data, inner("words", "state", "trained")))
+    refused(tampered(small(), inner("words", "state", "training")))
+
+
+def test_cut_files() -> None:
+    data = small()
+    for cut in range(0, len(data), 151):
+        refused(data[:cut])
+    refused(data + b"\0")
+
+
+# With tags ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tag_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
+    """Nothing is pruned, and the beam holds all analyses of three characters."""
+    common = {"epochs": 2, "sentences": "doc", "learning": PLAIN}
+    free = {"lengths": False, "dictionary": False, "least_begun": None}
+    of_words = WordJointTagger(beam=64, merge=False, **free, **common)
+    return CharacterJointTagger(prune=None, **common).fit(TAGGED), of_words.fit(TAGGED)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+@pytest.mark.parametrize("looks_ahead", [False, True])
+def test_tagged_scores_are_sums(weight: float, looks_ahead: bool, tag_parts: Any) -> None:
+    of_characters, of_words = tag_parts
+    guided = GuidedJointTagger(
+        *tag_parts, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+    )
+    assert guided.tags == ("N", "P", "V")
+    for text in ("大", "在京", "大学生", "活在大", "没有过"):
+        first, second = scores_of(of_words, text), scores_of(of_characters, text)
+        assert len(first) == 3 * 4 ** (len(text) - 1)
+        expected = {key: score + weight * second[key] for key, score in first.items()}
+        assert scores_of(guided, text) == pytest.approx(expected, abs=1e-6)
+        best = expected[tuple(guided.predict_tagged(text))]
+        assert best == pytest.approx(max(expected.values()), abs=1e-6)
+
+
+def test_tagged_windows(tag_parts: Any) -> None:
+    of_characters, of_words = tag_parts
+    chosen = {"weight": 0.0, "looks_ahead": False, "window": 4.0, "beam": 64}
+    guided = GuidedJointTagger(*tag_parts, **chosen)
+    for text in ("在京", "大学生", "活在大", "没有过"):
+        first, second = scores_of(of_words, text), scores_of(of_characters, text)
+
+        def labels(key: Any) -> set[tuple[int, str]]:
+            places = labels_of([word for word, _ in key])
+            tags = [tag for word, tag in key for _ in word]
+            return {
+                (i, place + tag) for i, (place, tag) in enumerate(zip(places, tags, strict=True))
+            }
+
+        least = max(second.values()) - 4.0 - 1e-6
+        within = set().union(*(labels(key) for key, score in second.items() if score >= least))
+        assert set(scores_of(guided, text)) == {key for key in first if labels(key) <= within}
+
+
+def test_a_guided_tagger_is_trained_and_stored() -> None:
+    def new(**chosen: Any) -> GuidedJointTagger:
+        common = {"epochs": 3, "learning": PLAIN}
+        return GuidedJointTagger(
+            CharacterJointTagger(**common), WordJointTagger(beam=4, **common), **chosen
+        )
+
+    guided = new().fit(TAGGED, TAGGED[:4])
+    assert guided.tuned_weight in WEIGHTS
+    assert guided.evaluate(TAGGED).as_dict()["joint_f"] > 0.9
+    again = GuidedJointTagger.from_bytes(guided.to_bytes())
+    texts = ["".join(word for word, _ in sentence) for sentence in TAGGED]
+    for text in texts:
+        assert again.predict_tagged(text) == guided.predict_tagged(text)
+        assert [word for word, _ in guided.predict_tagged(text)] == guided.predict(text)
+    assert list(guided.predict_tagged_stream(texts, n_threads=2)) == [
+        guided.predict_tagged(text) for text in texts
+    ]
+    assert pickle.loads(pickle.dumps(guided)).to_bytes() == guided.to_bytes()
+    assert new().fit(TAGGED, TAGGED[:4]).to_bytes() == guided.to_bytes()
+
+
+def test_tags_must_be_the_same() -> None:
+    """Two taggers of other corpora do not decode together."""
+    common = {"epochs": 1, "learning": PLAIN}
+    of_characters = CharacterJointTagger(**common).fit([[("大学", "N"), ("在", "P")]])
+    of_words = WordJointTagger(**common).fit([[("大学", "N"), ("在", "V")]])
+    with pytest.raises(ValueError, match="these tags"):
+        GuidedJointTagger(of_characters, of_words).predict("大学")
