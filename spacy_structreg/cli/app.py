@@ -14,10 +14,11 @@ from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.init_config import init_config_command
+from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
 
-HELP = """Chinese word segmentation with linear structured models: prepare corpora, configure
-training, segment and evaluate."""
+HELP = """Chinese word segmentation and tagging with linear structured models: prepare corpora,
+configure training, segment and evaluate."""
 
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
@@ -28,5 +29,6 @@ structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("average")(average_command)
+structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 
 spacy_app.add_typer(structreg_app)

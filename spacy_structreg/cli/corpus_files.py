@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
     from spacy_structreg.corpora import conllu
     from spacy_structreg.corpora.sighan import SighanFile
 
@@ -394,13 +396,14 @@ def tree_relations(sentence: conllu.Sentence) -> list[str]:
 
 
 def read_docs(path: Path) -> Iterator[Sentence]:
-    """Yield the words of each Doc of a `.spacy` file that has any; raises as `read_sentences`."""
+    """Yield the words and tags of each Doc of a `.spacy` file that has any words.
+
+    Raises as `read_sentences`.
+    """
     import zlib
 
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
-
-    from spacy_structreg.pipeline.documents import gold_words
 
     data = path.read_bytes()
     try:
@@ -410,7 +413,15 @@ def read_docs(path: Path) -> Iterator[Sentence]:
             f"{path}: not a corpus in spaCy's binary format ({error}); make one with "
             "'python -m spacy structreg convert'"
         ) from error
-    sentences = [words for words in map(gold_words, docs) if words]
+    sentences = [sentence for sentence in map(sentence_of_doc, docs) if sentence.words]
     if not sentences:
         raise ValueError(f"{path}: no Doc of the file has a word")
-    yield from map(Sentence, sentences)
+    yield from sentences
+
+
+def sentence_of_doc(doc: Doc) -> Sentence:
+    """The words of a Doc, as `gold_words` has them, and the tags that it has of them."""
+    tokens = [("".join(token.text.split()), token.tag_, token.pos_) for token in doc]
+    tokens = [token for token in tokens if token[0]]
+    words, tags, pos = ([token[part] for token in tokens] for part in range(3))
+    return Sentence(words, tags if any(tags) else None, pos if any(pos) else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,8 +33,16 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_structreg.metrics.segmentation import SegmentationScores
+    from spacy_structreg.metrics.tagging import TaggingScores
 
-__all__ = ["evaluate", "evaluate_command", "score_pipeline"]
+__all__ = ["Given", "evaluate", "evaluate_command", "score_pipeline", "score_tags"]
+
+
+class Given(str, Enum):
+    """What of the gold corpus a pipeline is given."""
+
+    text = "text"
+    words = "words"
 
 
 def evaluate_command(
@@ -42,6 +51,14 @@ def evaluate_command(
     ],
     gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Gold corpus")],
     *,
+    given: Annotated[
+        Given,
+        typer.Option(
+            "--gold",
+            help="What the pipeline is given: text, which it segments (and tags, if it does); or "
+            "words, which its pipes tag",
+        ),
+    ] = Given.text,
     format: Annotated[
         CorpusFormat, typer.Option("--format", "-f", help=FORMATS_HELP)
     ] = CorpusFormat.auto,
@@ -69,11 +86,13 @@ def evaluate_command(
     days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
     part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
 ) -> None:
-    """Evaluate the words of a pipeline against a gold corpus.
+    """Evaluate the words of a pipeline, and their tags, against a gold corpus.
 
     The pipeline segments the characters of each gold sentence. Precision, recall and F are those
-    of the SIGHAN bakeoffs; figures on words out of the vocabulary need --train. They are printed
-    in percent, and written as fractions of 1.
+    of the SIGHAN bakeoffs; figures on words out of the vocabulary need --train. If corpus and
+    pipeline have tags, joint figures count the words that are right with their tag. With --gold
+    words, the pipes of the pipeline tag the gold words, and tag_acc is the share of right tags.
+    Figures are printed in percent, and written as fractions of 1.
     """
     with user_errors():
         options = CorpusOptions(format, encoding, compounds, parse_days(days), part, Spaces.none)
@@ -81,6 +100,7 @@ def evaluate_command(
             pipeline,
             gold,
             options,
+            given=given,
             train=train,
             train_format=train_format,
             output=output,
@@ -96,6 +116,7 @@ def evaluate(
     gold: Path,
     options: CorpusOptions | None = None,
     *,
+    given: Given = Given.text,
     train: Path | None = None,
     train_format: CorpusFormat = CorpusFormat.auto,
     output: Path | None = None,
@@ -103,12 +124,15 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
-    The six figures are fractions of 1, under the keys of `metrics.segmentation`; beside them stand
-    the counts behind them, and what was evaluated on what. options: of the gold corpus; encoding,
-    compounds and the corpus of a SIGHAN release hold for the training corpus as well. Raises
-    ValueError and OSError as `read_sentences` and `load_pipeline`, and if the output cannot be
-    written.
+    The figures are fractions of 1, under the keys of `metrics`: those of words; with them joint
+    ones, if the gold corpus has a tag for every word and the pipeline tags; or, of given words,
+    those of tags. Beside them stand the counts behind them, and what was evaluated on what.
+    options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
+    training corpus as well. Raises ValueError and OSError as `read_sentences`, `load_pipeline` and
+    `score_tags`, and if the output cannot be written.
     """
+    from dataclasses import asdict
+
     from spacy_structreg.about import __version__
     from spacy_structreg.cli.pipelines import load_pipeline
 
@@ -121,23 +145,21 @@ def evaluate(
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
     nlp = load_pipeline(pipeline)
-    scores = score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)
+    scores: SegmentationScores | TaggingScores
+    if given is Given.words:
+        scores = score_tags(nlp, sentences, vocabulary)
+    else:
+        scores = score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)
     report: dict[str, Any] = {
         **scores.as_dict(),
-        "counts": {
-            "sentences": len(sentences),
-            "gold": scores.gold,
-            "predicted": scores.predicted,
-            "correct": scores.correct,
-            "oov": scores.oov,
-            "oov_correct": scores.oov_correct,
-        },
+        "counts": {"sentences": len(sentences), **asdict(scores)},
         "pipeline": {
             "lang": nlp.meta["lang"],
             "name": nlp.meta["name"],
             "version": nlp.meta["version"],
         },
         "gold": gold.name,
+        "given": given.value,
         "format": options.format.value,
         "part": options.part,
         "days": None if options.days is None else sorted(options.days),
@@ -179,21 +201,74 @@ def score_pipeline(
     """Segment the characters of each gold sentence, and score the words.
 
     vocabulary: the words of the training corpus. White space within words is left out on both
-    sides. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if there
-    are no words to score, or the pipeline cannot segment.
+    sides. The scores are `JointScores` if all gold words have tags and the pipeline tags. Shows a
+    progress bar on standard error, if that is a terminal. Raises ValueError if there are no words
+    to score, or the pipeline cannot segment.
     """
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import segmented
+    from spacy_structreg.cli.pipelines import segmented, tagged, tags_texts
+    from spacy_structreg.metrics.joint import score_joint
     from spacy_structreg.metrics.segmentation import score_segmentation
 
     gold = [squeezed(sentence.words) for sentence in sentences]
     if not any(gold):
         raise ValueError("the gold corpus has no words to score")
-    predicted = segmented(nlp, map("".join, gold), n_threads=n_threads)
-    bar = tqdm(predicted, desc="evaluate", unit=" sentences", total=len(gold), disable=None)
-    with bar:
+    texts = map("".join, gold)
+    progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
+    pairs = list(map(gold_tags, sentences))
+    if tags_texts(nlp) and all(tag for sentence in pairs for _, tag in sentence):
+        with tqdm(tagged(nlp, texts, n_threads=n_threads), **progress) as found:
+            return score_joint(pairs, found, vocabulary)
+    with tqdm(segmented(nlp, texts, n_threads=n_threads), **progress) as bar:
         return score_segmentation(gold, bar, vocabulary)
+
+
+def score_tags(
+    nlp: Language, sentences: list[Sentence], vocabulary: set[str] | None = None
+) -> TaggingScores:
+    """Let the pipes of a pipeline tag the gold words of each sentence, and score the tags.
+
+    vocabulary: the words of the training corpus. Gold words without a tag do not count. Shows a
+    progress bar on standard error, if that is a terminal. Raises ValueError if there are no tags to
+    score, or no pipe tags.
+    """
+    from spacy.tokens import Doc
+    from tqdm import tqdm
+
+    from spacy_structreg.cli.pipelines import tagging_pipes
+    from spacy_structreg.metrics.tagging import TaggingScorer
+    from spacy_structreg.pipeline.documents import tagged_words
+
+    gold = [pairs for pairs in map(gold_tags, sentences) if pairs]
+    if not any(tag for pairs in gold for _, tag in pairs):
+        raise ValueError("the gold corpus has no tags to score")
+    if not tagging_pipes(nlp):
+        raise ValueError(
+            "no pipe of the pipeline tags given words (a tokenizer tags the words that it finds "
+            "itself); train one with 'init-config --task tag', or leave --gold words out"
+        )
+    words = ([word for word, _ in pairs] for pairs in gold)
+    docs = nlp.pipe(Doc(nlp.vocab, words=each, spaces=[False] * len(each)) for each in words)
+    scorer = TaggingScorer(vocabulary)
+    any_tag = False
+    with tqdm(docs, desc="evaluate", unit=" sentences", total=len(gold), disable=None) as bar:
+        for pairs, doc in zip(gold, bar, strict=True):
+            tags = [tag for _, tag in tagged_words(doc)]
+            any_tag = any_tag or any(tags)
+            scorer.add(pairs, tags)
+    if not any_tag:
+        raise ValueError(
+            f"the pipeline gave no tag to any word; train {', '.join(tagging_pipes(nlp))} first"
+        )
+    return scorer.scores()
+
+
+def gold_tags(sentence: Sentence) -> list[tuple[str, str]]:
+    """The words of a sentence as `squeezed` has them, with their tags; "" where there is none."""
+    tags = sentence.tags or [""] * len(sentence.words)
+    pairs = (("".join(word.split()), tag) for word, tag in zip(sentence.words, tags, strict=True))
+    return [(word, tag) for word, tag in pairs if word]
 
 
 def squeezed(words: list[str]) -> list[str]:
@@ -205,11 +280,11 @@ def print_table(report: dict[str, Any]) -> None:
     """Print the figures of a report in percent; `-` stands for those that are not known."""
     from wasabi import msg
 
-    from spacy_structreg.metrics.segmentation import SegmentationScores
-
+    # Figures stand before the counts behind them.
     rows = []
-    for key in SegmentationScores(0, 0, 0).as_dict():
-        figure = report[key]
+    for key, figure in report.items():
+        if key == "counts":
+            break
         rows.append((key, "-" if figure is None else f"{100 * figure:.2f}"))
     msg.table(rows, title=f"{report['gold']}, {report['counts']['sentences']:,} sentences")
 

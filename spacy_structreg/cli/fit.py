@@ -1,4 +1,4 @@
-"""`structreg fit`: train a config's segmenter by its own `fit`, without spaCy's training loop."""
+"""`structreg fit`: train a config's tokenizer or tagger by its own `fit`, without spaCy's loop."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ import typer
 from spacy_structreg.cli.errors import user_errors
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_structreg.estimators.protocols import Report
-    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 __all__ = ["fit", "fit_command"]
 
@@ -51,7 +48,7 @@ def fit_command(
         Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
 ) -> None:
-    """Train the segmenter of a config in a fraction of the time of `spacy train`.
+    """Train the tokenizer or the tagger of a config in a fraction of the time of `spacy train`.
 
     The epoch that is best on the development corpus is kept. Seed and most epochs are those of
     [training]; settings are changed as with `spacy train`, for example
@@ -78,7 +75,7 @@ def fit_command(
         for seed, epoch, dev_f in zip(
             figures["seeds"], figures["dev_epochs"], figures[name], strict=True
         ):
-            typer.echo(f"seed {seed}: dev F {dev_f:.4f} at epoch {epoch}")
+            typer.echo(f"seed {seed}: {name} {dev_f:.4f} at epoch {epoch}")
         typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
 
 
@@ -95,64 +92,44 @@ def fit(
     report: Path | None = None,
     overrides: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Train and write a pipeline; returns seeds, best epochs and F on dev, one for each model.
+    """Train and write a pipeline; returns seed, best epoch and figure on dev of each model.
 
-    The F is that by which the model chooses epochs, under ``dev_`` and its name.
+    The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
+    is initialized as in spaCy's training: rules, lists of words, what is copied from others.
 
-    Raises ValueError if a corpus is empty or unreadable, or the config has no segmenter of ours.
+    Raises ValueError if a corpus is empty or unreadable, and as `load_training`.
     """
-    from spacy.util import load_config, load_model_from_config
-
+    from spacy_structreg.cli.training import load_training
     from spacy_structreg.corpora.files import replace_text
-    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
-    settings = load_config(config, overrides=overrides or {}, interpolate=False)
-    training = settings.interpolate()["training"]
-    nlp = load_model_from_config(settings, auto_fill=True)
-    if not isinstance(nlp.tokenizer, ModelTokenizer):
-        raise ValueError(
-            f"{config}: the tokenizer is none of spacy_structreg; make a config with "
-            "'python -m spacy structreg init-config --task segment'"
-        )
-    segmenter = nlp.tokenizer.model
-    if training["seed"] is not None:
-        segmenter.seed = training["seed"]
-    if training["max_epochs"] > 0:
-        segmenter.epochs = training["max_epochs"]
-    segmenter.patience = patience
-    segmenter.n_models = n_models
-    whole = None if everything is None else read(nlp, nlp.tokenizer, everything)
-    segmenter.fit(
-        read(nlp, nlp.tokenizer, train),
-        read(nlp, nlp.tokenizer, dev),
-        n_threads=n_threads,
-        progress=True,
-    )
-    best = best_epochs(segmenter.history)
+    training = load_training(config, overrides)
+    gold, held_out = training.sentences(train), training.sentences(dev)
+    whole = None if everything is None else training.sentences(everything)
+    # Labels, records and the like of the model are those of `fit`, which begins anew.
+    training.initialize(train)
+    training.apply_settings()
+    model = training.model
+    model.patience = patience
+    model.n_models = n_models
+    model.fit(gold, held_out, n_threads=n_threads, progress=True)
+    best = best_epochs(model.history)
     figures: dict[str, Any] = {
-        "seeds": [segmenter.seed + number for number in range(n_models)],
+        "seeds": [model.seed + number for number in range(n_models)],
         "dev_epochs": [epoch.epoch for epoch in best],
-        f"dev_{segmenter.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
+        f"dev_{model.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
     }
     if whole is not None:
-        segmenter.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
-        segmenter.patience = None
-        segmenter.fit(whole, n_threads=n_threads, progress=True)
-        figures["epochs_on_all"] = segmenter.epochs
+        model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
+        model.patience = None
+        model.fit(whole, n_threads=n_threads, progress=True)
+        figures["epochs_on_all"] = model.epochs
     output.parent.mkdir(parents=True, exist_ok=True)
-    nlp.to_disk(output)
+    training.nlp.to_disk(output)
     if report is not None:
         report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(report) as stream:
             stream.write(json.dumps(figures, indent=2) + "\n")
     return figures
-
-
-def read(nlp: Language, tokenizer: ModelTokenizer[Any, Any], path: Path) -> list[Sequence[Any]]:
-    """What a tokenizer learns from each Doc of a corpus, as training in spaCy reads it."""
-    from spacy_structreg.pipeline.readers import read_references
-
-    return [tokenizer.gold(doc) for doc in read_references(nlp, path)]
 
 
 def best_epochs(history: Sequence[Report]) -> list[Report]:

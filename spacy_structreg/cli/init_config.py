@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_structreg.cli import config_texts as texts
 from spacy_structreg.cli.corpus_files import (
     TEXT_SUFFIXES,
     CorpusFormat,
@@ -18,6 +21,9 @@ from spacy_structreg.cli.corpus_files import (
     read_sentences,
 )
 from spacy_structreg.cli.errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy_structreg.learn.settings import Learning
 
 __all__ = ["Task", "init_config", "init_config_command"]
 
@@ -27,14 +33,23 @@ BATCH_SIZE = 100
 # an epoch of most corpora costs time; more than all epochs of a small one would cost the model.
 EVAL_FREQUENCY = 10
 PATIENCE_EPOCHS = 5
+# Share of the words of a corpus whose tags a table must have to be chosen.
+LEAST_KNOWN = 0.95
+NO_MAP = "none"
 # Where a template takes a value.
 PLACE = re.compile("<([a-z0-9_]+)>")
+
+ABOUT_TOKENIZER_PIPELINE = """\
+# The tokenizer is trained in a run of its own. Pipes that work on words are trained afterwards, in
+# another run, which takes the tokenizer over with spacy.copy_from_base_model.v1."""
 
 
 class Task(str, Enum):
     """What a config trains."""
 
     segment = "segment"
+    joint = "joint"
+    tag = "tag"
 
 
 def init_config_command(
@@ -46,7 +61,13 @@ def init_config_command(
     ],
     *,
     task: Annotated[
-        Task, typer.Option("--task", "-t", help="What is to be trained: segment, a tokenizer")
+        Task,
+        typer.Option(
+            "--task",
+            "-t",
+            help="What is to be trained: segment, a tokenizer; joint, a tokenizer that tags its "
+            "words; tag, a pipe that tags given words",
+        ),
     ],
     lang: Annotated[str, typer.Option("--lang", "-l", help="spaCy's code of the language")] = "zh",
     train: Annotated[
@@ -60,6 +81,28 @@ def init_config_command(
     dev: Annotated[
         Path | None, typer.Option("--dev", help="Development corpus: written into the config")
     ] = None,
+    tags: Annotated[
+        bool | None,
+        typer.Option(
+            "--tags/--no-tags",
+            help="segment: learn words with their tags, which is better. Without the option, do so "
+            "if the training corpus has tags",
+        ),
+    ] = None,
+    tag_map: Annotated[
+        str | None,
+        typer.Option(
+            "--tag-map",
+            help="joint: the table from tags to universal ones: ctb, pfr, ptb, ud_chinese, "
+            "ud_chinese_1 or none. Without the option, the one that fits the training corpus",
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base", help="tag: folder or package of the pipeline whose tokenizer is taken over"
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", "-F", help="Replace the output file if there is one")
     ] = False,
@@ -69,7 +112,9 @@ def init_config_command(
     It is complete, and explains the settings that one may want to change.
     """
     with user_errors():
-        config = init_config(task, lang=lang, train=train, dev=dev)
+        config = init_config(
+            task, lang=lang, train=train, dev=dev, tags=tags, tag_map=tag_map, base=base
+        )
         if str(output) == STDOUT:
             sys.stdout.write(config)
             return
@@ -86,19 +131,25 @@ def init_config(
     lang: str = "zh",
     train: Path | None = None,
     dev: Path | None = None,
+    tags: bool | None = None,
+    tag_map: str | None = None,
+    base: str | None = None,
 ) -> str:
     """The text of a training config.
 
     lang: a language that spaCy knows. train, dev: the corpora, as the config will name them. The
     sentences of the first are counted, so that one epoch lies between two evaluations; without it,
     1,000 sentences do, and training does not stop early.
+    tags: whether a segmenter learns from tags; None for if each word of `train` has one.
+    tag_map: of a joint tagger, a name of `corpora.tag_maps`, or ``"none"``; None for the table that
+    has the tags of `train`, if there is one.
+    base: of a tagger, the pipeline whose tokenizer is taken over; None for that of the language.
 
-    Raises ValueError for an unknown language, for a path with `$` in it, and as `read_sentences`
-    for the training corpus; OSError if that cannot be read.
+    Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without the
+    tags that are to be learnt, and as `read_sentences` for the training corpus; OSError if that
+    cannot be read.
     """
     from spacy.util import get_lang_class
-
-    from spacy_structreg.estimators.character_segmenter import DEFAULT_LEARNING
 
     try:
         get_lang_class(lang)
@@ -106,12 +157,23 @@ def init_config(
         raise ValueError(
             f"spaCy has no language {lang!r}; choose one of its codes, such as zh"
         ) from error
+    if base is not None and task is not Task.tag:
+        raise ValueError("--base is for the task tag: the tokenizer of another task is trained")
     eval_frequency, patience = EVAL_FREQUENCY, 0
+    counts: Counter[str] = Counter()
     if train is not None:
-        n_sentences = sum(1 for _ in read_sentences(train, as_trained_on(train)))
+        n_sentences = 0
+        for sentence in read_sentences(train, as_trained_on(train)):
+            n_sentences += 1
+            counts.update(sentence.tags or [""])
         # Batches of an epoch, the last of which may be smaller.
         eval_frequency = -(-n_sentences // BATCH_SIZE)
         patience = PATIENCE_EPOCHS * eval_frequency
+    has_tags = bool(counts) and not counts[""]
+    # A tagger leaves sentences out that lack tags, but some there must be.
+    enough = bool(counts.keys() - {""}) if task is Task.tag else has_tags
+    if train is not None and not enough and (task is not Task.segment or tags):
+        raise ValueError(f"{train}: not all words have tags, from which the config would learn")
     values = {
         "train": config_path(train),
         "dev": config_path(dev),
@@ -120,10 +182,122 @@ def init_config(
         "eval_frequency": eval_frequency,
         "patience": patience,
         # The only language whose config has arguments for every tokenizer.
-        "tokenizer_arguments": ZH_ARGUMENTS if lang == "zh" else "",
-        **{name: json.dumps(value) for name, value in DEFAULT_LEARNING.as_dict().items()},
+        "tokenizer_arguments": texts.ZH_ARGUMENTS if lang == "zh" else "",
+        "before_init": "before_init = null\n",
+        "rules": "",
     }
-    return PLACE.sub(lambda match: str(values[match[1]]), TEMPLATES[task])
+    if task is Task.tag:
+        values |= values_of_tagger(lang, base)
+        return filled(texts.PIPELINE_OF_TAGGER, values)
+    joint = task is Task.joint
+    values |= values_of_tokenizer(joint=joint, tags=joint or (has_tags if tags is None else tags))
+    if joint:
+        name = tag_map or fitting_tag_map(counts)
+        if name is not None and name != NO_MAP:
+            check_tag_map(name)
+            values["pipeline"] = '["tokenizer_trainer", "attribute_ruler"]'
+            values["ruler"] = texts.RULER
+            values["rules"] = filled((texts.RULES,), {"tag_map": json.dumps(name)})
+    return filled(texts.PIPELINE_OF_TOKENIZER, values)
+
+
+def filled(parts: Sequence[str], values: dict[str, Any]) -> str:
+    """The parts of a config with values in their places."""
+    return PLACE.sub(lambda match: str(values[match[1]]), "".join(parts)).rstrip("\n") + "\n"
+
+
+def values_of_tokenizer(*, joint: bool, tags: bool) -> dict[str, Any]:
+    """What stands in the places of a tokenizer's config.
+
+    joint: whether it writes tags. tags: whether its model learns them.
+    """
+    from spacy_structreg.estimators import character_joint_tagger, character_segmenter
+
+    of_model = character_joint_tagger if tags else character_segmenter
+    task = "finds words and their tags" if joint else "segments text into words"
+    return {
+        "task": task,
+        "about_pipeline": ABOUT_TOKENIZER_PIPELINE,
+        "pipeline": '["tokenizer_trainer"]',
+        "tokenizer": json.dumps(f"spacy_structreg.{'JointTagger' if joint else 'Segmenter'}.v1"),
+        "architecture": json.dumps(
+            f"spacy_structreg.{'CharacterJointTagger' if tags else 'CharacterSegmenter'}.v1"
+        ),
+        "prune": texts.PRUNE if tags else "",
+        "model": "nlp.tokenizer.model",
+        "unit": "characters",
+        "a_unit": "a character",
+        "trainer": json.dumps(
+            "structreg_joint_trainer" if joint else "structreg_tokenizer_trainer"
+        ),
+        "ruler": "",
+        "about_gold": "# A tokenizer is given no gold annotation.",
+        "gold": "[]",
+        "trained": "tokenizer",
+        "scores": texts.JOINT_SCORES if joint else texts.SEGMENTATION_SCORES,
+        **learning_values(of_model.DEFAULT_LEARNING),
+    }
+
+
+def values_of_tagger(lang: str, base: str | None) -> dict[str, Any]:
+    """What stands in the places of a tagger's config. Raises ValueError as `load_pipeline`."""
+    import spacy
+    from thinc.api import Config
+
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.estimators.tagger import DEFAULT_LEARNING
+
+    nlp = spacy.blank(lang) if base is None else load_pipeline(base)
+    if nlp.lang != lang:
+        raise ValueError(
+            f"the pipeline {base} is of the language {nlp.lang!r}; write --lang {nlp.lang}"
+        )
+    block = Config({"nlp": {"tokenizer": nlp.config["nlp"]["tokenizer"]}}).to_str()
+    values = {
+        "about_pipeline": "# Words are those of the corpus in training, and of the tokenizer then.",
+        "pipeline": '["tagger"]',
+        "tokenizer_block": block.replace("[nlp]\n\n", "").strip() + "\n\n",
+        "model": "components.tagger.model",
+        "unit": "words",
+        "a_unit": "a word",
+        "about_gold": '# The gold annotation that the tagger is given: with "sents" as well, it '
+        "sees sentences one by one.",
+        "gold": '["words"]',
+        "trained": "tagger",
+        **learning_values(DEFAULT_LEARNING),
+    }
+    if base is not None:
+        values["before_init"] = ""
+        values["rules"] = (
+            "# Takes the tokenizer over.\n[initialize.before_init]\n"
+            '@callbacks = "spacy.copy_from_base_model.v1"\n'
+            f"tokenizer = {config_path(Path(base))}\nvocab = null\n\n"
+        )
+    return values
+
+
+def learning_values(learning: Learning) -> dict[str, str]:
+    """The settings of learning in the notation of configs."""
+    return {name: json.dumps(value) for name, value in learning.as_dict().items()}
+
+
+def fitting_tag_map(counts: Counter[str]) -> str | None:
+    """The name of the table that has the most words of a corpus, by its tags; None if few."""
+    from spacy_structreg.corpora.tag_maps import TAG_MAPS
+
+    def known(name: str) -> int:
+        return sum(counts[tag] for tag in TAG_MAPS[name])
+
+    best = max(TAG_MAPS, key=known)
+    return best if known(best) > LEAST_KNOWN * counts.total() else None
+
+
+def check_tag_map(name: str) -> None:
+    """Raise ValueError if there is no table of a name."""
+    from spacy_structreg.corpora.tag_maps import TAG_MAPS
+
+    if name not in TAG_MAPS:
+        raise ValueError(f"{name!r} is no table of tags; there are {', '.join(TAG_MAPS)}, {NO_MAP}")
 
 
 def as_trained_on(path: Path) -> CorpusOptions:
@@ -153,174 +327,3 @@ def write_config(path: Path, config: str, *, force: bool = False) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replace_text(path) as stream:
         stream.write(config)
-
-
-ZH_ARGUMENTS = """\
-# spaCy asks for these with every Chinese tokenizer. They belong to pkuseg and stay as they are.
-pkuseg_model = null
-pkuseg_user_dict = "default"
-"""
-
-SEGMENT = """\
-# Training of a tokenizer that segments text into words. Settings are explained where they stand;
-# the others are spaCy's own: https://spacy.io/api/data-formats#config
-# Lines can be changed here, or on the command line: --training.max_epochs 10
-
-[paths]
-# Corpora: .spacy files, made by `python -m spacy structreg convert`, or segmented text (.txt).
-train = <train>
-dev = <dev>
-vectors = null
-init_tok2vec = null
-
-[system]
-# One seed, one corpus: the same model, to the byte.
-seed = 0
-gpu_allocator = null
-
-[nlp]
-lang = <lang>
-# The tokenizer is trained in a run of its own. Pipes that work on words are trained afterwards, in
-# another run, which takes the tokenizer over with spacy.copy_from_base_model.v1.
-pipeline = ["tokenizer_trainer"]
-disabled = []
-before_creation = null
-after_creation = null
-after_pipeline_creation = null
-batch_size = 1000
-
-[nlp.tokenizer]
-@tokenizers = "spacy_structreg.Segmenter.v1"
-
-[nlp.tokenizer.model]
-@architectures = "spacy_structreg.CharacterSegmenter.v1"
-# The features: the name of a table, or templates of one's own, such as "c-1 | c0 | c1 | c-1c0".
-templates = "zhang2014"
-# Character types (digit, letter, punctuation, ...) as features: "extended", "g10" or null.
-types = "extended"
-# Let full-width letters, digits and punctuation look like half-width ones to the model.
-half_width = true
-# Add the two neighbours of a character as a feature.
-skip_bigram = false
-# "punctuation" cuts text into sentences first; "doc" takes every text as one.
-sentences = "punctuation"
-# Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the second and
-# third character of long words apart.
-labels = "bmes"
-# Of the order of sentences within a batch; null takes the seed of the training.
-seed = null
-
-# How weights are learnt, and kept from fitting the training corpus too closely.
-[nlp.tokenizer.model.learning]
-@misc = "spacy_structreg.Learning.v1"
-# "perceptron", or a passive-aggressive update: "pa", "pa_i" or "pa_ii". The latter are better for
-# one model, the perceptron for models that are averaged.
-update = <update>
-# C of the passive-aggressive updates, above 0; the perceptron has none and leaves it at 1.
-aggressiveness = <aggressiveness>
-# Penalties on all weights at every update, 0 for none: l2 makes them smaller by this share of
-# themselves, l1 by this amount. The more sentences, and the shorter the mini-samples, the smaller
-# they must be: 0.00001 is a start.
-l2 = <l2>
-l1 = <l1>
-# L1 that is owed while a weight rests, and paid when it is next met; not together with l1 or l2.
-cumulative_l1 = <cumulative_l1>
-# Probability that a character is hidden in training, and that a feature is left out.
-dropout = <dropout>
-hidden_dropout = <hidden_dropout>
-# Mean length in characters of the pieces that training sentences are cut into, 1 or more; null
-# leaves sentences whole.
-mini_sample = <mini_sample>
-# What counts as one update for averaging and penalties: "examples", "mistakes" or "epochs".
-clock = <clock>
-
-[nlp.vectors]
-@vectors = "spacy.Vectors.v1"
-
-[components]
-
-# Trains the tokenizer, and leaves texts as they are.
-[components.tokenizer_trainer]
-factory = "structreg_tokenizer_trainer"
-
-[corpora]
-
-[corpora.train]
-@readers = "spacy_structreg.Corpus.v1"
-path = ${paths.train}
-# A tokenizer is given no gold annotation.
-gold = []
-# How many sentences to take; 0 for all.
-limit = 0
-
-[corpora.dev]
-@readers = "spacy_structreg.Corpus.v1"
-path = ${paths.dev}
-gold = []
-limit = 0
-
-[training]
-seed = ${system.seed}
-gpu_allocator = ${system.gpu_allocator}
-# Not used: the tokenizer has no neural network, nor has it a gradient.
-dropout = 0.0
-accumulate_gradient = 1
-# Steps without a better score before training stops; 0 for never.
-patience = <patience>
-max_epochs = 20
-max_steps = 0
-# Steps from one evaluation to the next. A step is a batch of <batch_size> sentences, so the number
-# of training sentences / <batch_size> is one evaluation an epoch. The best evaluation decides which
-# model is kept: let there be several.
-eval_frequency = <eval_frequency>
-frozen_components = []
-annotating_components = []
-dev_corpus = "corpora.dev"
-train_corpus = "corpora.train"
-before_to_disk = null
-before_update = null
-
-[training.logger]
-@loggers = "spacy.ConsoleLogger.v1"
-progress_bar = true
-
-[training.batcher]
-@batchers = "spacy.batch_by_sequence.v1"
-size = <batch_size>
-get_length = null
-
-# spaCy asks for an optimizer; the tokenizer does not use it.
-[training.optimizer]
-@optimizers = "Adam.v1"
-beta1 = 0.9
-beta2 = 0.999
-L2_is_weight_decay = true
-L2 = 0.01
-grad_clip = 1.0
-use_averages = false
-eps = 0.00000001
-learn_rate = 0.001
-
-# What counts as the best model: F of words, as the SIGHAN bakeoffs define it.
-[training.score_weights]
-seg_f = 1.0
-seg_p = 0.0
-seg_r = 0.0
-token_acc = null
-
-[pretraining]
-
-[initialize]
-vectors = ${paths.vectors}
-init_tok2vec = ${paths.init_tok2vec}
-vocab_data = null
-lookups = null
-before_init = null
-after_init = null
-
-[initialize.components]
-
-[initialize.tokenizer]
-<tokenizer_arguments>"""
-
-TEMPLATES = {Task.segment: SEGMENT}

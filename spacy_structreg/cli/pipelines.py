@@ -1,14 +1,14 @@
-"""Pipelines, as far as the commands need them: by their tokenizers."""
+"""Pipelines, as far as the commands need them: what they find in texts, and which pipes tag."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-__all__ = ["load_pipeline", "segmented"]
+__all__ = ["load_pipeline", "segmented", "tagged", "tagging_pipes", "tags_texts"]
 
 
 def load_pipeline(name: str) -> Language:
@@ -25,7 +25,7 @@ def load_pipeline(name: str) -> Language:
 
 
 def segmented(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
-    """Yield the words of each text, without white space, in bounded memory.
+    """Yield the words of each text, without white space around them, in bounded memory.
 
     nlp: any pipeline. A tokenizer of ours segments without making Docs; only there, and no faster
         than there are cores, do threads help.
@@ -40,3 +40,44 @@ def segmented(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> Ite
     else:
         for text in texts:
             yield gold_words(nlp.make_doc(text))
+
+
+def tagged(
+    nlp: Language, texts: Iterable[str], *, n_threads: int = 1
+) -> Iterator[list[tuple[str, str]]]:
+    """Yield the words of each text with their tags, "" for none; otherwise as `segmented`.
+
+    A tokenizer that tags does without Docs, too, unless a pipe tags its words anew.
+    """
+    from spacy_structreg.pipeline.documents import tagged_words
+    from spacy_structreg.pipeline.joint_tagger import JointTagger
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+
+    if isinstance(nlp.tokenizer, JointTagger) and not tagging_pipes(nlp):
+        yield from nlp.tokenizer.tagged_words(texts, n_threads=n_threads)
+        return
+    if isinstance(nlp.tokenizer, ModelTokenizer):
+        # Which says that a model has not been trained, where Docs would be of characters.
+        nlp.tokenizer.words(())
+        docs: Iterable[Any] = nlp.tokenizer.pipe(texts, n_threads=n_threads)
+    else:
+        docs = texts
+    yield from map(tagged_words, nlp.pipe(docs))
+
+
+def tagging_pipes(nlp: Language) -> list[str]:
+    """The names of the pipes that write ``token.tag_``."""
+    return [
+        name
+        for name, pipe in nlp.pipeline
+        if "token.tag" in nlp.get_pipe_meta(name).assigns
+        # Pipes of ours say which of the two they write.
+        and getattr(pipe, "attribute", "tag") != "pos"
+    ]
+
+
+def tags_texts(nlp: Language) -> bool:
+    """Whether the tokenizer of a pipeline, or a pipe, writes tags."""
+    from spacy_structreg.pipeline.joint_tagger import JointTagger
+
+    return isinstance(nlp.tokenizer, JointTagger) or bool(tagging_pipes(nlp))

@@ -42,6 +42,9 @@ def segment_command(
     separator: Annotated[
         str, typer.Option("--separator", "-s", help="What stands between two words")
     ] = " ",
+    tags: Annotated[
+        bool, typer.Option("--tags", help="Write each word with its tag, as word_TAG")
+    ] = False,
     threads: Annotated[
         int, typer.Option("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
@@ -61,6 +64,7 @@ def segment_command(
             files or [STDIN],
             output,
             separator=separator,
+            tags=tags,
             n_threads=threads,
             encoding=encoding,
         )
@@ -72,19 +76,22 @@ def segment(
     output: Path | None = None,
     *,
     separator: str = " ",
+    tags: bool = False,
     n_threads: int = 1,
     encoding: str = "utf-8",
 ) -> None:
     """Segment the lines of files (`-`: standard input) to a file or to standard output.
 
+    tags: write word_TAG, for pipelines that tag.
+
     Memory is bounded by the longest line. The output file is written in one step. Shows a progress
     bar on standard error, if that is a terminal and the output does not go to one. Raises
-    ValueError for faulty input or settings, with file and line, OSError for files that cannot be
-    read or written.
+    ValueError for faulty input or settings, with file and line, and for a pipeline that does not
+    tag; OSError for files that cannot be read or written.
     """
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.cli.pipelines import load_pipeline, tags_texts
     from spacy_structreg.corpora.files import line_encoding, replace_text
 
     if LINE_BREAK.search(separator):
@@ -93,7 +100,12 @@ def segment(
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
     nlp = load_pipeline(pipeline)
-    blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads)
+    if tags and not tags_texts(nlp):
+        raise ValueError(
+            f"the pipeline {pipeline} gives no tags; leave --tags out, or train one with "
+            "'init-config --task joint'"
+        )
+    blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads, tags=tags)
     on_terminal = output is None and sys.stdout.isatty()
     with tqdm(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
 
@@ -112,19 +124,33 @@ def segment(
 
 
 def segment_blocks(
-    nlp: Language, portions: Iterator[list[str]], n_threads: int
+    nlp: Language, portions: Iterator[list[str]], n_threads: int, *, tags: bool = False
 ) -> Iterator[list[list[str]]]:
-    """Yield the words of each line, in blocks of lines that are ready together."""
-    from spacy_structreg.cli.pipelines import segmented
+    """Yield the words of each line, in blocks of lines that are ready together.
 
+    tags: each with an underscore and its tag.
+    """
     if n_threads == 1:
         for portion in portions:
-            yield list(segmented(nlp, portion))
+            yield list(found_in(nlp, portion, 1, tags=tags))
         return
     # Threads are worth while for many portions at a time only.
-    words = segmented(nlp, chain.from_iterable(portions), n_threads=n_threads)
+    words = found_in(nlp, chain.from_iterable(portions), n_threads, tags=tags)
     while block := list(islice(words, PORTION_LINES)):
         yield block
+
+
+def found_in(
+    nlp: Language, lines: Iterable[str], n_threads: int, *, tags: bool
+) -> Iterator[list[str]]:
+    """Yield the words of each line as they are to be written."""
+    from spacy_structreg.cli.pipelines import segmented, tagged
+
+    if not tags:
+        yield from segmented(nlp, lines, n_threads=n_threads)
+    else:
+        for pairs in tagged(nlp, lines, n_threads=n_threads):
+            yield [f"{word}_{tag}" for word, tag in pairs]
 
 
 def read_portions(files: Iterable[str], encoding: str) -> Iterator[list[str]]:

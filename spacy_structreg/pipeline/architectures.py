@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.character_segmenter import (
+    DEFAULT_LEARNING_OF_MANY,
+    CharacterSegmenter,
+)
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.settings import Clock, Learning, UpdateRule
@@ -91,17 +95,49 @@ def create_guided_segmenter(
 
     The settings are those of the class. characters, words: its two models, from blocks of
     ``spacy_structreg.CharacterSegmenter.v1`` and ``spacy_structreg.WordSegmenter.v1``; None takes
-    what these are by default.
+    what these are by default, the first as for models that are averaged: its scores are to be of
+    the size of those of words.
     Raises ValueError for settings that do not exist or contradict each other.
     """
     return GuidedSegmenter(
-        create_character_segmenter() if characters is None else characters,
+        create_character_segmenter(learning=DEFAULT_LEARNING_OF_MANY)
+        if characters is None
+        else characters,
         create_word_segmenter() if words is None else words,
         weight=weight,
         adds_scores=adds_scores,
         looks_ahead=looks_ahead,
         window=window,
         beam=beam,
+    )
+
+
+def create_character_joint_tagger(
+    *,
+    templates: str | list[str] = "zhang2014",
+    types: str | None = "extended",
+    half_width: bool = True,
+    skip_bigram: bool = False,
+    sentences: Literal["punctuation", "doc"] = "punctuation",
+    labels: Literal["bmes", "six"] = "bmes",
+    prune: int | None = None,
+    learning: Learning | None = None,
+    seed: int | None = None,
+) -> CharacterJointTagger:
+    """Make an untrained `CharacterJointTagger`: ``spacy_structreg.CharacterJointTagger.v1``.
+
+    As `create_character_segmenter`; the settings are those of the class.
+    """
+    return CharacterJointTagger(
+        templates=templates,
+        types=types,
+        half_width=half_width,
+        skip_bigram=skip_bigram,
+        sentences=sentences,
+        labels=labels,
+        prune=prune,
+        learning=learning,
+        seed=seed,
     )
 
 
@@ -150,6 +186,34 @@ def create_word_joint_tagger(
         sentences=sentences,
         learning=learning,
         seed=seed,
+    )
+
+
+def create_guided_joint_tagger(
+    *,
+    characters: CharacterJointTagger | None = None,
+    words: WordJointTagger | None = None,
+    weight: float | None = None,
+    adds_scores: bool = True,
+    looks_ahead: bool = True,
+    window: float | None = 10.0,
+    beam: int = 4,
+) -> GuidedJointTagger:
+    """Make an untrained `GuidedJointTagger`: ``spacy_structreg.GuidedJointTagger.v1``.
+
+    As `create_guided_segmenter`, of models from blocks of
+    ``spacy_structreg.CharacterJointTagger.v1`` and ``spacy_structreg.WordJointTagger.v1``.
+    """
+    return GuidedJointTagger(
+        create_character_joint_tagger(learning=DEFAULT_LEARNING_OF_MANY)
+        if characters is None
+        else characters,
+        create_word_joint_tagger() if words is None else words,
+        weight=weight,
+        adds_scores=adds_scores,
+        looks_ahead=looks_ahead,
+        window=window,
+        beam=beam,
     )
 
 

@@ -145,8 +145,14 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         # Whoever initializes a packaged pipeline anew has not got the files it was made from.
         if user_words is not None and (Path(user_words).exists() or not self.user_words):
             self.user_words.load(user_words, replace=True)
-        if get_examples is not None:
-            self.model.prepare(self._gold_of(get_examples))
+        if get_examples is not None and not self.model.is_trained:
+            references: Iterator[Doc] = (example.reference for example in get_examples())
+            if self.model.GOLD is TAGGED:
+                first = list(islice(references, 2))
+                if _is_stand_in(first):
+                    return
+                references = chain(first, references)
+            self.model.prepare(map(self.gold, references))
 
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
@@ -172,13 +178,6 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         Raises ValueError for words without a tag then.
         """
         return gold_pairs(doc) if self.model.GOLD is TAGGED else gold_words(doc)
-
-    def _gold_of(self, get_examples: Callable[[], Iterable[Example]]) -> Iterator[Sequence[Any]]:
-        """The gold of all examples, read when it is asked for."""
-        references = (example.reference for example in get_examples())
-        first = list(islice(references, 2))
-        if self.model.GOLD is not TAGGED or not _is_stand_in(first):
-            yield from map(self.gold, chain(first, references))
 
     # Saving --------------------------------------------------------------------------------------
 

@@ -84,6 +84,7 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         },
         "pipeline": {"lang": "zh", "name": "pipeline", "version": "0.0.0"},
         "gold": "gold.txt",
+        "given": "text",
         "format": "segmented",
         "part": None,
         "days": None,

@@ -62,7 +62,7 @@ def test_the_estimator_is_what_trains(
         "dev_epochs": [scores.index(max(scores)) + 1],
         "dev_seg_f": [max(scores)],
     }
-    assert f"seed 3: dev F {max(scores):.4f}" in done.stdout
+    assert f"seed 3: dev_seg_f {max(scores):.4f}" in done.stdout
 
 
 def test_all_trains_for_as_many_epochs_as_dev_says(

@@ -208,7 +208,9 @@ def test_the_check_names_a_file_that_is_missing(tmp_path):
 
 
 def test_the_config_is_what_init_config_gives():
-    given = Config().from_str(init_config(train=TREEBANK / "train.bracket"), interpolate=False)
+    given = Config().from_str(
+        init_config(train=TREEBANK / "train.bracket", tags=False), interpolate=False
+    )
     given["paths"]["train"] = None
     kept = Config().from_disk(PROJECT / "configs" / "segment.cfg", interpolate=False)
     assert kept == given, "make the config anew: see the README of the project"

@@ -36,6 +36,9 @@ TEMPLATES = [
     "who 和 who 都 不 喜欢 what 。",
     "where 里 有 number 把 what ， who 没 看见 。",
 ]
+# Of the parts above, and of words by their slot; the words of the templates are VV or PU.
+PART_TAGS = {"那": "DT", "位": "M", "个": "M", "上": "DT", "旧": "JJ", "下": "LC"}
+SLOT_TAGS = {"who": "NR", "when": "NT", "where": "NN", "what": "NN", "how": "AD", "number": "CD"}
 CONFIG = {
     "nlp": {
         "tokenizer": {
@@ -60,6 +63,21 @@ def sentences(n: int = 150, seed: int = 0) -> list[list[str]]:
     return list(map(list, found))
 
 
+def tag_of(word: str) -> str:
+    """The tag of a word of our sentences, a tag of the Chinese Treebank."""
+    if word in PART_TAGS:
+        return PART_TAGS[word]
+    for slot, words in WORDS.items():
+        if any(word in PARTS.get(phrase, [phrase]) for phrase in words):
+            return SLOT_TAGS[slot]
+    return "VV" if word.isalnum() else "PU"
+
+
+def with_tags(words: list[str]) -> list[tuple[str, str]]:
+    """The words of a sentence with their tags."""
+    return [(word, tag_of(word)) for word in words]
+
+
 TRAIN, DEV = sentences()[:110], sentences()[110:]
 TEXTS = ["".join(words) for words in DEV]
 
@@ -67,6 +85,32 @@ TEXTS = ["".join(words) for words in DEV]
 def gold_doc(vocab: Vocab, words: list[str], **annotation: object) -> Doc:
     """A Doc of words that are written without spaces between them."""
     return Doc(vocab, words=words, spaces=[False] * len(words), **annotation)
+
+
+JOINT_CONFIG = {
+    "nlp": {
+        "tokenizer": {
+            "@tokenizers": "spacy_structreg.JointTagger.v1",
+            "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1", "seed": 7},
+        }
+    }
+}
+"""The config of a pipeline whose tokenizer tags."""
+
+
+def tagged_doc(vocab: Vocab, words: list[str]) -> Doc:
+    """A gold Doc with tags."""
+    return gold_doc(vocab, words, tags=list(map(tag_of, words)))
+
+
+def trained_joint(passes: int = 5) -> Language:
+    """A blank pipeline whose tokenizer has learnt words and tags from TRAIN."""
+    nlp = spacy.blank("zh", config=JOINT_CONFIG)
+    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
+    nlp.tokenizer.model.prepare(map(nlp.tokenizer.gold, docs))
+    for _ in range(passes):
+        nlp.tokenizer.update(docs)
+    return nlp
 
 
 def untrained(lang: str = "zh") -> Language:

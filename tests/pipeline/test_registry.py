@@ -31,13 +31,15 @@ TOKENIZERS = {
     },
     "spacy_structreg.JointTagger.v1": {
         "@tokenizers": "spacy_structreg.JointTagger.v1",
-        "model": {"@architectures": "spacy_structreg.WordJointTagger.v1"},
+        "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1"},
     },
 }
 # Further models of tokenizers, each with the tokenizer that its defaults are shown with.
 MODELS = {
     "spacy_structreg.WordSegmenter.v1": "spacy_structreg.Segmenter.v1",
     "spacy_structreg.GuidedSegmenter.v1": "spacy_structreg.Segmenter.v1",
+    "spacy_structreg.WordJointTagger.v1": "spacy_structreg.JointTagger.v1",
+    "spacy_structreg.GuidedJointTagger.v1": "spacy_structreg.JointTagger.v1",
 }
 # Runs a command that must neither warn nor depend on what this process has imported.
 PYTHON = [sys.executable, "-W", "error", "-c"]

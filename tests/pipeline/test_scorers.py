@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from pipeline.made_up import CONFIG, gold_doc
+from pipeline.made_up import CONFIG, JOINT_CONFIG, gold_doc
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
-from spacy_structreg.pipeline.scorers import score_segmentation
+from spacy_structreg.pipeline.scorers import score_joint, score_segmentation
 
 VOCAB = Vocab()
 NONE = dict.fromkeys(("token_acc", "token_p", "token_r", "token_f", "seg_p", "seg_r", "seg_f"))
@@ -121,3 +122,67 @@ def test_the_registered_scorer_and_the_tokenizer_give_these_figures() -> None:
     for figures in (make()(examples), nlp.tokenizer.score(examples), nlp.evaluate(examples)):
         assert {key: figures[key] for key in expected} == pytest.approx(expected)
         assert figures["token_f"] == pytest.approx(2 / 8)
+
+
+# Words with their tags ---------------------------------------------------------------------------
+
+
+def tagged(text: str) -> Doc:
+    """A Doc of words with tags: 中国_NR/经济_NN."""
+    words, tags = zip(*(part.split("_") for part in text.split("/")), strict=True)
+    return gold_doc(VOCAB, list(words), tags=list(tags))
+
+
+def joint(*pairs: tuple[str, str]) -> dict[str, object]:
+    return score_joint(Example(tagged(predicted), tagged(gold)) for gold, predicted in pairs)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "p", "r"),
+    [
+        ("中国_NR/经济_NN", "中国_NR/经济_NN", 1, 1),
+        ("中国_NR/经济_NN", "中国_NR/经济_VV", 1 / 2, 1 / 2),
+        ("中国_NR/经济_NN", "中国_NN/经济_NN", 1 / 2, 1 / 2),
+        # Every one of 中/国/经/济 has the tag of the gold word that it lies in.
+        ("中国_NR/经济_NN", "中_NR/国_NR/经_NN/济_NN", 0, 0),
+        ("中国_NR/经济_NN", "中国_NR/经_NN/济_NN", 1 / 3, 1 / 2),
+        ("中国_NR/经济_NN", "中国经济_NR", 0, 0),
+        ("中国_NR/经济_NN", "中国_NR/经济_", 1 / 2, 1 / 2),
+    ],
+)
+def test_words_count_with_their_tags(gold: str, predicted: str, p: float, r: float) -> None:
+    figures = joint((gold, predicted))
+    f = 2 * p * r / (p + r) if p + r else 0.0
+    assert [figures["joint_p"], figures["joint_r"], figures["joint_f"]] == pytest.approx([p, r, f])
+    words = score_segmentation([Example(tagged(predicted), tagged(gold))])
+    assert {key: figures[key] for key in words} == words
+    # A figure of gold words, which a segmented text cannot have.
+    assert "tag_acc" not in figures
+
+
+def test_spacys_tag_acc_of_over_segmented_text_is_no_measure() -> None:
+    gold, predicted = "中国_NR/经济_NN", "中_NR/国_NR/经_NN/济_NN"
+    example = Example(tagged(predicted), tagged(gold))
+    assert Scorer.score_token_attr([example], "tag")["tag_acc"] == 1.0
+    assert score_joint([example])["joint_f"] == 0.0
+
+
+def test_gold_docs_without_tags_count_for_words_alone() -> None:
+    untagged = Example(tagged("中_NR/国_NR"), gold_doc(VOCAB, ["中国"]))
+    figures = score_joint([untagged])
+    assert (figures["seg_f"], figures["joint_f"]) == (0.0, None)
+    right = Example(tagged("好_VA"), tagged("好_VA"))
+    figures = score_joint([untagged, right])
+    # 1 right of 2 gold and 3 predicted words; and of the tagged Doc, 1 of 1.
+    assert figures["seg_f"] == pytest.approx(2 / 5)
+    assert figures["joint_f"] == 1.0
+
+
+def test_the_joint_scorer_is_registered_and_the_tokenizers() -> None:
+    nlp = spacy.blank("zh", config=JOINT_CONFIG)
+    reference = tagged("中国_NR/好_VA")
+    examples = [Example(nlp.make_doc("中国好"), reference)]
+    make = registry.scorers.get("spacy_structreg.joint_scorer.v1")
+    for figures in (make()(examples), nlp.tokenizer.score(examples), nlp.evaluate(examples)):
+        # Untrained: 好 is a word of the three, and has no tag.
+        assert (figures["seg_p"], figures["joint_f"]) == (pytest.approx(1 / 3), 0.0)

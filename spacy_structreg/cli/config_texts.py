@@ -1,0 +1,320 @@
+"""The texts that `structreg init-config` puts configs together from; <names> are places."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "JOINT_SCORES",
+    "PIPELINE_OF_TAGGER",
+    "PIPELINE_OF_TOKENIZER",
+    "PRUNE",
+    "RULER",
+    "RULES",
+    "SEGMENTATION_SCORES",
+    "ZH_ARGUMENTS",
+]
+
+ZH_ARGUMENTS: Final = """\
+# spaCy asks for these with every Chinese tokenizer. They belong to pkuseg and stay as they are.
+pkuseg_model = null
+pkuseg_user_dict = "default"
+"""
+
+PATHS: Final = """\
+[paths]
+# Corpora: .spacy files, made by `python -m spacy structreg convert`, or segmented text (.txt).
+train = <train>
+dev = <dev>
+vectors = null
+init_tok2vec = null
+
+[system]
+# One seed, one corpus: the same model, to the byte.
+seed = 0
+gpu_allocator = null
+
+"""
+
+NLP: Final = """\
+[nlp]
+lang = <lang>
+<about_pipeline>
+pipeline = <pipeline>
+disabled = []
+before_creation = null
+after_creation = null
+after_pipeline_creation = null
+batch_size = 1000
+
+"""
+
+CHARACTERS: Final = """\
+# The features: the name of a table, or templates of one's own, such as "c-1 | c0 | c1 | c-1c0".
+templates = "zhang2014"
+# Character types (digit, letter, punctuation, ...) as features: "extended", "g10" or null.
+types = "extended"
+# Let full-width letters, digits and punctuation look like half-width ones to the model.
+half_width = true
+# Add the two neighbours of a character as a feature.
+skip_bigram = false
+# "punctuation" cuts text into sentences first; "doc" takes every text as one.
+sentences = "punctuation"
+# Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the second and
+# third character of long words apart.
+labels = "bmes"
+"""
+
+LEARNING: Final = """\
+# How weights are learnt, and kept from fitting the training corpus too closely.
+[<model>.learning]
+@misc = "spacy_structreg.Learning.v1"
+# "perceptron", or a passive-aggressive update: "pa", "pa_i" or "pa_ii". The latter are better for
+# one model, the perceptron for models that are averaged.
+update = <update>
+# C of the passive-aggressive updates, above 0; the perceptron has none and leaves it at 1.
+aggressiveness = <aggressiveness>
+# Penalties on all weights at every update, 0 for none: l2 makes them smaller by this share of
+# themselves, l1 by this amount. The more sentences, and the shorter the mini-samples, the smaller
+# they must be: 0.00001 is a start.
+l2 = <l2>
+l1 = <l1>
+# L1 that is owed while a weight rests, and paid when it is next met; not together with l1 or l2.
+cumulative_l1 = <cumulative_l1>
+# Probability that <a_unit> is hidden in training, and that a feature is left out.
+dropout = <dropout>
+hidden_dropout = <hidden_dropout>
+# Mean length in <unit> of the pieces that training sentences are cut into, 1 or more; null
+# leaves sentences whole.
+mini_sample = <mini_sample>
+# What counts as one update for averaging and penalties: "examples", "mistakes" or "epochs".
+clock = <clock>
+
+"""
+
+VECTORS: Final = """\
+[nlp.vectors]
+@vectors = "spacy.Vectors.v1"
+
+[components]
+
+"""
+
+CORPORA: Final = """\
+[corpora]
+
+[corpora.train]
+@readers = "spacy_structreg.Corpus.v1"
+path = ${paths.train}
+<about_gold>
+gold = <gold>
+# How many sentences to take; 0 for all.
+limit = 0
+
+[corpora.dev]
+@readers = "spacy_structreg.Corpus.v1"
+path = ${paths.dev}
+gold = <gold>
+limit = 0
+
+"""
+
+TRAINING: Final = """\
+[training]
+seed = ${system.seed}
+gpu_allocator = ${system.gpu_allocator}
+# Not used: the <trained> has no neural network, nor has it a gradient.
+dropout = 0.0
+accumulate_gradient = 1
+# Steps without a better score before training stops; 0 for never.
+patience = <patience>
+max_epochs = 20
+max_steps = 0
+# Steps from one evaluation to the next. A step is a batch of <batch_size> sentences, so the number
+# of training sentences / <batch_size> is one evaluation an epoch. The best evaluation decides which
+# model is kept: let there be several.
+eval_frequency = <eval_frequency>
+frozen_components = []
+annotating_components = []
+dev_corpus = "corpora.dev"
+train_corpus = "corpora.train"
+before_to_disk = null
+before_update = null
+
+[training.logger]
+@loggers = "spacy.ConsoleLogger.v1"
+progress_bar = true
+
+[training.batcher]
+@batchers = "spacy.batch_by_sequence.v1"
+size = <batch_size>
+get_length = null
+
+# spaCy asks for an optimizer; the <trained> does not use it.
+[training.optimizer]
+@optimizers = "Adam.v1"
+beta1 = 0.9
+beta2 = 0.999
+L2_is_weight_decay = true
+L2 = 0.01
+grad_clip = 1.0
+use_averages = false
+eps = 0.00000001
+learn_rate = 0.001
+
+"""
+
+INITIALIZE: Final = """\
+[pretraining]
+
+[initialize]
+vectors = ${paths.vectors}
+init_tok2vec = ${paths.init_tok2vec}
+vocab_data = null
+lookups = null
+<before_init>after_init = null
+
+[initialize.components]
+
+<rules>[initialize.tokenizer]
+"""
+
+ABOUT_TOKENIZER: Final = """\
+# Training of a tokenizer that <task>. Settings are explained where they stand;
+# the others are spaCy's own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+TOKENIZER: Final = """\
+[nlp.tokenizer]
+@tokenizers = <tokenizer>
+
+[nlp.tokenizer.model]
+@architectures = <architecture>
+"""
+
+SEED: Final = """\
+# Of the order of sentences within a batch; null takes the seed of the training.
+seed = null
+
+"""
+
+PRUNE: Final = """\
+# Let characters that occur so often in training, or more, have only labels that they had there;
+# null for any labels.
+prune = null
+"""
+
+TRAINER: Final = """\
+# Trains the tokenizer, and leaves texts as they are.
+[components.tokenizer_trainer]
+factory = <trainer>
+
+"""
+
+RULER: Final = """\
+# Writes token.pos_ by token.tag_. Its figures would count the words that were found alone.
+[components.attribute_ruler]
+factory = "attribute_ruler"
+scorer = null
+validate = false
+
+"""
+
+RULES: Final = """\
+[initialize.components.attribute_ruler]
+
+# From the tags of the corpus to universal ones: "ctb", "pfr", "ptb", "ud_chinese" or
+# "ud_chinese_1".
+[initialize.components.attribute_ruler.patterns]
+@misc = "spacy_structreg.TagMap.v1"
+name = <tag_map>
+
+"""
+
+SEGMENTATION_SCORES: Final = """\
+# What counts as the best model: F of words, as the SIGHAN bakeoffs define it.
+[training.score_weights]
+seg_f = 1.0
+seg_p = 0.0
+seg_r = 0.0
+token_acc = null
+
+"""
+
+JOINT_SCORES: Final = """\
+# What counts as the best model: F of words that are right with their tag.
+[training.score_weights]
+joint_f = 1.0
+joint_p = 0.0
+joint_r = 0.0
+seg_f = 0.0
+token_acc = null
+
+"""
+
+USER_WORDS: Final = """\
+# Words that are to be tokens wherever they occur: a file of one word a line, or of a word, a tab
+# and its tag. user_words = "words.txt"
+"""
+
+ABOUT_TAGGER: Final = """\
+# Training of a tagger of words. Settings are explained where they stand; the others are spaCy's
+# own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+TAGGER: Final = """\
+[components.tagger]
+factory = "structreg_tagger"
+# What is learnt and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
+attribute = "tag"
+# Tag words anew that have a tag already.
+overwrite = false
+
+[components.tagger.scorer]
+@scorers = "spacy_structreg.tagging_scorer.v1"
+
+[components.tagger.model]
+@architectures = "spacy_structreg.Tagger.v1"
+# The features: the name of a table, or templates of one's own.
+templates = "words"
+# Let full-width letters, digits and punctuation look like half-width ones to the model.
+half_width = true
+# How many sequences of tags are kept from word to word, in training and in prediction.
+beam = 4
+decode_beam = 2
+# Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every".
+update = "early"
+# Words that occur so often in training, or more, get only tags that they had there; null for any.
+dictionary = 5
+"""
+
+TAGGER_SCORES: Final = """\
+# What counts as the best model: the share of words that get the right tag.
+[training.score_weights]
+tag_acc = 1.0
+pos_acc = null
+tag_f = null
+pos_f = null
+tag_p = null
+tag_r = null
+pos_p = null
+pos_r = null
+
+"""
+
+PIPELINE_OF_TOKENIZER: Final = (
+    *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<prune>", SEED, LEARNING, VECTORS),
+    *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
+    USER_WORDS,
+)
+"""The parts of the config of a tokenizer, in their order."""
+
+PIPELINE_OF_TAGGER: Final = (
+    *(ABOUT_TAGGER, PATHS, NLP, "<tokenizer_block>", VECTORS, TAGGER, SEED, LEARNING, CORPORA),
+    *(TRAINING, TAGGER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
+)
+"""The same for a tagger."""

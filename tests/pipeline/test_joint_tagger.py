@@ -1,0 +1,246 @@
+"""The tokenizer that tags: its Docs, its gold, listed words with tags, universal tags, saving."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipeline.made_up import (
+    DEV,
+    JOINT_CONFIG,
+    TEXTS,
+    TRAIN,
+    gold_doc,
+    tagged_doc,
+    tokens,
+    trained_joint,
+    with_tags,
+)
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_structreg.corpora.tag_maps import universal_tag
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+
+TRAINED = trained_joint()
+SEEN = "".join(sorted({character for words in TRAIN for word in words for character in word}))
+any_text = st.text(st.sampled_from(SEEN + " \t\n\u3000A1🇨🇳\u0301"), max_size=60)
+
+
+@pytest.fixture
+def nlp() -> Language:
+    return trained_joint()
+
+
+def pairs(doc: Doc) -> list[tuple[str, str]]:
+    return [(token.text, token.tag_) for token in doc]
+
+
+def blank() -> Language:
+    return spacy.blank("zh", config=JOINT_CONFIG)
+
+
+# Docs --------------------------------------------------------------------------------------------
+
+
+def test_words_and_tags_are_those_of_the_model() -> None:
+    """The corpus is easy, so that they are right, too."""
+    expected = list(map(with_tags, DEV))
+    assert [TRAINED.tokenizer.model.predict_tagged(text) for text in TEXTS] == expected
+    assert [pairs(TRAINED(text)) for text in TEXTS] == expected
+    for n_threads in (1, 3):
+        assert list(map(pairs, TRAINED.tokenizer.pipe(TEXTS, n_threads=n_threads))) == expected
+        assert list(TRAINED.tokenizer.tagged_words(TEXTS, n_threads=n_threads)) == expected
+    assert list(TRAINED.tokenizer.words(TEXTS)) == DEV
+
+
+@given(any_text)
+@settings(max_examples=60)
+def test_every_token_has_a_tag_and_the_text_stays(text: str) -> None:
+    doc = TRAINED(text)
+    assert doc.text == text
+    found = TRAINED.tokenizer.model.predict_tagged(text)
+    assert [pair for pair in pairs(doc) if not pair[0].isspace()] == found
+    assert all(token.tag_ == "_SP" for token in doc if token.is_space)
+    assert not len(doc) or doc.has_annotation("TAG", require_complete=True)
+
+
+def test_white_space_has_spacys_own_tag() -> None:
+    assert [(t.text, t.tag_, t.whitespace_) for t in TRAINED("老师  小王\n")] == [
+        ("老师", "NR", " "),
+        (" ", "_SP", ""),
+        ("小王", "NR", ""),
+        ("\n", "_SP", ""),
+    ]
+
+
+def test_untrained_characters_have_no_tag() -> None:
+    doc = blank()("老师 好")
+    assert pairs(doc) == [("老", ""), ("师", ""), ("好", "")]
+    assert not doc.has_annotation("TAG")
+    with pytest.raises(ValueError, match="has not been trained"):
+        list(blank().tokenizer.tagged_words(["好"]))
+
+
+def test_tags_outlive_a_memory_zone(nlp: Language) -> None:
+    nlp.tokenizer.user_words.add("雨伞", "BRAND")
+    with nlp.memory_zone():
+        assert "BRAND" in {token.tag_ for token in nlp("请把雨伞放到河边去！")}
+    assert dict(pairs(nlp("请把雨伞放到河边去！")))["雨伞"] == "BRAND"
+
+
+# Listed words ------------------------------------------------------------------------------------
+
+
+def test_listed_words_have_the_tags_that_they_are_listed_with(nlp: Language) -> None:
+    text = "我们去New York买了雨伞。"
+    # A tag that the model knows, one that it does not know, and none.
+    nlp.tokenizer.user_words.update([("雨伞", "VV"), ("New York", "CITY"), "我们去"])
+    expected = {"雨伞": "VV", "New York": "CITY"}
+    for doc in (nlp(text), *nlp.tokenizer.pipe([text])):
+        found = dict(pairs(doc))
+        assert doc.text == text
+        assert found.items() >= expected.items()
+        assert found["我们去"] in nlp.tokenizer.model.tags
+    untrained = blank()
+    untrained.tokenizer.user_words.update([("New York", "CITY")])
+    assert [pair for pair in pairs(untrained(text)) if pair[1]] == [("New York", "CITY")]
+
+
+# Gold --------------------------------------------------------------------------------------------
+
+
+def test_an_update_is_a_pass_of_the_estimator() -> None:
+    model = CharacterJointTagger(seed=7)
+    model.prepare(map(with_tags, TRAIN))
+    for _ in range(5):
+        model.partial_fit(list(map(with_tags, TRAIN)))
+    assert TRAINED.tokenizer.model.to_bytes() == model.to_bytes()
+
+
+def test_initialize_sees_the_tags_of_the_whole_corpus() -> None:
+    nlp = blank()
+    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
+    nlp.initialize(lambda: [Example(nlp.make_doc(doc.text), doc) for doc in docs])
+    nlp.tokenizer.update(docs[:1])
+    tags = {tag for words in TRAIN for _, tag in with_tags(words)}
+    assert tags == set(nlp.tokenizer.model.tags)
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_initialize_without_examples(is_trained: bool) -> None:
+    """What spaCy makes up then has no tags, and is nothing to learn from."""
+    nlp = trained_joint(1) if is_trained else blank()
+    before = nlp.tokenizer.to_bytes()
+    nlp.initialize()
+    assert nlp.tokenizer.to_bytes() == before
+    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN[:3]]
+    nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
+    nlp.tokenizer.update(docs)
+    assert nlp.tokenizer.model.is_trained
+
+
+@pytest.mark.parametrize("tags", [None, ["NN", ""]])
+def test_gold_docs_without_tags_are_an_error(tags: list[str] | None, nlp: Language) -> None:
+    doc = gold_doc(nlp.vocab, ["老师", "好"], tags=tags)
+    message = r"the word '(老师|好)' of the gold Doc '老师好' has no tag.*tagged throughout"
+    with pytest.raises(ValueError, match=message):
+        nlp.tokenizer.update([doc])
+    untrained = blank()
+    with pytest.raises(ValueError, match=message):
+        untrained.initialize(lambda: [Example(untrained.make_doc("老师好"), doc)])
+
+
+def test_a_model_of_words_alone_is_refused() -> None:
+    config = copy.deepcopy(JOINT_CONFIG)
+    block = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}
+    config["nlp"]["tokenizer"]["model"] = block
+    with pytest.raises(ValueError, match=r"needs a model that tags.*Segmenter\.v1"):
+        spacy.blank("zh", config=config)
+
+
+def test_a_segmenter_may_hold_a_model_that_tags(tmp_path: Path) -> None:
+    config = copy.deepcopy(JOINT_CONFIG)
+    config["nlp"]["tokenizer"]["@tokenizers"] = "spacy_structreg.Segmenter.v1"
+    nlp = spacy.blank("zh", config=config)
+    nlp.tokenizer.model.fit(list(map(with_tags, TRAIN)))
+    nlp.to_disk(tmp_path)
+    for pipeline in (nlp, spacy.load(tmp_path)):
+        assert [tokens(pipeline(text)) for text in TEXTS] == DEV
+        assert not pipeline(TEXTS[0]).has_annotation("TAG")
+        golds = [tagged_doc(pipeline.vocab, words) for words in DEV]
+        examples = [Example(pipeline.make_doc(doc.text), doc) for doc in golds]
+        figures = pipeline.evaluate(examples)
+        assert figures["seg_f"] == 1.0
+        assert "joint_f" not in figures
+
+
+# Saving ------------------------------------------------------------------------------------------
+
+
+def by_bytes(nlp: Language, folder: Path) -> Language:
+    return blank().from_bytes(nlp.to_bytes())
+
+
+def by_disk(nlp: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    return spacy.load(folder)
+
+
+def by_pickle(nlp: Language, folder: Path) -> Language:
+    return pickle.loads(pickle.dumps(nlp))
+
+
+def by_copy_from_base_model(nlp: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    other = blank()
+    spacy.registry.callbacks.get("spacy.copy_from_base_model.v1")(tokenizer=str(folder))(other)
+    return other
+
+
+@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
+def test_a_copy_tags_alike(
+    way: Callable[[Language, Path], Language], nlp: Language, tmp_path: Path
+) -> None:
+    nlp.tokenizer.user_words.add("雨伞", "NR")
+    kept = way(nlp, tmp_path)
+    assert kept.tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
+    assert [pairs(kept(text)) for text in TEXTS] == [pairs(nlp(text)) for text in TEXTS]
+
+
+def test_docbin(tmp_path: Path) -> None:
+    DocBin(docs=list(TRAINED.pipe(TEXTS))).to_disk(tmp_path / "docs.spacy")
+    docs = DocBin().from_disk(tmp_path / "docs.spacy").get_docs(Vocab())
+    assert list(map(pairs, docs)) == list(map(with_tags, DEV))
+
+
+# Universal tags ----------------------------------------------------------------------------------
+
+
+def test_the_attribute_ruler_writes_universal_tags(tmp_path: Path, nlp: Language) -> None:
+    nlp.add_pipe("attribute_ruler", config={"scorer": None})
+    nlp.config["initialize"]["components"]["attribute_ruler"] = {
+        "patterns": {"@misc": "spacy_structreg.TagMap.v1", "name": "ctb"}
+    }
+    nlp.initialize()
+    nlp.to_disk(tmp_path)
+    for pipeline in (nlp, spacy.load(tmp_path)):
+        doc = pipeline("老师  在河边买了三个苹果。")
+        assert [(t.text, t.pos_) for t in doc if t.is_space] == [(" ", "SPACE")]
+        words = [token for token in doc if not token.is_space]
+        assert [t.pos_ for t in words] == [universal_tag("ctb", t.tag_, t.text) for t in words]
+        assert {"PROPN", "NUM", "NOUN", "PUNCT"} <= {t.pos_ for t in words}
+
+
+def test_another_table_is_an_error() -> None:
+    make = spacy.registry.misc.get("spacy_structreg.TagMap.v1")
+    with pytest.raises(ValueError, match="'ctb5' is no table of tags; there are ctb, pfr"):
+        make("ctb5")
