@@ -115,7 +115,7 @@ cdef class ChainGuide(WordGuide):
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil:
-        """Find the best completions: `_ahead`, of shape (n, n_labels), labels themselves included."""
+        """Find the best completions from labels on, their own scores included: `_ahead`."""
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double* last
         cdef Py_ssize_t i

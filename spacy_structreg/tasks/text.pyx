@@ -255,9 +255,8 @@ cdef class TextDecoder:
                 break
         settled = [cluster.alternatives[0] for cluster in clusters]
         if n_choices <= MOST_CHOICES:
-            rounds = [
-                (range(len(clusters)), list(product(*[cluster.alternatives for cluster in clusters])))
-            ]
+            choices = list(product(*[cluster.alternatives for cluster in clusters]))
+            rounds = [(range(len(clusters)), choices)]
         else:
             rounds = [
                 ([i], [(alternative,) for alternative in cluster.alternatives])
