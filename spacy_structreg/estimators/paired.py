@@ -293,6 +293,8 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
             inner = field(models, name, dict)
             if inner.get("settings") != header["settings"][name]:
                 raise ValueError(f"the settings of its model of {name} are not its own")
+            if inner.get("state") != header["state"]:
+                raise ValueError(f"its model of {name} is in a state that is not its own")
             setattr(self, name, cls.from_contents(name, inner, unnested(name, arrays)))
         self.tuned_weight = number("tuned_weight", field(header, "tuned_weight", float), 0.0)
         if field(header, "state", str) == "trained":
