@@ -424,6 +424,15 @@ def test_an_empty_text_has_one_derivation() -> None:
     assert agenda.derivations(5) == expected == [(expected[0][0], [2])]
 
 
+def test_before_a_text_is_loaded_there_is_an_empty_one() -> None:
+    system = WordTransitions(CharacterAtoms("extended"))
+    templates = parse("zhang_clark_2011", "types")
+    agenda = Agenda(StateScorer(system, templates, empty_tables(system)))
+    assert agenda.legal([]) == [2]
+    assert agenda.score([2]) == 0.0
+    assert agenda.derivations() == [(0.0, [2])]
+
+
 @pytest.mark.parametrize("width", [None, 5])
 def test_an_agenda_can_be_pickled(trained: Trained, width: int | None) -> None:
     twin = trained.twin(PROBES[0][:6], by_words=True, max_word_length=3)

@@ -130,11 +130,15 @@ class Twin:
         return State(i, (*state.firsts, state.position), (*state.tags, action - 1), final)
 
     def slot(self, state: State) -> tuple[int, int]:
-        """States compete that have consumed the same; by words, at the same length of the word."""
+        """States compete that have consumed the same; by words, at the same length of the word.
+
+        Words that are longer than the longest share a place.
+        """
         if state.is_final:
             return len(self.text) + 1, 0
         length = state.position - state.firsts[-1] if self.by_words else 0
-        return state.position, length
+        longest = min(self.longest or len(self.text), self.end - self.begin)
+        return state.position, min(length, longest)
 
     # Scores --------------------------------------------------------------------------------------
 
@@ -681,6 +685,49 @@ def test_with_all_hidden_no_word_is_learnt() -> None:
         for name, value in [("separate: w-1", 1), ("separate: end(w-1)", 1 + PADDING)]
     }
     assert keys <= sayable
+
+
+# Penalties and what is left behind ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "penalties", [{"l2": 0.02}, {"l1": 0.01}, {"cumulative_l1": 0.01}], ids=str
+)
+@pytest.mark.parametrize("stop", ["early", "max_violation"])
+def test_penalties_need_no_visit_of_rows_that_do_not_fire(
+    penalties: dict[str, float], stop: str
+) -> None:
+    """Catching up all rows after every example changes no weight and no average."""
+    order = np.random.default_rng(5).integers(len(GOLDS), size=40)
+    pieces = whole(GOLDS)
+    learning = Learning(**penalties)  # type: ignore[arg-type]
+    lazy, dense = (Pair(GOLDS, learning, stop=stop, width=2) for _ in range(2))
+    lazy.trainer.epoch(lazy.compiled, pieces[order])
+    for number in order.tolist():
+        dense.trainer.epoch(dense.compiled, pieces[[number]])
+        for table in dense.learner.tables:
+            for row in range(table.n_rows):
+                table.catch_up(row, dense.learner.clock)
+    assert lazy.learner.clock == dense.learner.clock == 40
+    for one, other in zip(lazy.learner.tables, dense.learner.tables, strict=True):
+        assert one.n_rows == other.n_rows > 0
+        for row in range(one.n_rows):
+            np.testing.assert_allclose(
+                one.weights(row, 40), other.weights(row, 40), rtol=1e-9, atol=1e-12
+            )
+    for one, other in zip(lazy.learner.average(), dense.learner.average(), strict=True):
+        assert one.arrays["keys"].tolist() == other.arrays["keys"].tolist()
+        np.testing.assert_allclose(one.arrays["values"], other.arrays["values"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i"])
+def test_after_training_the_agenda_decodes_without_gold_and_costs(update: str) -> None:
+    pair = learnt(Learning(update=update), [0, 1], width=4)  # type: ignore[arg-type]
+    agenda = pair.trainer.agenda
+    for text in ("北京大学生", "我们在"):
+        pair.trainer.system.load_text(text)
+        for score, actions in agenda.derivations(4):
+            assert agenda.score(actions) == pytest.approx(score, rel=1e-12)
 
 
 # Pieces -------------------------------------------------------------------------------------------
