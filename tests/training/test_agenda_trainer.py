@@ -687,6 +687,24 @@ def test_with_all_hidden_no_word_is_learnt() -> None:
     assert keys <= sayable
 
 
+@pytest.mark.parametrize(("dropout", "seen"), [(0.0, True), (1 - 2.0**-53, False)])
+def test_types_of_hidden_characters_are_hidden(dropout: float, seen: bool) -> None:
+    system = WordTransitions(CharacterAtoms("extended", False))
+    texts = ["boundary: type0 | type-1 type+1"]
+    templates = parse_state_templates(texts, system.events, system.atoms)
+    learner = new_learner(system, Learning(dropout=dropout))
+    trainer = AgendaTrainer(system, templates, learner, 2)
+    compiled = [system.compile(words, None, learner) for words in SENTENCES]
+    for noise in range(3):
+        trainer.epoch(compiled, range(len(compiled)), noise)
+    # Padding is always seen, and has no type.
+    padding = {
+        murmur_64a(struct.pack(f"<{1 + len(types)}Q", hash_string(f"boundary: {name}"), *types))
+        for name, types in [("type0", [1]), ("type-1 type+1", [1, 1])]
+    }
+    assert seen == bool(set(rows_by_key(learner.tables[2])) - padding)
+
+
 # Penalties and what is left behind ----------------------------------------------------------------
 
 
