@@ -3,34 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from spacy.language import Language
 
 from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.pipeline.shim import EstimatorShim
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+
+TOKENIZER: Final = "tokenizer"
 
 
 def average_pipelines(pipelines: Sequence[Language], mean: Mean = "nonzero") -> Language:
     """Put the average of each model of ours into the first pipeline, and return it.
 
-    mean: see `learn.averaging.average_rows`.
+    These are the models of tokenizers and of components. mean: see `learn.averaging.average_rows`.
     Raises ValueError if there is no pipeline, none has a model of ours, or the models of the same
-    place differ in what they see; the message names the place and the difference.
+    place differ in what they see; the message names the place and the difference. Nothing is
+    changed then.
     """
     if not pipelines:
         raise ValueError("there is no pipeline to average")
-    first = pipelines[0]
-    if not isinstance(first.tokenizer, ModelTokenizer):
+    first, *others = pipelines
+    places = _holders(first)
+    if not places:
         raise ValueError("the first pipeline has no model of spacy_structreg to average")
-    models = []
-    for number, nlp in enumerate(pipelines, 1):
-        if not isinstance(nlp.tokenizer, ModelTokenizer):
-            raise ValueError(f"pipeline {number} has another tokenizer than the first")
-        if not nlp.tokenizer.model.is_trained:
-            raise ValueError(f"the tokenizer of pipeline {number} has not been trained")
-        models.append(nlp.tokenizer.model)
-    try:
-        first.tokenizer.model = first.tokenizer.model.average(models, mean)
-    except ValueError as error:
-        raise ValueError(f"tokenizer: {error}") from error
+    holders = [places]
+    for number, nlp in enumerate(others, 2):
+        found = _holders(nlp)
+        for place in sorted(places.keys() ^ found.keys()):
+            if place == TOKENIZER:
+                raise ValueError(f"pipeline {number} has another tokenizer than the first")
+            raise ValueError(
+                f"the first pipeline or pipeline {number} has a pipe {place!r} of "
+                "spacy_structreg, but the other one has not"
+            )
+        holders.append(found)
+    averages = {}
+    for place in places:
+        models = [_model(found[place]) for found in holders]
+        for number, model in enumerate(models, 1):
+            if not model.is_trained:
+                raise ValueError(f"the {place} of pipeline {number} has not been trained")
+        try:
+            averages[place] = type(models[0]).average(models, mean)
+        except ValueError as error:
+            raise ValueError(f"{place}: {error}") from error
+    for place, model in averages.items():
+        holder = places[place]
+        if isinstance(holder, EstimatorShim):
+            holder.estimator = model
+        else:
+            holder.model = model
     return first
+
+
+def _holders(nlp: Language) -> dict[str, Any]:
+    """What holds the models of ours in a pipeline: a tokenizer, and shims by names of pipes."""
+    found: dict[str, Any] = {}
+    if isinstance(nlp.tokenizer, ModelTokenizer):
+        found[TOKENIZER] = nlp.tokenizer
+    for name, pipe in nlp.pipeline:
+        for shim in getattr(getattr(pipe, "model", None), "shims", ()):
+            if isinstance(shim, EstimatorShim):
+                found[name] = shim
+    return found
+
+
+def _model(holder: Any) -> Any:
+    return holder.estimator if isinstance(holder, EstimatorShim) else holder.model

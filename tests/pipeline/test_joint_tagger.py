@@ -244,3 +244,42 @@ def test_another_table_is_an_error() -> None:
     make = spacy.registry.misc.get("spacy_structreg.TagMap.v1")
     with pytest.raises(ValueError, match="'ctb5' is no table of tags; there are ctb, pfr"):
         make("ctb5")
+
+
+# Every model -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "model"),
+    [
+        ("Segmenter", "WordSegmenter"),
+        ("Segmenter", "GuidedSegmenter"),
+        ("Segmenter", "WordJointTagger"),
+        ("JointTagger", "WordJointTagger"),
+        ("JointTagger", "GuidedJointTagger"),
+    ],
+)
+def test_every_model_is_trained_and_kept(tokenizer: str, model: str, tmp_path: Path) -> None:
+    block = {
+        "@tokenizers": f"spacy_structreg.{tokenizer}.v1",
+        "model": {"@architectures": f"spacy_structreg.{model}.v1"},
+    }
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": block}})
+    nlp.add_pipe("structreg_tokenizer_trainer")
+    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
+    examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs]
+    nlp.initialize(lambda: examples)
+    for _ in range(4):
+        nlp.update(examples)
+    nlp.tokenizer.user_words.add("我们去", "VV")
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    gold = list(map(with_tags, DEV))
+    for pipeline in (nlp, loaded, pickle.loads(pickle.dumps(nlp))):
+        assert pipeline.tokenizer.to_bytes() == nlp.tokenizer.to_bytes()
+        found = [pairs(pipeline(text)) for text in TEXTS]
+        right = sum(a == b for a, b in zip(found, gold, strict=True))
+        words = sum(tokens(pipeline(text)) == w for text, w in zip(TEXTS, DEV, strict=True))
+        assert words > 0.8 * len(DEV)
+        assert right > 0.7 * len(DEV) if tokenizer == "JointTagger" else right == 0
+        assert "我们去" in tokens(pipeline("昨天我们去公园。"))

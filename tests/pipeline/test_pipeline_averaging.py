@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import spacy
-from pipeline.made_up import DEV, TRAIN, gold_doc, tokens, untrained
+from pipeline.made_up import DEV, TRAIN, gold_doc, tagged_doc, tokens, untrained
 from spacy.language import Language
+from spacy.training import Example
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.averaging import average_rows
@@ -117,3 +118,50 @@ def test_how_they_were_learnt_may_differ() -> None:
     averaged = average_pipelines([pipeline(1, learning=learning), pipeline(2)])
     assert isinstance(averaged.tokenizer.model, CharacterSegmenter)
     assert averaged.tokenizer.model.learning.l2 == 0.001
+
+
+# Taggers -----------------------------------------------------------------------------------------
+
+
+def tagging(seed: int, passes: int = 1) -> Language:
+    """A pipeline with spaCy's tokenizer and a trained tagger of ours."""
+    nlp = spacy.blank("zh")
+    model = {"@architectures": "spacy_structreg.Tagger.v1", "seed": seed}
+    nlp.add_pipe("structreg_tagger", name="tags", config={"model": model})
+    docs = [tagged_doc(nlp.vocab, words) for words in TRAIN[:40]]
+    examples = [Example(gold_doc(nlp.vocab, [t.text for t in doc]), doc) for doc in docs]
+    nlp.initialize(lambda: examples)
+    for _ in range(passes):
+        nlp.update(examples)
+    return nlp
+
+
+def test_models_of_components_are_averaged() -> None:
+    pipelines = [tagging(1), tagging(2)]
+    models = [nlp.get_pipe("tags").estimator for nlp in pipelines]
+    assert models[0].to_bytes() != models[1].to_bytes()
+    expected = type(models[0]).average(models)
+    averaged = average_pipelines(pipelines).get_pipe("tags")
+    assert averaged.estimator.to_bytes() == expected.to_bytes()
+    doc = gold_doc(pipelines[0].vocab, DEV[0])
+    assert [token.tag_ for token in pipelines[0](doc)] == expected.predict(DEV[0])
+
+
+def test_pipelines_of_other_components_are_refused() -> None:
+    with pytest.raises(ValueError, match="has a pipe 'tags' of spacy_structreg, but the other"):
+        average_pipelines([pipeline(1), both_kinds(2)])
+    first = both_kinds(1)
+    before = first.to_bytes()
+    other = both_kinds(2)
+    other.get_pipe("tags").estimator.half_width = False
+    with pytest.raises(ValueError, match=r"^tags: the models to average differ in half_width"):
+        average_pipelines([first, other])
+    assert first.to_bytes() == before
+
+
+def both_kinds(seed: int) -> Language:
+    """A pipeline with a tokenizer and a tagger of ours."""
+    nlp = pipeline(seed)
+    nlp.add_pipe("structreg_tagger", name="tags")
+    nlp.get_pipe("tags").from_bytes(tagging(seed).get_pipe("tags").to_bytes())
+    return nlp

@@ -1,0 +1,294 @@
+"""Tags on the command line: configs, fit, evaluate, segment and jackknife."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config_from_str, load_model_from_config
+from spacy.vocab import Vocab
+
+from spacy_structreg.cli.corpus_files import read_sentences
+from spacy_structreg.cli.evaluate import score_pipeline, score_tags
+from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.jackknife import jackknife
+from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.corpora.splits import fold_bounds
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.tagger import Tagger
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+NOUNS = ["图书馆", "书", "老师", "学生", "公园"]
+TAGS = {
+    **dict.fromkeys(NOUNS, "NN"),
+    **{"小": "JJ", "王": "NR", "昨天": "NT", "明天": "NT", "在": "P", "和": "CC", "的": "DEG"},
+    **{"我们": "PN", "那里": "PN", "一起": "AD", "吗": "SP", "看": "VV", "去": "VV"},
+}
+EPOCHS = 4
+
+
+def tag(words: list[str]) -> list[tuple[str, str]]:
+    return [(word, TAGS.get(word, "PU")) for word in words]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]) -> Path:
+    """The corpus of these tests, four times, with tags."""
+    path = tmp_path_factory.mktemp("tags") / "corpus.spacy"
+    vocab = Vocab()
+    docs = [
+        Doc(vocab, words=words, spaces=[False] * len(words), tags=[t for _, t in tag(words)])
+        for words in sentences * 4
+    ]
+    DocBin(docs=docs, attrs=["ORTH", "TAG", "SENT_START"]).to_disk(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def configs(corpus: Path) -> dict[str, Path]:
+    """A config of each task."""
+    paths = {}
+    for task in Task:
+        paths[task.value] = corpus.with_name(f"{task.value}.cfg")
+        paths[task.value].write_text(init_config(task, train=corpus, dev=corpus), "utf-8")
+    return paths
+
+
+def fitted(task: str, configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
+    output = corpus.with_name(task)
+    if not output.exists():
+        options = ("--training.seed", 3, "--training.max_epochs", EPOCHS)
+        shared = ("--train", corpus, "--dev", corpus)
+        assert invoke("fit", configs[task], output, *shared, *options).exit_code == 0
+    return output
+
+
+@pytest.fixture
+def joint(configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
+    """The folder of a pipeline whose tokenizer tags."""
+    return fitted("joint", configs, corpus, invoke)
+
+
+@pytest.fixture
+def tagging(configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
+    """The folder of a pipeline with a tagger."""
+    return fitted("tag", configs, corpus, invoke)
+
+
+# Configs -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", list(Task))
+@pytest.mark.parametrize("lang", ["zh", "en"])
+@pytest.mark.parametrize("with_corpus", [True, False])
+def test_nothing_is_left_to_fill_in(task: Task, lang: str, with_corpus: bool, corpus: Path) -> None:
+    train = corpus if with_corpus else None
+    config = load_config_from_str(init_config(task, lang=lang, train=train))
+    filled = load_model_from_config(config, auto_fill=True).config
+    assert config.pop("pretraining") == filled.pop("pretraining") == {}
+    assert filled == config
+
+
+def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
+    def parts(task: Task, **options: object) -> tuple[str, str, list[str]]:
+        config = load_config_from_str(init_config(task, train=corpus, **options))
+        tokenizer = config["nlp"]["tokenizer"]
+        names = (tokenizer["@tokenizers"], tokenizer["model"]["@architectures"])
+        short = [name.removeprefix("spacy_structreg.").removesuffix(".v1") for name in names]
+        return short[0], short[1], config["nlp"]["pipeline"]
+
+    trainer = "tokenizer_trainer"
+    assert parts(Task.segment) == ("Segmenter", "CharacterJointTagger", [trainer])
+    assert parts(Task.segment, tags=False) == ("Segmenter", "CharacterSegmenter", [trainer])
+    joint = ("JointTagger", "CharacterJointTagger")
+    assert parts(Task.joint) == (*joint, [trainer, "attribute_ruler"])
+    assert parts(Task.joint, tag_map="none") == (*joint, [trainer])
+    config = load_config_from_str(init_config(Task.joint, train=corpus))
+    rules = config["initialize"]["components"]["attribute_ruler"]["patterns"]
+    assert rules == {"@misc": "spacy_structreg.TagMap.v1", "name": "ctb"}
+
+
+def test_settings_that_are_refused(corpus: Path, tmp_path: Path, fails: Fails) -> None:
+    text = tmp_path / "train.txt"
+    text.write_text("好 了\n", "utf-8")
+    output = tmp_path / "config.cfg"
+    for options, message in [
+        (("--task", "joint", "--train", text), "train.txt: not all words have tags"),
+        (("--task", "tag", "--train", text), "train.txt: not all words have tags"),
+        (("--task", "segment", "--tags", "--train", text), "train.txt: not all words have tags"),
+        (("--task", "joint", "--tag-map", "ctb5"), "'ctb5' is no table of tags"),
+        (("--task", "joint", "--base", "x"), "--base is for the task tag"),
+    ]:
+        assert message in fails("init-config", output, *options)
+        assert not output.exists()
+
+
+# Fit ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [CharacterJointTagger, Tagger])
+def test_the_estimator_is_what_trains(
+    cls: type, joint: Path, tagging: Path, sentences: list[list[str]]
+) -> None:
+    if cls is Tagger:
+        trained = load_pipeline(str(tagging)).get_pipe("tagger").estimator
+    else:
+        nlp = load_pipeline(str(joint))
+        trained = nlp.tokenizer.model
+        # Pipes without weights are made ready as in spaCy's training.
+        assert nlp("老师看书。")[0].pos_ == "NOUN"
+    gold = list(map(tag, sentences * 4))
+    by_hand = cls(seed=3, epochs=EPOCHS, patience=5, learning=trained.learning).fit(gold, gold)
+    assert trained.to_bytes() == by_hand.to_bytes()
+
+
+# Evaluate and segment ----------------------------------------------------------------------------
+
+
+def test_joint_figures(joint: Path, invoke: Invoke, tmp_path: Path) -> None:
+    pipeline = joint
+    gold = tmp_path / "gold.txt"
+    # 学生 is right with its tag, 看 has another one in the corpus, and 书 is not all of the word.
+    gold.write_text("学生_NN 看_P 书。_PU\n", "utf-8")
+    nlp = load_pipeline(str(pipeline))
+    predicted = [(token.text, token.tag_) for token in nlp("学生看书。")]
+    assert predicted == [("学生", "NN"), ("看", "VV"), ("书", "NN"), ("。", "PU")]
+    output = tmp_path / "report.json"
+    result = invoke("evaluate", pipeline, gold, "--output", output)
+    report = json.loads(output.read_text("utf-8"))
+    assert (report["seg_p"], report["seg_r"]) == (2 / 4, 2 / 3)
+    assert (report["joint_p"], report["joint_r"]) == (1 / 4, 1 / 3)
+    assert report["counts"]["joint_correct"] == 1
+    assert "joint_f" in result.stdout
+    # Without gold tags, only words can count.
+    gold.write_text("学生 看 书。\n", "utf-8")
+    invoke("evaluate", pipeline, gold, "--output", output)
+    report = json.loads(output.read_text("utf-8"))
+    assert report["seg_r"] == 2 / 3
+    assert "joint_f" not in report
+
+
+def test_tags_of_given_words(
+    joint: Path, tagging: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    pipeline = tagging
+    gold, train = tmp_path / "gold.txt", tmp_path / "train.txt"
+    gold.write_text("学生_NN 看_P 书_NN 。_PU\n", "utf-8")
+    train.write_text("学生 看 。\n", "utf-8")
+    output = tmp_path / "report.json"
+    invoke("evaluate", pipeline, gold, "--gold", "words", "--train", train, "--output", output)
+    report = json.loads(output.read_text("utf-8"))
+    figures = {key: report[key] for key in ("tag_acc", "oov_tag_acc", "iv_tag_acc")}
+    assert figures == {"tag_acc": 3 / 4, "oov_tag_acc": 1.0, "iv_tag_acc": 2 / 3}
+    assert report["given"] == "words"
+    assert not any(key.startswith(("seg", "joint")) for key in report)
+    message = fails("evaluate", joint, gold, "--gold", "words")
+    assert message.startswith("no pipe of the pipeline tags given words")
+    assert "no tags to score" in fails("evaluate", pipeline, train, "--gold", "words")
+    untrained = load_model_from_config(load_config_from_str(init_config(Task.tag)), auto_fill=True)
+    with pytest.raises(ValueError, match="gave no tag to any word; train tagger first"):
+        score_tags(untrained, list(read_sentences(gold)))
+
+
+def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> None:
+    """Behind spaCy's characters, a word of one character is right if its tag is."""
+    nlp = load_pipeline(str(tagging))
+    scores = score_pipeline(nlp, list(read_sentences(corpus)))
+    assert scores.as_dict()["joint_p"] is not None
+    assert 0 < scores.joint_correct <= scores.correct < scores.gold
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_words_are_written_with_their_tags(
+    threads: int, joint: Path, invoke: Invoke, fails: Fails, pipeline: str
+) -> None:
+    result = invoke(
+        "segment", joint, "--tags", "--threads", threads, stdin="学生看书。\n\n在 公园\n".encode()
+    )
+    assert result.stdout == "学生_NN 看_VV 书_NN 。_PU\n\n在_P 公园_NN\n"
+    assert "gives no tags" in fails("segment", pipeline, "--tags", stdin=b"")
+
+
+# Jackknife ---------------------------------------------------------------------------------------
+
+
+def test_each_fold_is_tagged_by_a_tagger_of_the_others(
+    configs: dict[str, Path], corpus: Path, tmp_path: Path
+) -> None:
+    """One word has another tag in each fold, which a tagger of the others cannot know."""
+    vocab = Vocab()
+    docs = []
+    for number in range(9):
+        tags = ["VV", f"T{number // 3}", "PU"]
+        docs.append(
+            Doc(
+                vocab,
+                words=["看", "书", "。"],
+                spaces=[False, True, False],
+                tags=tags,
+                heads=[0, 0, 0],
+                deps=["ROOT", "obj", "punct"],
+            )
+        )
+    source, output = tmp_path / "source.spacy", tmp_path / "out" / "tagged.spacy"
+    DocBin(docs=docs).to_disk(source)
+    accuracy = jackknife(configs["tag"], source, output, n_folds=3)
+    assert accuracy == pytest.approx(2 / 3)
+    found = list(DocBin().from_disk(output).get_docs(Vocab()))
+    for number, (doc, before) in enumerate(zip(found, docs, strict=True)):
+        assert [token.tag_ for token in doc][::2] == ["VV", "PU"]
+        assert doc[1].tag_ in {f"T{k}" for k in range(3)} - {f"T{number // 3}"}
+        # All else is that of the corpus.
+        assert doc.text == before.text
+        assert [(t.head.i, t.dep_, t.whitespace_) for t in doc] == [
+            (t.head.i, t.dep_, t.whitespace_) for t in before
+        ]
+
+
+def test_folds_by_hand_and_any_number_of_threads(
+    configs: dict[str, Path],
+    corpus: Path,
+    tmp_path: Path,
+    sentences: list[list[str]],
+    invoke: Invoke,
+) -> None:
+    outputs = [tmp_path / f"{threads}.spacy" for threads in (1, 3)]
+    options = ("--folds", 4, "--training.seed", 5, "--training.max_epochs", 2)
+    for output, threads in zip(outputs, (1, 3), strict=True):
+        result = invoke("jackknife", configs["tag"], corpus, output, "--threads", threads, *options)
+        assert result.exit_code == 0, result.output
+        assert "% of the tags are those of the corpus" in result.stdout
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    gold = list(map(tag, sentences * 4))
+    expected = []
+    for begin, end in fold_bounds(len(gold), 4):
+        tagger = Tagger(seed=5, epochs=2).fit(gold[:begin] + gold[end:])
+        expected += [tagger.predict([word for word, _ in each]) for each in gold[begin:end]]
+    docs = DocBin().from_disk(outputs[0]).get_docs(Vocab())
+    assert [[token.tag_ for token in doc] for doc in docs] == expected
+
+
+def test_faults_of_jackknife(
+    configs: dict[str, Path], corpus: Path, fails: Fails, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.spacy"
+    for arguments, message in [
+        ((configs["joint"], corpus, output), "there is no structreg_tagger to train"),
+        ((configs["tag"], corpus, output, "--folds", 21), "20 sentences are too few for 21 folds"),
+        ((configs["tag"], corpus, tmp_path / "out.txt"), "name an output that ends in .spacy"),
+    ]:
+        assert message in fails("jackknife", *arguments)
+        assert not list(tmp_path.iterdir())
+
+
+def test_the_pipeline_of_a_tagger_is_loaded(tagging: Path) -> None:
+    nlp = spacy.load(tagging)
+    doc = nlp(Doc(nlp.vocab, words=["学生", "看", "书"], spaces=[False] * 3))
+    assert [token.tag_ for token in doc] == ["NN", "VV", "NN"]
