@@ -413,10 +413,12 @@ def corpora(draw: st.DrawFn, n_tags: int) -> list[Gold]:
 def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
     n_tags = data.draw(st.sampled_from([1, 2]))
     golds = data.draw(corpora(n_tags))
+    # Without a limit the twin looks at all analyses.
+    widths = [1, 2, 4, None] if max(len(text) for text, _ in golds) <= 5 else [1, 2, 4]
     pair = Pair(
         golds,
         stop=stop,
-        width=data.draw(st.sampled_from([1, 2, 4, None])),
+        width=data.draw(st.sampled_from(widths)),
         n_tags=n_tags,
         by_words=data.draw(st.booleans()),
         longest=data.draw(st.sampled_from([None, 1, 2])),
