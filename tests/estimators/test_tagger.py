@@ -1,0 +1,145 @@
+"""The tagger of given words, against brute force and through files."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import random
+from pathlib import Path
+
+import pytest
+
+from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.tagging import score_tagging
+
+TAGS = ("DET", "NOUN", "VERB")
+CORPUS = [
+    [("the", "DET"), ("dog", "NOUN"), ("walks", "VERB")],
+    [("a", "DET"), ("walk", "NOUN"), ("ends", "VERB")],
+    [("dogs", "NOUN"), ("walk", "VERB")],
+    [("the", "DET"), ("end", "NOUN"), ("walks", "VERB"), ("a", "DET"), ("dog", "NOUN")],
+    [("狗", "NOUN"), ("走", "VERB")],
+]
+PLAIN = Learning()
+
+
+def fitted(**settings: object) -> Tagger:
+    return Tagger(**{"epochs": 5, "learning": PLAIN, **settings}).fit(CORPUS)  # type: ignore[arg-type]
+
+
+def test_learns_its_corpus() -> None:
+    tagger = fitted(dictionary=None)
+    assert tagger.labels == TAGS
+    assert [tagger.predict([word for word, _ in sentence]) for sentence in CORPUS] == [
+        [tag for _, tag in sentence] for sentence in CORPUS
+    ]
+
+
+@pytest.mark.parametrize("words", [["the", "walk"], ["dogs", "end", "walks"], ["x", "", "狗", "a"]])
+def test_no_limit_is_exhaustive_search(words: list[str]) -> None:
+    """The n-best list without a limit holds every sequence of tags, and its best is the best."""
+    tagger = fitted(dictionary=None, decode_beam=None)
+    present = [word for word in words if word.strip()]
+    found = tagger.nbest(words, 3 ** len(words) + 5)
+    sequences = {tuple(tag for tag in tags if tag) for _, tags in found}
+    assert sequences == set(itertools.product(TAGS, repeat=len(present)))
+    scores = [score for score, _ in found]
+    assert scores == sorted(scores, reverse=True)
+    assert tagger.predict(words) == found[0][1]
+
+
+def test_given_tags_stay() -> None:
+    tagger = fitted(dictionary=None)
+    for given in itertools.product((None, *TAGS), repeat=2):
+        tags = tagger.predict(["dogs", "walk"], given=list(given))
+        assert all(g is None or g == tag for g, tag in zip(given, tags, strict=True))
+
+
+def test_dictionary_limits_frequent_words_only() -> None:
+    corpus = [[("bank", "NOUN"), ("bank", "NOUN")], [("runs", "VERB"), ("new", "ADJ")]] * 3
+    tagger = Tagger(dictionary=5, epochs=2, learning=PLAIN, decode_beam=None).fit(corpus)
+    seen = {tags[0] for _, tags in tagger.nbest(["bank"], 10)}
+    assert seen == {"NOUN"}
+    assert {tags[0] for _, tags in tagger.nbest(["runs"], 10)} == {"NOUN", "VERB", "ADJ"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"beam": 1, "update": "every"},
+        {"update": "max_violation"},
+        {"update": "plain"},
+        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(mini_sample=2.0, dropout=0.1, l2=1e-6)},
+        {"n_models": 3},
+    ],
+)
+def test_every_way_of_learning_learns(settings: dict[str, object]) -> None:
+    tagger = fitted(**{"epochs": 12, "dictionary": None, **settings})
+    assert tagger.evaluate(CORPUS).tag_acc == pytest.approx(1.0, abs=0.15)
+
+
+def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
+    one = Tagger(epochs=3, n_models=3).fit(CORPUS, n_threads=1)
+    many = Tagger(epochs=3, n_models=3).fit(CORPUS, n_threads=3)
+    other = Tagger(epochs=3, n_models=3, seed=9).fit(CORPUS)
+    assert one.to_bytes() == many.to_bytes() != other.to_bytes()
+
+
+def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
+    tagger = fitted()
+    draw = random.Random(1)
+    vocabulary = [word for sentence in CORPUS for word, _ in sentence] + ["new", "词"]
+    sentences = [draw.choices(vocabulary, k=6) for _ in range(20)]
+    expected = tagger.predict_batch(sentences)
+    tagger.save(tmp_path / "model.srt")
+    for other in (
+        Tagger.load(tmp_path / "model.srt"),
+        load_estimator(tmp_path / "model.srt"),
+        Tagger.from_bytes(tagger.to_bytes()),
+        pickle.loads(pickle.dumps(tagger)),
+    ):
+        assert isinstance(other, Tagger)
+        assert other.predict_batch(sentences, n_threads=2) == expected
+        assert other.labels == tagger.labels
+
+
+@pytest.mark.parametrize("place", [40, 200, 1000])
+def test_damaged_files_are_refused(tmp_path: Path, place: int) -> None:
+    data = bytearray(fitted().to_bytes())
+    data[place] ^= 0xFF
+    with pytest.raises(ValueError, match=r"model"):
+        Tagger.from_bytes(bytes(data))
+
+
+def test_evaluate_counts_as_the_metric_does() -> None:
+    tagger = fitted()
+    gold = [[("the", "DET"), ("new", "NOUN")], [("dog", "VERB")]]
+    predicted = tagger.predict_batch([[word for word, _ in sentence] for sentence in gold])
+    vocabulary = {word for sentence in CORPUS for word, _ in sentence}
+    assert tagger.evaluate(gold, vocabulary=vocabulary) == score_tagging(
+        gold, predicted, vocabulary
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beam": 0}, "beam"),
+        ({"update": "late"}, "update"),
+        ({"update": "every", "beam": 4}, "every"),
+        ({"templates": "tag: nonsense"}, "nonsense"),
+        ({"templates": "append: w0"}, "append"),
+        ({"dictionary": 0}, "dictionary"),
+    ],
+)
+def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tagger(**settings)  # type: ignore[arg-type]
+
+
+def test_untrained_says_so() -> None:
+    with pytest.raises(ValueError, match="trained|labels"):
+        Tagger().predict(["a"])
