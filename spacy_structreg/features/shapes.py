@@ -13,8 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from spacy_structreg.features.templates import Atom, Template
+
+LABELS_OF_ONE_ROW: Final = 16
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,17 @@ class Shape:
 
     @property
     def is_tag_bigram(self) -> bool:
-        """Whether the columns are pairs of labels instead of shifts and labels."""
+        """Whether the weights belong to pairs of labels instead of shifts and labels.
+
+        Up to 16 labels all pairs are the columns of one row, key 0; the pairs of more labels have a
+        row for each first label, whose number is its key, so that few are visited in an update.
+        """
         return not self.atoms
 
     def n_columns(self, n_labels: int) -> int:
         """The width of a weight row, for `n_labels` labels."""
+        if self.is_tag_bigram and n_labels > LABELS_OF_ONE_ROW:
+            return n_labels
         return (n_labels if self.is_tag_bigram else self.n_shifts) * n_labels
 
     def __str__(self) -> str:

@@ -56,7 +56,7 @@ cdef class Rows:
     cdef uint8_t* _tags
     cdef uint64_t _slot_mask
 
-    cdef int _begin(self, Py_ssize_t n_columns, bint adaptive) except -1
+    cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
     cdef int32_t find(self, uint64_t key) noexcept nogil

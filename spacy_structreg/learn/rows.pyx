@@ -26,9 +26,6 @@ MAX_WEIGHT = 1e30
 
 cdef enum:
     MAX_ROWS = 0x7FFFFFFF
-    # Cells of adaptive rows name their columns in 16 bits; `is_dropped` leaves 20 bits for any.
-    ADAPTIVE_COLUMNS = 0x10000
-    MOST_COLUMNS = 0x100000
     # Rows of more columns than this are adaptive unless told otherwise.
     DENSE_COLUMNS = 64
     # How many slots past its own a key may lie in a table that was not built by insertion.
@@ -43,8 +40,7 @@ cdef enum:
 cdef class Rows:
     """A hash table from keys to row numbers, and the promise to add rows to scores.
 
-    n_rows: how many rows there are. n_columns: how many columns a row has: up to 65,536,
-    or 1,048,576 in dense rows.
+    n_rows: how many rows there are. n_columns: how many columns a row has, up to 65,536.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -57,15 +53,13 @@ cdef class Rows:
     def __len__(self):
         return self.n_rows
 
-    cdef int _begin(self, Py_ssize_t n_columns, bint adaptive) except -1:
-        """Take the layout of rows; a table is made once and for all."""
-        cdef Py_ssize_t most = ADAPTIVE_COLUMNS if adaptive else MOST_COLUMNS
+    cdef int _begin(self, Py_ssize_t n_columns) except -1:
+        """Take the number of columns; a table is made once and for all."""
         if self.n_columns:
             raise TypeError("a table of weight rows cannot be made anew")
-        if not 1 <= n_columns <= most:
-            raise ValueError(f"a row needs between 1 and {most:,} columns, not {n_columns:,}")
+        if not 1 <= n_columns <= 0x10000:
+            raise ValueError(f"a row needs between 1 and 65,536 columns, not {n_columns:,}")
         self.n_columns = n_columns
-        self.adaptive = adaptive
         return 0
 
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil:
@@ -172,12 +166,13 @@ cdef class TrainingRows(Rows):
         self, Py_ssize_t n_columns, adaptive=None, *, double l1=0.0, double l2=0.0,
         double cumulative_l1=0.0,
     ):
-        self._begin(n_columns, n_columns > DENSE_COLUMNS if adaptive is None else adaptive)
+        self._begin(n_columns)
         if not (0 <= l1 < np.inf and 0 <= l2 < 1 and 0 <= cumulative_l1 < np.inf):
             raise ValueError(f"penalties of {l1}, {l2} and {cumulative_l1} cannot be")
         if cumulative_l1 > 0 and (l1 > 0 or l2 > 0):
             raise ValueError("cumulative L1 does not go together with another penalty")
         self.penalty = Penalty(l1, l2, cumulative_l1, l1 > 0 or l2 > 0 or cumulative_l1 > 0)
+        self.adaptive = n_columns > DENSE_COLUMNS if adaptive is None else bool(adaptive)
         for i in range(DENSE_CLASS + 1):
             self._free[i] = -1
 
@@ -743,7 +738,8 @@ cdef class TrainedRows(Rows):
         cdef const int64_t[::1] starts
         cdef const uint16_t[::1] columns
         cdef Py_ssize_t i
-        self._begin(n_columns, "columns" in arrays)
+        self._begin(n_columns)
+        self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
         self._arrays = {name: _read_only(arrays, name) for name in names}
         self.n_rows = _check_layout(n_columns, self._arrays, np.float32)

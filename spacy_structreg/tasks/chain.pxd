@@ -24,6 +24,7 @@ cdef class ChainFeatures:
     cdef readonly int n_shapes
     cdef readonly int n_streams
     cdef readonly int tag_bigram
+    cdef readonly Py_ssize_t n_pair_rows
     cdef ShapeSpec* specs
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil

@@ -39,6 +39,7 @@ cdef class ChainFeatures:
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
+    n_pair_rows: how many rows it has: 1, or one for each label (`features.shapes.Shape`).
     Raises ValueError if a shape has too many atoms, or one that is no stream of the task.
     """
 
@@ -52,6 +53,7 @@ cdef class ChainFeatures:
         self.reach = 0
         self.overhang = 0
         self.tag_bigram = -1
+        self.n_pair_rows = 0
         free(self.specs)
         self.specs = <ShapeSpec*> malloc(max(1, self.n_shapes) * sizeof(ShapeSpec))
         if self.specs == NULL:
@@ -78,6 +80,7 @@ cdef class ChainFeatures:
                 )
             if shape.is_tag_bigram:
                 self.tag_bigram = i
+                self.n_pair_rows = n_labels * n_labels // shape.n_columns(n_labels)
             else:
                 self.overhang = max(self.overhang, spec.n_shifts - 1)
 
@@ -99,6 +102,7 @@ cdef class ChainFeatures:
         is always dense.
         """
         cdef TrainingRows table
+        cdef Py_ssize_t i
         settings = Learning() if settings is None else settings
         tables = []
         for shape, width in zip(self.shapes, self.widths):
@@ -106,7 +110,8 @@ cdef class ChainFeatures:
                 width, False if shape.is_tag_bigram else adaptive, **settings.penalties
             )
             if shape.is_tag_bigram:
-                table.insert(0)
+                for i in range(self.n_pair_rows):
+                    table.insert(i)
             tables.append(table)
         return Perceptron(tables, settings)
 
@@ -336,7 +341,8 @@ cdef class ChainDecoder:
             self._transitions[i] = 0.0
         if features.tag_bigram >= 0:
             table = self.tables[features.tag_bigram]
-            for i, weight in enumerate(table.weights(0)):
+            weights = [table.weights(key) for key in range(features.n_pair_rows)]
+            for i, weight in enumerate(np.concatenate(weights)):
                 self._transitions[i] = weight
         self._viterbi.transitions.bind(self._transitions)
 

@@ -23,8 +23,8 @@ cdef class ChainTrainer:
     cdef uint64_t _threshold
     cdef double _dropout
     cdef bint _penalised
-    cdef const double* _transitions
-    cdef double* _thinned
+    cdef double* _pairs  # the scores of pairs of labels that the decoder sees
+    cdef int32_t* _pair_rows
     cdef double* _scores
     cdef uint16_t* _path
     cdef int32_t* _rows
@@ -45,5 +45,9 @@ cdef class ChainTrainer:
         self, const uint16_t* gold, Py_ssize_t count, double* scores
     ) except? -1 nogil
     cdef int _compare(self, const uint16_t* gold, Py_ssize_t count) except -1 nogil
+    cdef void _read_pairs(self, void* table, Py_ssize_t label) noexcept nogil
+    cdef void _follow(self, void* table, Py_ssize_t label) noexcept nogil
+    cdef void _present_pairs(self, void* table, int64_t time) noexcept nogil
+    cdef int _change_pair(self, Py_ssize_t x, Py_ssize_t y, double value) except -1 nogil
     cdef uint64_t _draw_of(self, int table) noexcept nogil
     cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil

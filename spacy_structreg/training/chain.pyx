@@ -7,7 +7,7 @@ the difference of gold and predicted features, and let the learner apply it.
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
@@ -75,6 +75,7 @@ cdef class ChainTrainer:
         Perceptron learner not None,
     ):
         cdef TrainingRows table
+        cdef Py_ssize_t i
         if tuple([t.n_columns for t in learner.tables]) != features.widths:
             raise ValueError("the learner belongs to other features")
         if graph.n_labels != features.n_labels:
@@ -87,19 +88,23 @@ cdef class ChainTrainer:
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
         self._penalised = any(learner.settings.penalties.values())
+        free(self._pairs)
+        free(self._pair_rows)
+        self._pairs = <double*> calloc(features.n_labels * features.n_labels, sizeof(double))
+        self._pair_rows = <int32_t*> calloc(features.n_pair_rows + 1, sizeof(int32_t))
+        if self._pairs == NULL or self._pair_rows == NULL:
+            raise MemoryError("no memory for a trainer")
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
-            if table.adaptive or table.insert(0) != 0:
-                raise ValueError("the tag bigram needs one dense row")
-        free(self._thinned)
-        self._thinned = <double*> calloc(
-            features.n_labels * features.n_labels, sizeof(double)
-        )
-        if self._thinned == NULL:
-            raise MemoryError("no memory for a trainer")
+            if table.adaptive:
+                raise ValueError("the tag bigram needs dense rows")
+            for i in range(features.n_pair_rows):
+                # A learner that goes on from trained weights lacks rows of nothing but zeros.
+                self._pair_rows[i] = table.insert(i)
 
     def __dealloc__(self):
-        free(self._thinned)
+        free(self._pairs)
+        free(self._pair_rows)
         free(self._scores)
         free(self._path)
         free(self._rows)
@@ -147,11 +152,10 @@ cdef class ChainTrainer:
             self._reserve(pieces[:, 2].max(initial=0))
             self._noise = noise
             self.learner.begin_epoch()
-            # The pairs of labels are scored by their weights where these lie.
-            self._transitions = self._thinned
-            if self.features.tag_bigram >= 0 and not self._threshold:
-                self._transitions = (<TrainingRows> tables[self.features.tag_bigram])._values
-            self._viterbi.transitions.bind(self._transitions)
+            if self.features.tag_bigram >= 0:
+                for i in range(self.features.n_labels):
+                    self._read_pairs(tables[self.features.tag_bigram], i)
+            self._viterbi.transitions.bind(self._pairs)
             with nogil:
                 for i in range(visits.shape[0]):
                     wrong = self._visit(
@@ -203,11 +207,55 @@ cdef class ChainTrainer:
         if wrong:
             self._compare(gold, count)
             self.learner.apply(loss)
-            for i in range(1, count):
-                if gold[i] != self._path[i] or gold[i - 1] != self._path[i - 1]:
-                    self._viterbi.transitions.refresh(gold[i - 1])
-                    self._viterbi.transitions.refresh(self._path[i - 1])
+            if self.features.tag_bigram >= 0 and not self._threshold and not self._penalised:
+                for i in range(1, count):
+                    if gold[i] != self._path[i] or gold[i - 1] != self._path[i - 1]:
+                        self._follow(tables[self.features.tag_bigram], gold[i - 1])
+                        self._follow(tables[self.features.tag_bigram], self._path[i - 1])
         return wrong
+
+    cdef void _read_pairs(self, void* table, Py_ssize_t label) noexcept nogil:
+        """Copy the weights of the pairs that a label begins."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef int32_t row = self._pair_rows[0]
+        cdef Py_ssize_t column = label * n_labels
+        if self.features.n_pair_rows > 1:
+            row = self._pair_rows[label]
+            column = 0
+        memcpy(
+            self._pairs + label * n_labels,
+            (<TrainingRows> table)._values + row * (<TrainingRows> table).n_columns + column,
+            n_labels * sizeof(double),
+        )
+
+    cdef void _follow(self, void* table, Py_ssize_t label) noexcept nogil:
+        """Let the decoder see changed weights of the pairs that a label begins."""
+        self._read_pairs(table, label)
+        self._viterbi.transitions.refresh(label)
+
+    cdef void _present_pairs(self, void* table, int64_t time) noexcept nogil:
+        """Bring the weights of all pairs to a time, without those that are dropped."""
+        cdef const int32_t* predecessors = self.graph.predecessors
+        cdef const int32_t* bounds = self.graph.first_predecessor
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef uint64_t draw = self._draw_of(self.features.tag_bigram)
+        cdef bint one_row = self.features.n_pair_rows == 1
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        cdef int32_t p
+        (<TrainingRows> table).touch_run(self._pair_rows, self.features.n_pair_rows, time)
+        for x in range(n_labels):
+            self._read_pairs(table, x)
+        if self._threshold:
+            for y in range(n_labels):
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    if is_dropped(
+                        draw, self._pair_rows[0 if one_row else x],
+                        <int> (x * n_labels + y if one_row else y), self._threshold,
+                    ):
+                        self._pairs[x * n_labels + y] = 0.0
+        self._viterbi.transitions.bind(self._pairs)
 
     cdef void _present(
         self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
@@ -218,7 +266,6 @@ cdef class ChainTrainer:
         cdef double* scores = self._scores + self.features.overhang * n_labels
         cdef int64_t time = self.learner.read_time()
         cdef const int32_t* rows = self._rows
-        cdef int32_t bigram = 0
         cdef Py_ssize_t n_rows
         cdef Py_ssize_t position
         cdef Py_ssize_t i
@@ -233,20 +280,13 @@ cdef class ChainTrainer:
             self.features.hide_rows(self._hidden, count, self._rows)
         if self._threshold:
             self._draw = next_word(&self._noise)
-        if self._threshold:
             memset(
                 self._scores, 0, (count + 2 * self.features.overhang) * n_labels * sizeof(double)
             )
         for s in range(self.features.n_shapes):
             if s == self.features.tag_bigram:
-                (<TrainingRows> tables[s]).touch_run(&bigram, 1, time)
-                if self._threshold:
-                    memset(self._thinned, 0, n_labels * n_labels * sizeof(double))
-                    (<TrainingRows> tables[s]).add_run_thinned(
-                        &bigram, 1, 0, self._thinned, self._draw_of(s), self._threshold
-                    )
                 if self._threshold or self._penalised:
-                    self._viterbi.transitions.bind(self._transitions)
+                    self._present_pairs(tables[s], time)
                 continue
             n_rows = count + self.features.specs[s].n_shifts - 1
             (<TrainingRows> tables[s]).touch_run(rows, n_rows, time)
@@ -276,7 +316,7 @@ cdef class ChainTrainer:
             for i in range(count):
                 gold_score += scores[i * n_labels + gold[i]]
                 if i:
-                    gold_score += self._transitions[gold[i - 1] * n_labels + gold[i]]
+                    gold_score += self._pairs[gold[i - 1] * n_labels + gold[i]]
         if self.learner.rule == PA:
             self._nbest.solve(scores, NULL, count)
             score = self._nbest.path(0, self._path)
@@ -310,8 +350,8 @@ cdef class ChainTrainer:
             if s == self.features.tag_bigram:
                 for i in range(1, count):
                     if gold[i] != path[i] or gold[i - 1] != path[i - 1]:
-                        self._change(s, 0, gold[i - 1] * n_labels + gold[i], 1.0)
-                        self._change(s, 0, path[i - 1] * n_labels + path[i], -1.0)
+                        self._change_pair(gold[i - 1], gold[i], 1.0)
+                        self._change_pair(path[i - 1], path[i], -1.0)
                 continue
             n_shifts = self.features.specs[s].n_shifts
             for i in range(count):
@@ -325,6 +365,15 @@ cdef class ChainTrainer:
                         self._change(s, row, block * n_labels + path[i], -1.0)
             rows += count + n_shifts - 1
         return 0
+
+    cdef int _change_pair(self, Py_ssize_t x, Py_ssize_t y, double value) except -1 nogil:
+        """Note the change of the weight of label `y` after label `x`."""
+        if self.features.n_pair_rows > 1:
+            return self._change(self.features.tag_bigram, self._pair_rows[x], <int> y, value)
+        return self._change(
+            self.features.tag_bigram, self._pair_rows[0],
+            <int> (x * self.features.n_labels + y), value,
+        )
 
     cdef uint64_t _draw_of(self, int table) noexcept nogil:
         """The draw of an example for one table, so that tables drop weights independently."""

@@ -180,6 +180,18 @@ def test_training_goes_on() -> None:
         model.compile([[("我", "XX")]])
 
 
+@pytest.mark.parametrize("labels", ["bmes", "six"])
+def test_training_goes_on_from_averages(labels: str) -> None:
+    # A label that was never learnt to follow or be followed has no trained weights.
+    gold = [*TRAIN, [("新", "XX")]]
+    model = CharacterJointTagger(epochs=2, labels=labels, learning=Learning()).fit(gold)
+    before = model.evaluate(gold).joint_f
+    for _ in range(3):
+        model.partial_fit(gold)
+    assert model.evaluate(gold).joint_f > before
+    assert model.predict_tagged("新") == [("新", "XX")]
+
+
 def test_averages() -> None:
     models = [CharacterJointTagger(epochs=2, seed=seed).fit(TRAIN) for seed in range(3)]
     many = CharacterJointTagger(epochs=2, n_models=3, seed=0, learning=DEFAULT_LEARNING).fit(TRAIN)

@@ -76,3 +76,5 @@ def test_the_tag_bigram_has_pairs_of_labels_for_columns() -> None:
     (shape,) = compile_shapes([TAG_BIGRAM])
     assert shape.is_tag_bigram
     assert shape.n_columns(5) == 25
+    assert shape.n_columns(16) == 256
+    assert shape.n_columns(17) == 17  # a row for each label that comes first

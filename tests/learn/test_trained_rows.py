@@ -134,7 +134,7 @@ def test_malformed_adaptive_rows(fault: dict[str, Any]) -> None:
         TrainedRows(4, {**adaptive_arrays(), **fault})
 
 
-@pytest.mark.parametrize("n_columns", [0, -3, 2_000_000])
+@pytest.mark.parametrize("n_columns", [0, -3, 70_000])
 def test_widths_out_of_range(n_columns: int) -> None:
     with pytest.raises(ValueError, match="columns"):
         TrainedRows(n_columns, dense_arrays())

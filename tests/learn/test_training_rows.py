@@ -228,20 +228,15 @@ def test_rows_are_found_again_however_many_there_are() -> None:
 
 @pytest.mark.parametrize("n_columns", [0, -1, 65_537])
 def test_widths_out_of_range(n_columns: int) -> None:
-    with pytest.raises(ValueError, match=r"between 1 and [0-9,]+ columns"):
+    with pytest.raises(ValueError, match="between 1 and 65,536 columns"):
         TrainingRows(n_columns)
 
 
-def test_dense_rows_may_be_wider() -> None:
-    with pytest.raises(ValueError, match="between 1 and 1,048,576 columns"):
-        TrainingRows(1_048_577, adaptive=False)
-
-
-@pytest.mark.parametrize(("adaptive", "n_columns"), [(True, 65_536), (False, 1_048_576)])
-def test_the_widest_row(adaptive: bool, n_columns: int) -> None:
-    rows = TrainingRows(n_columns, adaptive=adaptive)
-    rows.add([(rows.row(5), n_columns - 1, 2.0)], 1)
-    assert rows.average(1).weights(5)[n_columns - 1] == 2.0
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_the_widest_row(adaptive: bool) -> None:
+    rows = TrainingRows(65_536, adaptive=adaptive)
+    rows.add([(rows.row(5), 65_535, 2.0)], 1)
+    assert rows.average(1).weights(5)[65_535] == 2.0
     assert rows.average(1).weights(5).sum() == 2.0
 
 

@@ -40,10 +40,10 @@ class Model:
         self.transitions = random.normal(size=(n_labels, n_labels)).astype(np.float32)
         self.emissions = random.normal(size=(len(ALPHABET), n_labels)).astype(np.float32)
         bigrams, characters = learner.tables
-        row = bigrams.row(0)
-        bigrams.add(
-            [(row, i, float(weight)) for i, weight in enumerate(self.transitions.ravel())], 1
-        )
+        for (x, y), weight in np.ndenumerate(self.transitions):
+            # The pairs of few labels share one row, those of more have one for each first label.
+            row, column = (0, x * n_labels + y) if n_labels <= 16 else (int(x), y)
+            bigrams.add([(row, column, float(weight))], 1)
         for character, weights in zip(ALPHABET, self.emissions.tolist(), strict=True):
             row = characters.row(ord(character))
             characters.add([(row, i, weight) for i, weight in enumerate(weights)], 1)
