@@ -141,5 +141,5 @@ def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> N
 
 
 def test_untrained_says_so() -> None:
-    with pytest.raises(ValueError, match="trained|labels"):
+    with pytest.raises(ValueError, match=r"trained|labels"):
         Tagger().predict(["a"])
