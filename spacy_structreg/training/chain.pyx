@@ -101,6 +101,8 @@ cdef class ChainTrainer:
             for i in range(features.n_pair_rows):
                 # A learner that goes on from trained weights lacks rows of nothing but zeros.
                 self._pair_rows[i] = table.insert(i)
+            if table.n_rows != features.n_pair_rows:
+                raise ValueError("the tag bigram has a row that belongs to no label")
 
     def __dealloc__(self):
         free(self._pairs)
