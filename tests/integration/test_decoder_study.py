@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from pipeline.made_up import DEV, TRAIN
 
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.reranker import JointReranker
 from spacy_structreg.estimators.tagger import Tagger
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
@@ -40,6 +42,7 @@ models:
   characters: {kind: characters, rule: perceptron, epochs: 2}
   tagger: {kind: tagger, beam: 2, epochs: 1}
   both: {kind: word_joint, beam: 2, epochs: 1}
+  chain: {kind: character_joint, rule: perceptron, epochs: 1}
 reference: {parts: {words: words}, decode: {merge: false}}
 timing: {rounds: 2, characters: 100, enough: 1}
 experiments:
@@ -80,6 +83,9 @@ experiments:
       "pipeline":
         {parts: {words: words, tagger: tagger}, vary: decode.tagger_beam, values: [1, 4]}
       "joint": {parts: {words: both}, decode: {beam: 4}}
+      "chain": {parts: {characters: chain}}
+      "guided": {parts: {characters: chain, words: both}, decode: {beam: 2, window: 10}}
+      "ranked again": {parts: {characters: chain, words: both}, decode: {n_best: 3}}
       "retagged": {parts: {words: both, tagger: tagger}}
     corpora:
       tree: {seeds: 1}
@@ -94,6 +100,7 @@ WHOLE = "beam=4 epochs=2 kind=words mini_sample={} update=early"
 CHARACTERS = "epochs=2 kind=characters rule=perceptron"
 GUIDED = f"characters({CHARACTERS}) + words({WORDS})"
 PIPELINE = f"words({WORDS}) + tagger(beam=2 epochs=1 kind=tagger)"
+CHAIN = "epochs=1 kind=character_joint rule=perceptron"
 JOINT = "beam=2 epochs=1 kind=word_joint"
 EXACT = "beam=None by_words=True merge=True"
 # What the grid asks for, in words.
@@ -111,6 +118,9 @@ EXPECTED = {
     *(("tree", GUIDED, "weight=0.5", seed) for seed in "01"),
     *(("tree", PIPELINE, f"tagger_beam={beam}", "0") for beam in (1, 4)),
     ("tree", f"words({JOINT})", "beam=4", "0"),
+    ("tree", f"characters({CHAIN})", "", "0"),
+    ("tree", f"characters({CHAIN}) + words({JOINT})", "beam=2 window=10", "0"),
+    ("tree", f"characters({CHAIN}) + words({JOINT})", "n_best=3", "0"),
     ("tree", f"words({JOINT}) + tagger(beam=2 epochs=1 kind=tagger)", "", "0"),
 }
 FEW = TRAIN[:80]
@@ -236,7 +246,8 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
         assert line["speed"] > 0
         assert line["reference"] > 0
         assert (line["seconds"] == 0) == ("-" in seeds)
-        tuned = "characters(" in parts and "adds_scores=False" not in decoding
+        tuned = "characters(" in parts and "words(" in parts
+        tuned = tuned and "adds_scores=False" not in decoding
         assert (line["weight"] is not None) == tuned
 
 
@@ -285,9 +296,24 @@ def test_runs_are_what_the_estimators_find(finished):
     line = found["tree", PIPELINE, "tagger_beam=4", "0"]
     assert line["test_joint_f"] == pytest.approx(joint.joint_f, abs=1e-6)
 
+    chain = CharacterJointTagger(learning=Learning(), epochs=1).fit(tagged(FEW))
+    line = found["tree", f"characters({CHAIN})", "", "0"]
+    joint_f = chain.evaluate(tagged(DEV)).joint_f
+    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
+
     both = WordJointTagger(beam=2, learning=Learning(), epochs=1).fit(tagged(FEW))
     header, arrays = both.contents()
     wider = {**header, "settings": {**header["settings"], "beam": 4}}
+    guided_joint = GuidedJointTagger(chain, both, beam=2, window=10.0)
+    line = found["tree", f"characters({CHAIN}) + words({JOINT})", "beam=2 window=10", "0"]
+    assert line["weight"] == guided_joint.tune(tagged(DEV))
+    joint_f = guided_joint.evaluate(tagged(DEV)).joint_f
+    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
+    reranker = JointReranker(chain, both, n_best=3)
+    line = found["tree", f"characters({CHAIN}) + words({JOINT})", "n_best=3", "0"]
+    assert line["weight"] == reranker.tune(tagged(DEV))
+    joint_f = reranker.evaluate(tagged(DEV)).joint_f
+    assert line["test_joint_f"] == pytest.approx(joint_f, abs=1e-6)
     key = ("tree", f"words({JOINT})", "beam=4", "0")
     scores = WordJointTagger.from_contents("wider", wider, arrays).evaluate(
         tagged(DEV), vocabulary=vocabulary
@@ -452,7 +478,7 @@ def test_tables_of_runs_made_up_by_hand(by_hand):
     other = dict(zip(joint[0], joint[2], strict=True))
     assert other["test SF"] == "50.00 ± 0.00"
     assert other["test JF"] == f"81.00 ± {statistics.stdev([80, 82]):.2f}"
-    assert "weight" not in joint[0]
+    assert not {"weight", "k chars/s", "× ref"} & set(joint[0])
 
     assert [row[2] for row in claims[1:]] == [
         "+11.00 ± 2.48: agrees",
@@ -524,6 +550,12 @@ def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
         ("vary: decode.weight", "vary: weight", "train.… or decode.…"),
         ("{words: words, tagger: tagger}", "{tagger: tagger}", "finds words"),
         ("{words: words, tagger: tagger}", "{words: characters}", "cannot be the part"),
+        ("{characters: chain, words: both}", "{characters: chain, words: words}", "or neither"),
+        (
+            "{parts: {words: both}, decode: {beam: 4}}",
+            "{parts: {words: both}, decode: {n_best: 2}}",
+            "n_best",
+        ),
         ("tags: true, ", "", "needs tags"),
         ("average: [product]", "average: [products]", "no curve"),
         ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),

@@ -113,8 +113,8 @@ def cells(keys: Sequence[Key], results: Results, *, joint: bool) -> list[str]:
     ]
 
 
-def plan_table(plan: Plan, results: Results) -> str:
-    """All rows of an experiment on a corpus."""
+def plan_table(plan: Plan, results: Results, *, speeds: bool) -> str:
+    """All rows of an experiment on a corpus; with their speeds, if these are the matter."""
     of_joint = ["dev SF", "test SF", "dev JF", "test JF"]
     header = ["system", "", "seeds", *(of_joint if plan.joint else ["dev F", "test F"])]
     header += ["95 % interval", "OOV R", "k chars/s", "× ref", "CPU s", "weight"]
@@ -129,7 +129,9 @@ def plan_table(plan: Plan, results: Results) -> str:
                 lines.append([curve.name, name, f"{len(row.seeds)} averaged", *figures])
     # Columns that say nothing here are left out.
     kept = [
-        i for i, title in enumerate(header) if any(line[i] for line in lines) or title == "system"
+        i
+        for i, title in enumerate(header)
+        if any(line[i] for line in lines) and (speeds or title not in ("k chars/s", "× ref"))
     ]
     return table(
         [header[i] for i in kept],
@@ -224,7 +226,7 @@ def section(experiment: Experiment, results: Results, plots: str) -> list[str]:
     if experiment.x:
         parts.append(f"![{experiment.title}]({experiment.name}{plots})")
     for plan in experiment.plans:
-        parts += [f"### {plan.corpus}", plan_table(plan, results)]
+        parts += [f"### {plan.corpus}", plan_table(plan, results, speeds=experiment.x == "speed")]
     return parts
 
 

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from corpora import Part
 
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.guided import GuidedSegmenter
+from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.reranker import JointReranker
 from spacy_structreg.estimators.tagger import Tagger
 from spacy_structreg.estimators.texts import TagReader
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
@@ -30,6 +32,7 @@ class Kind:
 
 KINDS: Final = {
     "characters": Kind(CharacterSegmenter, "characters", tagged=False),
+    "character_joint": Kind(CharacterJointTagger, "characters", tagged=True),
     "words": Kind(WordSegmenter, "words", tagged=False),
     "word_joint": Kind(WordJointTagger, "words", tagged=True),
     "tagger": Kind(Tagger, "tagger", tagged=True),
@@ -42,6 +45,8 @@ LEARNING: Final = {
 
 SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
+RERANKER: Final = frozenset({"weight", "n_best"})
+"""With `n_best`, a model of words ranks the analyses of one of characters again."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +94,18 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
         if KINDS[kind].role != role:
             raise ValueError(f"a model of the kind {kind!r} cannot be the part {role!r}")
     known: frozenset[str] = frozenset()
-    if "words" in kinds:
+    if "n_best" in decoding:
+        if {kinds.get("characters"), kinds.get("words")} != {"character_joint", "word_joint"}:
+            raise ValueError("n_best is for a model of characters and one of words, with tags")
+        known |= RERANKER
+    elif "words" in kinds:
         known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
     if "tagger" in kinds:
         known |= {"tagger_beam"}
         if len(kinds) == 1:
             raise ValueError("a tagger needs a part that finds words")
-    if "characters" in kinds and KINDS[kinds.get("words", "words")].tagged:
-        raise ValueError("a guided system with tags does not exist here")
+    if len({KINDS[kind].tagged for role, kind in kinds.items() if role != "tagger"}) > 1:
+        raise ValueError("of a model and its guide both must find tags, or neither")
     strange = set(decoding) - known
     if strange:
         raise ValueError(
@@ -119,14 +128,18 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
     changes = dict(given)
     tagger_beam = changes.pop("tagger_beam", None)
     weight = None
-    if "characters" in models and "words" in models:
+    if "n_best" in changes:
+        finder: Any = JointReranker(models["characters"], models["words"], **changes)
+        weight = finder.tune(dev.tagged)
+    elif "characters" in models and "words" in models:
         guide = {name: changes.pop(name) for name in GUIDE & changes.keys()}
         beam = changes.pop("beam", models["words"].beam)
-        finder: Any = GuidedSegmenter(
-            models["characters"], decoding(models["words"], changes), beam=beam, **guide
-        )
+        words = decoding(models["words"], changes)
+        tagged = isinstance(words, TagReader)
+        guided = GuidedJointTagger if tagged else GuidedSegmenter
+        finder = guided(models["characters"], words, beam=beam, **guide)
         if finder.adds_scores or finder.looks_ahead:
-            weight = finder.tune(dev.words)
+            weight = finder.tune(dev.tagged if tagged else dev.words)
     elif "words" in models:
         finder = decoding(models["words"], changes)
     else:
