@@ -49,6 +49,8 @@ GivenTags: TypeAlias = Sequence[str | None]
 # A word this rare in training may well have been unknown: `tags(w+1)` is then empty, as it will be
 # for words out of the vocabulary.
 _LEAST_OF_CLASS: Final = 2
+# A tag that a character has once only says in training which word it is.
+_LEAST_OF_CATEGORY: Final = 2
 
 
 class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
@@ -233,14 +235,15 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         """The structure of labels and of how often each word has each tag."""
         number = {label: i for i, label in enumerate(labels)}
         atoms = WordAtoms(self.half_width)
-        of_character: dict[int, set[int]] = defaultdict(set)
+        of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
             seen = of_word[atoms.key_of(word)]
             for tag, count in tags.items():
                 seen[number[tag]] += count
             for code in set(atoms.codes_of(word)):
-                of_character[code].update(number[tag] for tag in tags)
+                for tag, count in tags.items():
+                    of_character[code][number[tag]] += count
 
         def sets(least: int) -> TagSets:
             kept = {key: set(tags) for key, tags in of_word.items() if tags.total() >= least}
@@ -249,7 +252,13 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         names = {atom for template in self._templates for atom in template.atoms}
         return self._structure_from(
             labels,
-            TagSets.from_mapping(len(labels) or 1, of_character)
+            TagSets.from_mapping(
+                len(labels) or 1,
+                {
+                    code: [tag for tag, count in tags.items() if count >= _LEAST_OF_CATEGORY]
+                    for code, tags in of_character.items()
+                },
+            )
             if names & NEEDS_CATEGORIES
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
@@ -339,8 +348,7 @@ class TagStructure(Structure[TaggedWords, TagDecoder]):
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
         system = self.system.copy(self.dictionary)
-        # One state at a time leaves nothing to remember.
-        scorer = StateScorer(system, self.templates, tables, memo=self.decode_beam != 1)
+        scorer = StateScorer(system, self.templates, tables)
         return TagDecoder(Agenda(scorer, self.decode_beam), self.tags)
 
     def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:

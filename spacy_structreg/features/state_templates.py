@@ -11,7 +11,7 @@ its own has that of the template before it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -103,15 +103,20 @@ def _template(
 
 
 def group_templates(
-    templates: Iterable[StateTemplate], atom_anchors: Mapping[str, Collection[int]]
+    templates: Iterable[StateTemplate],
+    atom_anchors: Mapping[str, Collection[int]],
+    place: Sequence[int] = (),
 ) -> tuple[Group, ...]:
     """Gather templates into groups, in the order in which the first of each group stands.
 
-    atom_anchors: which anchors of a state each atom depends on.
+    atom_anchors: which anchors of a state each atom depends on. place: an anchor, and others that
+    follow from it within a sentence; what depends on several of them depends on the first alone.
     """
     families: dict[tuple[str, tuple[int, ...]], list[StateTemplate]] = {}
     for template in templates:
         anchors = {anchor for atom in template.atoms for anchor in atom_anchors[atom]}
+        if len(anchors & set(place)) > 1:
+            anchors = anchors - set(place) | {place[0]}
         families.setdefault((template.event, tuple(sorted(anchors))), []).append(template)
     return tuple(
         Group(event, anchors, tuple(members)) for (event, anchors), members in families.items()

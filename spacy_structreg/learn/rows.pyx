@@ -770,6 +770,11 @@ cdef class TrainedRows(Rows):
                     STRUCTREG_PREFETCH(&self._starts[rows[i]])
                 else:
                     STRUCTREG_PREFETCH(&self._values[<int64_t> rows[i] * self.n_columns])
+        if self.adaptive:
+            for i in range(n):
+                if rows[i] >= 0:
+                    STRUCTREG_PREFETCH(&self._columns[self._starts[rows[i]]])
+                    STRUCTREG_PREFETCH(&self._values[self._starts[rows[i]]])
 
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores

@@ -25,6 +25,7 @@ ctypedef struct GroupSpec:
     uint64_t wanted  # the atoms that its templates read
     int first        # its templates are specs[first : last]
     int last
+    bint lasts       # its scores are the same in every sentence
 
 
 ctypedef struct Memory:
@@ -38,6 +39,8 @@ ctypedef struct Job:
     int64_t vector
     Py_ssize_t first
     Py_ssize_t last
+    uint64_t signature
+    Py_ssize_t lasting  # where it is kept for later sentences; -1 if it is not
 
 
 @cython.final
@@ -56,10 +59,17 @@ cdef class StateScorer:
     cdef int* _first_group         # the groups of event e are those from [e] to [e + 1]
     cdef uint64_t* _events         # of each action, as bits
     cdef int _n_groups
+    cdef bint _plain               # there is one event, whose columns are the actions
     cdef Memory* _memories
     cdef Py_ssize_t _n_memories
     cdef Py_ssize_t _memory_slots
     cdef int64_t _age
+    # What lasts from sentence to sentence: where signatures fall, the last of them stays.
+    cdef bint _lasts
+    cdef uint64_t* _lasting
+    cdef double* _lasting_vectors  # (_lasting_slots, _lasting_width)
+    cdef Py_ssize_t _lasting_slots
+    cdef Py_ssize_t _lasting_width
     cdef double* _vectors
     cdef Py_ssize_t _n_vector_cells
     cdef Py_ssize_t _vector_capacity
@@ -90,8 +100,12 @@ cdef class StateScorer:
     cdef int score(
         self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
     ) except -1 nogil
+    cdef int remember(self, const void* states, Py_ssize_t n, const uint8_t* masks) except -1 nogil
     cdef int _score_event(self, const char* states, Py_ssize_t n, int event) except -1 nogil
     cdef int64_t _new_vector(self, int width) except -1 nogil
+    cdef int _make_lasting(self) except -1 nogil
+    cdef uint64_t _signature(self, int g, const uint64_t* anchors) noexcept nogil
+    cdef void _fetch_lasting(self, int g, const uint64_t* anchors) noexcept nogil
     cdef int collect(
         self, const void* state, const GroupSpec* group
     ) except -1 nogil

@@ -2,18 +2,20 @@
 
 Templates that depend on the same anchors of a state form a group. The memo maps a group and the
 values of its anchors to the scores of the group, so that states of the agenda that differ in
-little cost little. It is good for one sentence and one set of weights.
+little cost little. It is good for one sentence and one set of weights. Larger groups whose anchors
+mean the same everywhere, such as the current word, are remembered beyond the sentence as far as
+there is room, if the weights are those of a trained model, which never change.
 """
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, Rows, TrainingRows, spread
+from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, Rows, TrainedRows, TrainingRows, spread
 from spacy_structreg.search.transition_system cimport (
     MAX_ANCHORS,
     MAX_ATOMS_OF_TASK,
@@ -27,6 +29,11 @@ from spacy_structreg.search.transition_system cimport (
 from spacy_structreg.features.state_templates import MAX_STATE_ATOMS, group_templates
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.settings import Learning
+
+cdef enum:
+    # Groups of fewer templates are not remembered beyond the sentence.
+    LEAST_LASTING = 4
+    LASTING_BYTES = 0x1000000
 
 assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
@@ -58,7 +65,9 @@ cdef class StateScorer:
                 or not 1 <= len(template.atoms) <= MAX_STATE_ATOMS
             ):
                 raise ValueError(f"feature template '{template}' does not fit the task")
-        by_event = group_templates(templates, dict(zip(system.atoms, system.atom_anchors)))
+        by_event = group_templates(
+            templates, dict(zip(system.atoms, system.atom_anchors)), system.place
+        )
         self.groups = tuple(sorted(by_event, key=lambda group: names.index(group.event)))
         if (
             len(system.atoms) > MAX_ATOMS_OF_TASK or system.n_anchors > MAX_ANCHORS
@@ -115,6 +124,13 @@ cdef class StateScorer:
                         group.wanted |= <uint64_t> 1 << spec.atoms[a]
                 n += 1
             group.last = n
+            # One row is read as fast as a vector that is remembered.
+            group.lasts = (
+                set(members.anchors) <= set(system.lasting_anchors)
+                and len(members.templates) >= LEAST_LASTING
+            )
+            if group.lasts:
+                self._lasting_width = max(self._lasting_width, self._widths[group.event])
             self._first_group[group.event + 1] = i + 1
         for i in range(self.n_events):
             self._first_group[i + 1] = max(self._first_group[i], self._first_group[i + 1])
@@ -123,6 +139,15 @@ cdef class StateScorer:
                 self._events[action] |= (
                     <uint64_t> 1 << system.raised[action * MAX_EVENTS_OF_ACTION + i].event
                 )
+        self._lasts = (
+            memo and self._lasting_width > 0
+            and all([isinstance(table, TrainedRows) for table in self.tables])
+        )
+        self._plain = self.n_events == 1 and all([
+            system.n_raised[action] == 1
+            and system.raised[action * MAX_EVENTS_OF_ACTION].column == action
+            for action in range(system.n_actions)
+        ])
         self._memory_slots = 1024
         self._memories = <Memory*> calloc(self._memory_slots, sizeof(Memory))
         if self._memories == NULL:
@@ -143,6 +168,8 @@ cdef class StateScorer:
         free(self._first_group)
         free(self._events)
         free(self._memories)
+        free(self._lasting)
+        free(self._lasting_vectors)
         self._tables = NULL
         self._widths = NULL
         self._offsets = NULL
@@ -152,6 +179,10 @@ cdef class StateScorer:
         self._first_group = NULL
         self._events = NULL
         self._memories = NULL
+        self._lasting = NULL
+        self._lasting_vectors = NULL
+        self._lasting_slots = 0
+        self._lasting_width = 0
 
     def __dealloc__(self):
         free(self._tables)
@@ -163,6 +194,8 @@ cdef class StateScorer:
         free(self._first_group)
         free(self._events)
         free(self._memories)
+        free(self._lasting)
+        free(self._lasting_vectors)
         free(self._vectors)
         free(self._keys)
         free(self._rows)
@@ -185,14 +218,11 @@ cdef class StateScorer:
         The states lie side by side; masks and scores have a row of all actions for each. States
         that are scored together wait for memory together.
         """
-        cdef const char* state = <const char*> states
         cdef const uint8_t* mask = masks
         cdef const Raised* raised
         cdef const int64_t* places
         cdef const double* vector
         cdef double* event_scores
-        cdef uint64_t events
-        cdef uint64_t met = 0
         cdef double total
         cdef Py_ssize_t s
         cdef int n_actions = self.system.n_actions
@@ -201,32 +231,8 @@ cdef class StateScorer:
         cdef int g
         cdef int i
         cdef int e
-        reserve(
-            <void**> &self._anchors, &self._anchor_capacity, n * self.system.n_anchors,
-            sizeof(uint64_t),
-        )
-        reserve(<void**> &self._raised, &self._raised_capacity, n, sizeof(uint64_t))
-        reserve(
-            <void**> &self._places, &self._place_capacity, n * self._n_groups, sizeof(int64_t)
-        )
-        if not self.memo:
-            self._n_vector_cells = 0
-        for s in range(n):
-            events = 0
-            for action in range(n_actions):
-                if mask[action]:
-                    events |= self._events[action]
-            self._raised[s] = events
-            met |= events
-            if self.memo:
-                self.system.anchors(state, self._anchors + s * self.system.n_anchors)
-            state += self.system.state_size
-            mask += n_actions
-        for e in range(self.n_events):
-            if met >> e & 1:
-                self._score_event(<const char*> states, n, e)
+        self.remember(states, n, masks)
         places = self._places
-        mask = masks
         for s in range(n):
             for e in range(self.n_events):
                 if not self._raised[s] >> e & 1:
@@ -246,6 +252,9 @@ cdef class StateScorer:
             for action in range(n_actions):
                 if not mask[action]:
                     continue
+                if self._plain:
+                    scores[action] = self._event_scores[action]
+                    continue
                 total = 0.0
                 for i in range(self.system.n_raised[action]):
                     raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
@@ -256,6 +265,45 @@ cdef class StateScorer:
             mask += n_actions
         return 0
 
+    cdef int remember(
+        self, const void* states, Py_ssize_t n, const uint8_t* masks
+    ) except -1 nogil:
+        """Have the vectors of `n` states at hand, for `score`, or for states that come later."""
+        cdef const char* state = <const char*> states
+        cdef uint64_t events
+        cdef uint64_t met = 0
+        cdef Py_ssize_t s
+        cdef int n_actions = self.system.n_actions
+        cdef int action
+        cdef int e
+        reserve(
+            <void**> &self._anchors, &self._anchor_capacity, n * self.system.n_anchors,
+            sizeof(uint64_t),
+        )
+        reserve(<void**> &self._raised, &self._raised_capacity, n, sizeof(uint64_t))
+        reserve(
+            <void**> &self._places, &self._place_capacity, n * self._n_groups, sizeof(int64_t)
+        )
+        if not self.memo:
+            self._n_vector_cells = 0
+        for s in range(n):
+            events = 0
+            for action in range(n_actions):
+                if masks[action]:
+                    events |= self._events[action]
+                    if self.n_events == 1:
+                        break
+            self._raised[s] = events
+            met |= events
+            if self.memo:
+                self.system.anchors(state, self._anchors + s * self.system.n_anchors)
+            state += self.system.state_size
+            masks += n_actions
+        for e in range(self.n_events):
+            if met >> e & 1:
+                self._score_event(<const char*> states, n, e)
+        return 0
+
     cdef int _score_event(self, const char* states, Py_ssize_t n, int event) except -1 nogil:
         """See to the vectors of all groups of one event, remembered or computed."""
         cdef void* table = self._tables[event]
@@ -264,13 +312,13 @@ cdef class StateScorer:
         cdef const GroupSpec* group
         cdef Memory* memory
         cdef Job* job
-        cdef uint64_t signature
+        cdef uint64_t signature = 0
         cdef int64_t vector
+        cdef Py_ssize_t lasting
         cdef Py_ssize_t n_jobs = 0
         cdef Py_ssize_t s
         cdef Py_ssize_t j
         cdef int g
-        cdef int i
         self._n_keys = 0
         for s in range(n):
             if not self._raised[s] >> event & 1:
@@ -280,15 +328,9 @@ cdef class StateScorer:
             for g in range(self._first_group[event], self._first_group[event + 1]):
                 group = &self._groups[g]
                 if self.memo:
-                    # Mixed before the first anchor comes in: they are small numbers both.
-                    signature = (<uint64_t> g + 1) * <uint64_t> 0x94D049BB133111EBULL
-                    for i in range(group.n_anchors):
-                        signature = (signature ^ anchors[group.anchors[i]]) * (
-                            <uint64_t> 0x9E3779B97F4A7C15ULL
-                        )
-                        signature ^= signature >> 29
-                    signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
-                    signature ^= signature >> 32
+                    if group.lasts and self._lasting_slots and s + 4 < n:
+                        self._fetch_lasting(g, anchors + 4 * self.system.n_anchors)
+                    signature = self._signature(g, anchors)
                     memory = self._recall(signature)
                     if memory.age == self._age:
                         self._places[s * self._n_groups + g] = memory.vector
@@ -304,9 +346,23 @@ cdef class StateScorer:
                 else:
                     vector = self._new_vector(width)
                 self._places[s * self._n_groups + g] = vector
+                lasting = -1
+                if group.lasts and self._lasts:
+                    if self._lasting_slots == 0:
+                        self._make_lasting()
+                    lasting = <Py_ssize_t> (signature >> 32) & (self._lasting_slots - 1)
+                    if self._lasting[lasting] == signature:
+                        memcpy(
+                            self._vectors + vector,
+                            self._lasting_vectors + lasting * self._lasting_width,
+                            width * sizeof(double),
+                        )
+                        continue
                 reserve(<void**> &self._jobs, &self._job_capacity, n_jobs + 1, sizeof(Job))
                 job = &self._jobs[n_jobs]
                 job.vector = vector
+                job.lasting = lasting
+                job.signature = signature
                 job.first = self._n_keys
                 self.collect(states + s * self.system.state_size, group)
                 job.last = self._n_keys
@@ -328,6 +384,51 @@ cdef class StateScorer:
                 (<Rows> table).add_run(
                     self._rows + job.first, job.last - job.first, 0, self._vectors + job.vector
                 )
+            if job.lasting >= 0:
+                self._lasting[job.lasting] = job.signature
+                memcpy(
+                    self._lasting_vectors + job.lasting * self._lasting_width,
+                    self._vectors + job.vector, width * sizeof(double),
+                )
+        return 0
+
+    cdef uint64_t _signature(self, int g, const uint64_t* anchors) noexcept nogil:
+        """What tells a group and the values of its anchors from all others."""
+        # Mixed before the first anchor comes in: they are small numbers both.
+        cdef uint64_t signature = (<uint64_t> g + 1) * <uint64_t> 0x94D049BB133111EBULL
+        cdef int i
+        for i in range(self._groups[g].n_anchors):
+            signature = (signature ^ anchors[self._groups[g].anchors[i]]) * (
+                <uint64_t> 0x9E3779B97F4A7C15ULL
+            )
+            signature ^= signature >> 29
+        signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
+        return signature ^ (signature >> 32)
+
+    cdef void _fetch_lasting(self, int g, const uint64_t* anchors) noexcept nogil:
+        """Fetch what may be remembered of a group for a state that is soon to be scored."""
+        cdef Py_ssize_t place = (
+            <Py_ssize_t> (self._signature(g, anchors) >> 32) & (self._lasting_slots - 1)
+        )
+        cdef const double* vector = self._lasting_vectors + place * self._lasting_width
+        cdef Py_ssize_t i
+        STRUCTREG_PREFETCH(&self._lasting[place])
+        for i in range(0, self._lasting_width, 8):
+            STRUCTREG_PREFETCH(vector + i)
+
+    cdef int _make_lasting(self) except -1 nogil:
+        """Room for what lasts, which is filled as texts come."""
+        cdef Py_ssize_t slots = LASTING_BYTES // (self._lasting_width * sizeof(double))
+        self._lasting_slots = 1024
+        while self._lasting_slots * 2 <= slots:
+            self._lasting_slots *= 2
+        self._lasting = <uint64_t*> calloc(self._lasting_slots, sizeof(uint64_t))
+        self._lasting_vectors = <double*> malloc(
+            self._lasting_slots * self._lasting_width * sizeof(double)
+        )
+        if self._lasting == NULL or self._lasting_vectors == NULL:
+            with gil:
+                raise MemoryError("no memory for what a scorer remembers between sentences")
         return 0
 
     cdef int64_t _new_vector(self, int width) except -1 nogil:

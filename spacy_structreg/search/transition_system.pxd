@@ -27,6 +27,8 @@ cdef class TransitionSystem:
     cdef readonly tuple many_valued      # the atoms that may have several values
     cdef readonly dict events            # names, and how many columns their scores have
     cdef readonly int n_anchors
+    cdef readonly tuple lasting_anchors  # those whose values mean the same in every sentence
+    cdef readonly tuple place            # an anchor, and others that follow from it in a sentence
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
     cdef Raised* raised                  # (n_actions, MAX_EVENTS_OF_ACTION)

@@ -25,6 +25,8 @@ cdef class TransitionSystem:
         self.atoms = ()
         self.atom_anchors = ()
         self.many_valued = ()
+        self.lasting_anchors = ()
+        self.place = ()
 
     def __dealloc__(self):
         free(self.raised)

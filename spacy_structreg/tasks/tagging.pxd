@@ -91,7 +91,12 @@ cdef class TagDecoder:
     cdef int32_t* _counts    # of the visible words of each sentence
     cdef Py_ssize_t _count_capacity
     cdef const uint8_t* _properties
+    # States at the next positions, of which only the position counts.
+    cdef TagState* _ahead
+    cdef uint8_t* _ahead_masks
 
     cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t _load(self, list sentences) except -1
+    cdef int _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil
+    cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil

@@ -56,6 +56,8 @@ cdef enum:
     # Tags that are not there: before the sentence, or beyond a cut.
     BEFORE_SENTENCE = -1
     BEYOND_CUT = -2
+    # At so many positions together what depends on the words alone is scored ahead.
+    AHEAD = 32
 
 assert TABLE == TABLE_SIZE
 
@@ -63,6 +65,10 @@ cdef uint8_t IS_SPACE = WHITE_SPACE
 
 cdef enum:
     POSITION
+    # The words from the one before to the one after.
+    WORD_BEFORE
+    CURRENT_WORD
+    WORD_AFTER
     TAG1
     TAG2
     N_ANCHORS
@@ -97,6 +103,9 @@ cdef enum:
     REPEATED
     CATEGORIES
 
+# Of atoms at these distances from the current word; those of others depend on the position.
+_ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
+
 _FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
@@ -127,7 +136,8 @@ NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("ta
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
-    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    # By 1 more, because a state of 0 would not tell how many zeros have come.
+    state = (state ^ (value + 1)) * <uint64_t> 0x9E3779B97F4A7C15ULL
     return state ^ (state >> 29)
 
 
@@ -251,7 +261,8 @@ def _checked_sets(n_tags, arrays):
     begins = np.zeros(len(tags) + 1, dtype=bool)
     begins[starts] = True
     if len(tags) and (
-        int(tags.max()) >= n_tags or ((tags[1:] <= tags[:-1]) & ~begins[1 : len(tags)]).any()
+        int(tags.max()) >= n_tags
+        or ((tags[1:] <= tags[: len(tags) - 1]) & ~begins[1 : len(tags)]).any()
     ):
         raise ValueError("the tags of a set do not rise, or do not exist")
     kept = {}
@@ -423,9 +434,12 @@ cdef class TagTransitions(TransitionSystem):
         self.n_anchors = N_ANCHORS
         self.atoms = (*of_words, *many, *of_tags)
         self.atom_anchors = (
-            *((<int> POSITION,) for _ in range(len(of_words) + len(many))),
+            *((_ANCHORS.get(_ATOMS[name][1], <int> POSITION),) for name in of_words),
+            *((<int> CURRENT_WORD,) for _ in many),
             *((<int> (TAG1 if name == "t-1" else TAG2),) for name in of_tags),
         )
+        self.lasting_anchors = (*_ANCHORS.values(), <int> TAG1, <int> TAG2)
+        self.place = (<int> POSITION, *_ANCHORS.values())
         self.many_valued = tuple(many)
         self.events = {"tag": n_tags}
         self.raise_events([[("tag", tag)] for tag in range(n_tags)])
@@ -633,7 +647,11 @@ cdef class TagTransitions(TransitionSystem):
 
     cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
         cdef const TagState* at = <const TagState*> state
+        cdef const uint64_t* word = self._fields + (REACH + at.position) * N_FIELDS + WORD
         values[POSITION] = <uint64_t> at.position
+        values[WORD_BEFORE] = word[-N_FIELDS]
+        values[CURRENT_WORD] = word[0]
+        values[WORD_AFTER] = word[N_FIELDS]
         values[TAG1] = <uint64_t> (at.tag1 + 2)
         values[TAG2] = <uint64_t> (at.tag2 + 2)
 
@@ -694,8 +712,19 @@ cdef class TagDecoder:
         self._properties = &properties[0]
         if len(self.tags) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
+        free(self._ahead)
+        free(self._ahead_masks)
+        self._ahead = <TagState*> malloc(AHEAD * sizeof(TagState))
+        self._ahead_masks = <uint8_t*> calloc(AHEAD, self.system.n_tags)
+        if self._ahead == NULL or self._ahead_masks == NULL:
+            raise MemoryError("no memory for a decoder")
+        for i in range(AHEAD):
+            # One action raises the event.
+            self._ahead_masks[i * self.system.n_tags] = 1
 
     def __dealloc__(self):
+        free(self._ahead)
+        free(self._ahead_masks)
         free(self._text)
         free(self._bounds)
         free(self._decided)
@@ -810,16 +839,63 @@ cdef class TagDecoder:
             tagged.append(tags)
         return tagged
 
+    cdef int _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil:
+        """Let the memo know what depends on the words alone, for the next positions.
+
+        Rows of several positions wait for memory together. Tags beyond a cut silence what depends
+        on tags.
+        """
+        cdef Py_ssize_t count = min(AHEAD, n - position)
+        cdef Py_ssize_t i
+        for i in range(count):
+            self._ahead[i].position = <int32_t> (position + i)
+            self._ahead[i].tag1 = BEYOND_CUT
+            self._ahead[i].tag2 = BEYOND_CUT
+        return self.agenda.scorer.remember(self._ahead, count, self._ahead_masks)
+
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
         """Tag the sentence that the system has loaded."""
-        cdef Py_ssize_t found = 0
+        cdef Py_ssize_t count
+        cdef Py_ssize_t slot
         cdef Py_ssize_t place
-        if n == 0:
-            return 0
-        place = self.agenda.search(1, &found)
+        if self.agenda.width == 1:
+            return self._decode_greedily(n, decided)
+        self.agenda.begin()
+        for slot in range(n):
+            if slot % AHEAD == 0 and self.agenda.scorer.memo:
+                self._look_ahead(slot, n)
+            count = self.agenda.open(slot, self.agenda.width)
+            self.agenda.expand(self.agenda.n_items - count, count)
+        place = self.agenda.n_items - 1 if n == 0 else self.agenda.n_items
+        self.agenda.open(n, 1)
         while self.agenda.items[place].parent >= 0:
             decided[self.agenda.items[place].step - 1] = self.agenda.items[place].action
             place = self.agenda.items[place].parent
+        return 0
+
+    cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
+        """As the agenda would with a width of 1, which has no use for candidates."""
+        cdef uint8_t* mask = self.agenda._mask
+        cdef double* scores = self.agenda._scores
+        cdef TagState states[2]
+        cdef Py_ssize_t i
+        cdef double highest = 0.0
+        cdef int action
+        cdef int best
+        self.agenda.scorer.forget()
+        self.system.init(&states[0])
+        for i in range(n):
+            if i % AHEAD == 0 and self.agenda.scorer.memo:
+                self._look_ahead(i, n)
+            self.system.legal(&states[i & 1], mask)
+            self.agenda.scorer.score(&states[i & 1], 1, mask, scores)
+            best = -1
+            for action in range(self.system.n_tags):
+                if mask[action] and (best < 0 or scores[action] > highest):
+                    best = action
+                    highest = scores[action]
+            decided[i] = best
+            self.system.apply(&states[i & 1], best, &states[1 - (i & 1)])
         return 0
 
     def nbest(self, list words not None, Py_ssize_t k, allowed=None):
