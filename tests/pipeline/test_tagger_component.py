@@ -1,0 +1,334 @@
+"""The component that tags words: what it learns from Docs, what it writes, how it is saved."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Linear
+
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.tagger import StructregTagger
+from spacy_structreg.pipeline.tagging_scorer import score_tags
+
+# Words, fine-grained tags and universal ones; 书 and "can" have two.
+GOLD = [
+    [("我", "PN", "PRON"), ("看", "VV", "VERB"), ("书", "NN", "NOUN"), ("。", "PU", "PUNCT")],
+    [("他", "PN", "PRON"), ("书", "VV", "VERB"), ("字", "NN", "NOUN"), ("。", "PU", "PUNCT")],
+    [("小王", "NR", "PROPN"), ("看", "VV", "VERB"), ("字", "NN", "NOUN"), ("。", "PU", "PUNCT")],
+    [("是", "VC", "AUX"), ("我", "PN", "PRON"), ("的", "DEG", "PART"), ("书", "NN", "NOUN")],
+]
+WORDS = [[word for word, _, _ in sentence] for sentence in GOLD]
+TAGS = [[tag for _, tag, _ in sentence] for sentence in GOLD]
+POS = [[pos for _, _, pos in sentence] for sentence in GOLD]
+
+
+def gold_doc(vocab: Vocab, number: int, **changes: Any) -> Doc:
+    annotation = {"words": WORDS[number], "tags": TAGS[number], "pos": POS[number], **changes}
+    spaces = [False] * len(annotation["words"])
+    return Doc(vocab, spaces=spaces, **annotation)
+
+
+def words_doc(nlp: Language, words: Sequence[str], **annotation: Any) -> Doc:
+    return Doc(nlp.vocab, words=list(words), spaces=[False] * len(words), **annotation)
+
+
+def examples(nlp: Language, **changes: Any) -> list[Example]:
+    return [
+        Example(words_doc(nlp, WORDS[number]), gold_doc(nlp.vocab, number, **changes))
+        for number in range(len(GOLD))
+    ]
+
+
+def untrained(model: dict[str, Any] | None = None, **settings: Any) -> Language:
+    nlp = spacy.blank("zh")
+    architecture = {"@architectures": "spacy_structreg.Tagger.v1", "seed": 1, **(model or {})}
+    nlp.add_pipe("structreg_tagger", name="tagger", config={"model": architecture, **settings})
+    return nlp
+
+
+def trained(passes: int = 12, **settings: Any) -> Language:
+    nlp = untrained(**settings)
+    gold = examples(nlp)
+    nlp.initialize(lambda: gold)
+    for _ in range(passes):
+        nlp.update(gold)
+    return nlp
+
+
+def tags(doc: Doc) -> list[str]:
+    return [token.tag_ for token in doc]
+
+
+def pos(doc: Doc) -> list[str]:
+    return [token.pos_ for token in doc]
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    """A trained pipeline that no test changes."""
+    return trained()
+
+
+# What is written ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attribute", ["tag", "pos", "both"])
+def test_attributes(attribute: str) -> None:
+    nlp = trained(attribute=attribute)
+    for number, words in enumerate(WORDS):
+        doc = nlp(words_doc(nlp, words))
+        none = [""] * len(words)
+        assert tags(doc) == (TAGS[number] if attribute != "pos" else none)
+        assert pos(doc) == (POS[number] if attribute != "tag" else none)
+    labels = nlp.get_pipe("tagger").labels
+    expected = {
+        "tag": {tag for _, tag, _ in chain.from_iterable(GOLD)},
+        "pos": {p for _, _, p in chain.from_iterable(GOLD)},
+        "both": {f"{tag}|{p}" for _, tag, p in chain.from_iterable(GOLD)},
+    }
+    assert labels == tuple(sorted(expected[attribute]))
+
+
+def test_streams_are_tagged_like_docs(nlp: Language) -> None:
+    docs = [words_doc(nlp, words) for words in [*WORDS, [], ["看"]]]
+    assert [tags(doc) for doc in nlp.pipe(docs, batch_size=2)] == [*TAGS, [], ["VV"]]
+
+
+@pytest.mark.parametrize("attribute", ["tag", "both"])
+def test_white_space_has_the_tag_of_spacy(attribute: str) -> None:
+    nlp = trained(attribute=attribute)
+    doc = nlp(words_doc(nlp, ["我", " ", "看", "\n\n", "书", "。"]))
+    assert tags(doc) == ["PN", "_SP", "VV", "_SP", "NN", "PU"]
+    if attribute == "both":
+        assert pos(doc)[1] == "SPACE"
+
+
+def test_tags_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
+    for overwrite in (False, True):
+        nlp = trained(overwrite=overwrite)
+        doc = nlp(words_doc(nlp, WORDS[0], tags=["", "XX", "VV", ""]))
+        assert tags(doc) == (TAGS[0] if overwrite else ["PN", "XX", "VV", "PU"])
+
+
+def test_given_tags_count_for_the_others() -> None:
+    """The tag of a word that follows from the tag before it is found to fit one that is given."""
+    nlp = untrained({"templates": "tag: t-1", "learning": {"@misc": "spacy_structreg.Learning.v1"}})
+    words = ["a", "b"]
+    gold = [
+        Example(words_doc(nlp, words), words_doc(nlp, words, tags=pair))
+        for pair in (["A", "B"], ["C", "D"])
+    ]
+    nlp.initialize(lambda: gold)
+    for _ in range(10):
+        nlp.update(gold)
+    for first, second in (("A", "B"), ("C", "D")):
+        assert tags(nlp(words_doc(nlp, words, tags=[first, ""]))) == [first, second]
+
+
+def test_sentences_are_tagged_by_themselves() -> None:
+    nlp = trained()
+    words = WORDS[0] + WORDS[3]
+    whole = nlp(words_doc(nlp, words))
+    starts = [i in (0, len(WORDS[0])) for i in range(len(words))]
+    parted = nlp(words_doc(nlp, words, sent_starts=starts))
+    estimator = nlp.get_pipe("tagger").estimator
+    assert tags(whole) == estimator.predict(words)
+    assert tags(parted) == estimator.predict(WORDS[0]) + estimator.predict(WORDS[3])
+
+
+def test_an_untrained_tagger_writes_nothing() -> None:
+    nlp = untrained()
+    nlp.initialize()
+    assert tags(nlp(words_doc(nlp, WORDS[0]))) == [""] * 4
+    # spaCy hands out a Doc of its own if there are no examples.
+    assert nlp.get_pipe("tagger").labels == ()
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+def test_the_loss_is_what_was_wrong() -> None:
+    nlp = untrained()
+    gold = examples(nlp)
+    nlp.initialize(lambda: gold)
+    losses = [nlp.update(gold, losses={})["tagger"] for _ in range(12)]
+    assert losses[0] > 5
+    assert losses[-1] < losses[0] / 2
+
+
+def test_training_is_that_of_the_estimator() -> None:
+    nlp = trained(passes=3)
+    pairs = [
+        list(zip(words, labels, strict=True)) for words, labels in zip(WORDS, TAGS, strict=True)
+    ]
+    tagger = Tagger(seed=1)
+    tagger.prepare(pairs)
+    for _ in range(3):
+        tagger.partial_fit(pairs)
+    assert nlp.get_pipe("tagger").to_bytes() == tagger.to_bytes()
+
+
+def test_initialize_keeps_trained_weights() -> None:
+    nlp = trained(passes=2)
+    before = nlp.get_pipe("tagger").to_bytes()
+    nlp.initialize()
+    nlp.initialize(lambda: examples(nlp, tags=["X"] * 4))
+    assert nlp.get_pipe("tagger").to_bytes() == before
+
+
+def test_sentences_without_tags_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    nlp = untrained()
+    gold = examples(nlp)
+    gold[1] = Example(words_doc(nlp, WORDS[1]), gold_doc(nlp.vocab, 1, tags=["PN", "", "NN", "PU"]))
+    gold.append(Example(words_doc(nlp, [" "]), words_doc(nlp, [" "])))
+    nlp.initialize(lambda: gold)
+    assert "1 of 4 training sentences have words without a tag" in caplog.text
+    for _ in range(3):
+        nlp.update(gold)
+    twin = untrained()
+    rest = [example for example in examples(twin) if example.reference.text != gold[1].text]
+    twin.initialize(lambda: rest)
+    for _ in range(3):
+        twin.update(rest)
+    assert nlp.get_pipe("tagger").to_bytes() == twin.get_pipe("tagger").to_bytes()
+    # No tag at all is no error for a component that shares a corpus with others.
+    assert nlp.update([Example(words_doc(nlp, ["x"]), words_doc(nlp, ["x"]))])["tagger"] == 0
+
+
+def test_labels_of_a_streamed_corpus() -> None:
+    nlp = untrained()
+    gold = examples(nlp)
+    tagger = nlp.get_pipe("tagger")
+    tagger.initialize(lambda: gold[:1], nlp=nlp)
+    with pytest.raises(ValueError, match=r"'tagger' cannot learn from a Doc: the tag 'NR' is none"):
+        nlp.update(gold[2:3])
+    other = untrained()
+    whole = trained(passes=1).get_pipe("tagger").label_data
+    gold = examples(other)
+    other.get_pipe("tagger").initialize(lambda: gold[:1], nlp=other, labels=whole)
+    other.update(gold)
+    assert other.get_pipe("tagger").labels == whole
+
+
+def test_settings_that_are_refused() -> None:
+    with pytest.raises(ValueError, match="'lemma' is not"):
+        untrained(attribute="lemma")
+    model = untrained().get_pipe("tagger").model
+    with pytest.raises(ValueError, match="choose 'tag', 'pos' or 'both'"):
+        StructregTagger(Vocab(), model, attribute="lemma")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"the pipe 'tagger' is 'linear', none of spacy_structreg"):
+        StructregTagger(Vocab(), Linear(), "tagger")
+    learning = {"@misc": "spacy_structreg.Learning.v1", "clock": "epochs"}
+    nlp = untrained({"learning": learning})
+    gold = examples(nlp)
+    nlp.initialize(lambda: gold)
+    with pytest.raises(ValueError, match="clock = 'epochs'"):
+        nlp.update(gold)
+    with pytest.raises(TypeError, match="not called as a layer"):
+        nlp.get_pipe("tagger").model.predict([])
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+
+def scored(nlp: Language, predicted: list[tuple[str, str]], **settings: Any) -> dict[str, Any]:
+    """The scores of one predicted Doc against the first gold Doc."""
+    doc = words_doc(nlp, [word for word, _ in predicted], tags=[tag for _, tag in predicted])
+    return score_tags([Example(doc, gold_doc(nlp.vocab, 0, **settings))])
+
+
+def test_accuracy_on_gold_words(nlp: Language) -> None:
+    figures = scored(nlp, [("我", "PN"), ("看", "NN"), ("书", "NN"), ("。", "PU")])
+    assert figures == {"tag_acc": 0.75, "tag_p": None, "tag_r": None, "tag_f": None}
+    # A word whose tag nobody knows does not count.
+    partial = scored(
+        nlp, [("我", "PN"), ("看", "NN"), ("书", "NN"), ("。", "PU")], tags=["PN", "", "NN", "PU"]
+    )
+    assert partial["tag_acc"] == 1.0
+
+
+def test_spans_on_other_words(nlp: Language) -> None:
+    # Of four gold words and three predicted ones two are right, and one of these in its tag.
+    figures = scored(nlp, [("我看", "PN"), ("书", "NN"), ("。", "NN")])
+    assert figures["tag_acc"] is None
+    assert figures["tag_p"] == pytest.approx(1 / 3)
+    assert figures["tag_r"] == pytest.approx(1 / 4)
+    assert figures["tag_f"] == pytest.approx(2 / 7)
+    # spaCy would say 1.0 of a word that is cut into pieces of the right tag.
+    cut = [("我", "PN"), ("看", "VV"), ("书", "NN"), ("。", "PU")]
+    joined = words_doc(nlp, ["我看书", "。"], tags=["NN", "PU"])
+    doc = words_doc(nlp, [w for w, _ in cut], tags=["NN"] * 3 + ["PU"])
+    assert score_tags([Example(doc, joined)])["tag_r"] == 0.5
+
+
+def test_the_component_scores_what_it_writes() -> None:
+    nlp = trained(attribute="both")
+    figures = nlp.evaluate(examples(nlp))
+    assert figures["tag_acc"] == figures["pos_acc"] == 1.0
+    assert trained(attribute="pos").evaluate(examples(nlp))["pos_acc"] == 1.0
+    weights = nlp.config["training"]["score_weights"]
+    assert weights["tag_acc"] == weights["tag_f"] > 0
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path / "pipeline")
+    folder = tmp_path / "pipeline" / "tagger"
+    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
+    assert Tagger.load(folder / MODEL_FILE).predict(WORDS[0]) == TAGS[0]
+    from_bytes = untrained().from_bytes(nlp.to_bytes())
+    sourced = spacy.blank("zh", vocab=nlp.vocab)
+    sourced.add_pipe("tagger", source=nlp)
+    for other in (
+        spacy.load(tmp_path / "pipeline"),
+        from_bytes,
+        sourced,
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        assert tags(other(words_doc(other, WORDS[1]))) == TAGS[1]
+        assert other.get_pipe("tagger").labels == nlp.get_pipe("tagger").labels
+    # Saved over itself, and trained on, the files do not disturb each other.
+    loaded = spacy.load(tmp_path / "pipeline")
+    loaded.update(examples(loaded))
+    loaded.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert again.get_pipe("tagger").to_bytes() == loaded.get_pipe("tagger").to_bytes()
+
+
+def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
+    untrained().to_disk(tmp_path)
+    assert [path.name for path in (tmp_path / "tagger").iterdir()] == [UNTRAINED_MARK]
+    assert not spacy.load(tmp_path).get_pipe("tagger").estimator.is_trained
+    assert untrained().get_pipe("tagger").to_bytes() == b""
+    (tmp_path / "tagger" / UNTRAINED_MARK).unlink()
+    with pytest.raises(ValueError, match=r"model\.srt is missing"):
+        spacy.load(tmp_path)
+
+
+def test_models_are_copied_apart(nlp: Language) -> None:
+    model = nlp.get_pipe("tagger").model
+    twin = model.copy()
+    assert twin.to_bytes() == model.to_bytes()
+    assert twin.shims[0].estimator is not model.shims[0].estimator
+    assert copy.deepcopy(nlp.get_pipe("tagger")).labels == nlp.get_pipe("tagger").labels
+    with nlp.use_params({}):
+        assert tags(nlp(words_doc(nlp, WORDS[0]))) == TAGS[0]
+
+
+def test_processes(nlp: Language) -> None:
+    docs = [words_doc(nlp, words) for words in WORDS]
+    assert [tags(doc) for doc in nlp.pipe(docs, n_process=2, batch_size=1)] == TAGS
