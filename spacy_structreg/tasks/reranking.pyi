@@ -1,3 +1,5 @@
+from typing import Any
+
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.characters import CharacterDecoder
 from spacy_structreg.tasks.words import WordTransitions
@@ -14,3 +16,4 @@ class RerankingDecoder(CharacterDecoder):
     def n_best(self) -> int: ...
     @property
     def weight(self) -> float: ...
+    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
