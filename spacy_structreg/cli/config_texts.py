@@ -279,8 +279,9 @@ overwrite = false
 
 [components.tagger.model]
 @architectures = "spacy_structreg.Tagger.v1"
-# The features: the name of a table, or templates of one's own.
-templates = "words"
+# The features: a table, "words" for Chinese and any other script, "latin" for alphabetic ones, or
+# templates of one's own.
+templates = <templates>
 # Let full-width letters, digits and punctuation look like half-width ones to the model.
 half_width = true
 # How many sequences of tags are kept from word to word, in training and in prediction.

@@ -38,6 +38,8 @@ LEAST_KNOWN = 0.95
 NO_MAP = "none"
 # Where a template takes a value.
 PLACE = re.compile("<([a-z0-9_]+)>")
+# Languages whose taggers look at single characters; "xx" is any.
+WITHOUT_ALPHABET = ("ja", "ko", "xx", "zh")
 
 ABOUT_TOKENIZER_PIPELINE = """\
 # The tokenizer is trained in a run of its own. Pipes that work on words are trained afterwards, in
@@ -258,6 +260,7 @@ def values_of_tagger(lang: str, base: str | None) -> dict[str, Any]:
         "pipeline": '["tagger"]',
         "tokenizer_block": block.replace("[nlp]\n\n", "").strip() + "\n\n",
         "model": "components.tagger.model",
+        "templates": json.dumps("words" if lang in WITHOUT_ALPHABET else "latin"),
         "unit": "words",
         "a_unit": "a word",
         "about_gold": '# The gold annotation that the tagger is given: with "sents" as well, it '
