@@ -1,0 +1,203 @@
+"""Dependency trees over the words of a sentence, and what makes them projective.
+
+Words are counted from 0; the head of a root is `ROOT`, -1, and that of a word whose head nobody has
+annotated is None. A tree may have several roots, as some treebanks do.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["ROOT", "DependencySentence", "Parse", "is_projective", "projectivize"]
+
+ROOT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySentence:
+    """A tagged sentence with its gold tree, or with a part of it.
+
+    words, tags: one tag a word; a tag may be empty where there is none.
+    heads: the index of each word's head, `ROOT` for a root, None where it is not annotated.
+    labels: the relation of each word to its head, None where it is not annotated.
+
+    Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
+    numbers of words, tags, heads and labels that differ, and for heads that are out of range or go
+    in a circle.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    labels: tuple[str | None, ...]
+
+    def __post_init__(self) -> None:
+        n_words = len(self.words)
+        if not n_words:
+            raise ValueError("a sentence without words; leave it out")
+        numbers = (len(self.tags), len(self.heads), len(self.labels))
+        if any(number != n_words for number in numbers):
+            raise ValueError(
+                f"{self._name()}: {numbers[0]} tags, {numbers[1]} heads and {numbers[2]} labels "
+                f"for {n_words} words; give one of each for each word"
+            )
+        if "" in self.words:
+            raise ValueError(f"{self._name()}: word {self.words.index('')} is empty; leave it out")
+        for index, head in enumerate(self.heads):
+            if head is not None and not ROOT <= head < n_words:
+                raise ValueError(
+                    f"{self._name()}: the head {head} of word {index} is none of its {n_words} "
+                    f"words; heads are counted from 0, and {ROOT} is that of a root"
+                )
+        if circle := find_circle(self.heads):
+            raise ValueError(
+                f"{self._name()}: the heads of the words {', '.join(map(str, circle))} go in a "
+                "circle; correct one of them"
+            )
+
+    def _name(self) -> str:
+        return f"sentence {' '.join(self.words)[:40]!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A predicted tree.
+
+    heads: the index of each word's head, `ROOT` for the root.
+    labels: the relation of each word to its head.
+
+    Raises ValueError if there are more of one than of the other.
+    """
+
+    heads: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.heads) != len(self.labels):
+            raise ValueError(
+                f"{len(self.labels)} labels for {len(self.heads)} heads; give one for each"
+            )
+
+
+def find_circle(heads: Sequence[int | None]) -> list[int]:
+    """The words of one circle of heads, from the first of them on; empty if there is none."""
+    # The word from which each word was first reached; a word met twice from one start is in a
+    # circle.
+    start_of: dict[int, int] = {}
+    for start in range(len(heads)):
+        word: int | None = start
+        while word is not None and word != ROOT and word not in start_of:
+            start_of[word] = start
+            word = heads[word]
+        if word is not None and start_of.get(word) == start:
+            circle = [word]
+            while (above := heads[circle[-1]]) != word:
+                assert above is not None
+                circle.append(above)
+            return circle
+    return []
+
+
+def is_projective(heads: Sequence[int | None]) -> bool:
+    """Whether a tree is projective; of a part of a tree, whether it is part of a projective one.
+
+    heads: without circles. A tree is projective when every word between a word and its head is
+    below that head. Arcs do not cross then, the one to each root from beyond the left end of the
+    sentence among them; and where the head of a word is not known, no arc between words below it
+    may span that word.
+    """
+    arcs = [
+        (min(word, head), max(word, head)) for word, head in enumerate(heads) if head is not None
+    ]
+    # From left to right, outer arcs first: those that are still open lie in one another.
+    open_ends: list[int] = []
+    for left, right in sorted(arcs, key=lambda arc: (arc[0], -arc[1])):
+        while open_ends and open_ends[-1] <= left:
+            open_ends.pop()
+        if open_ends and open_ends[-1] < right:
+            return False
+        open_ends.append(right)
+    if None not in heads:
+        return True
+    tops = _tops(heads)
+    return not any(
+        head is not None and min(word, head) < tops[word] < max(word, head)
+        for word, head in enumerate(heads)
+    )
+
+
+def projectivize(heads: Sequence[int | None]) -> tuple[int | None, ...]:
+    """The heads of a projective tree close to a tree, which stays as it is if it is projective.
+
+    heads: without circles. While an arc is not projective, the shortest such (the first of equal
+    ones) is lifted: its word gets the head of its head (Nivre and Nilsson 2005, "Pseudo-projective
+    dependency parsing", section 2). That may make a word a further root only if there were several,
+    and its head unknown only if the head of its head was. Labels stay what they are.
+    """
+    lifted = list(heads)
+    if is_projective(lifted):
+        return tuple(lifted)
+    dependents: list[set[int]] = [set() for _ in lifted]
+    # Every arc that may not be projective, by its length.
+    queue: list[tuple[int, int]] = []
+    for word, head in enumerate(lifted):
+        if head is not None and head != ROOT:
+            dependents[head].add(word)
+            queue.append((abs(word - head), word))
+    heapq.heapify(queue)
+    while queue:
+        length, word = heapq.heappop(queue)
+        head = lifted[word]
+        # An arc may be queued more than once, and another time under the length it had.
+        if head is None or head == ROOT or abs(word - head) != length:
+            continue
+        if _is_projective_arc(word, head, lifted):
+            continue
+        above = lifted[word] = lifted[head]
+        dependents[head].remove(word)
+        if above is not None and above != ROOT:
+            dependents[above].add(word)
+            heapq.heappush(queue, (abs(word - above), word))
+        # What was below the head is not any more: no other arcs can have lost by it.
+        for sister in dependents[head]:
+            heapq.heappush(queue, (abs(sister - head), sister))
+    return tuple(lifted)
+
+
+def _is_projective_arc(word: int, head: int, heads: Sequence[int | None]) -> bool:
+    """Whether all words between are below the head, or may be, as far as heads are known."""
+    left, right = min(word, head), max(word, head)
+    seen = {head}
+    loose: set[int] = set()
+    for between in range(left + 1, right):
+        above: int | None = between
+        while above is not None and above not in seen:
+            if above == ROOT:
+                return False
+            seen.add(above)
+            if heads[above] is None:
+                loose.add(above)
+            above = heads[above]
+    if not loose:
+        return True
+    # Their tops may be put below the head if they lie, with all below them, under the arc.
+    inside = range(left + 1, right)
+    return all(top not in loose or at in inside for at, top in enumerate(_tops(heads)))
+
+
+def _tops(heads: Sequence[int | None]) -> list[int]:
+    """The word that each word is below whose head is unknown; `ROOT` for those below a root."""
+    tops: list[int | None] = [None] * len(heads)
+    for start in range(len(heads)):
+        path = [start]
+        while tops[path[-1]] is None and (above := heads[path[-1]]) not in (None, ROOT):
+            assert above is not None
+            path.append(above)
+        end = path[-1]
+        known = tops[end]
+        top = known if known is not None else end if heads[end] is None else ROOT
+        for word in path:
+            tops[word] = top
+    return [ROOT if top is None else top for top in tops]
