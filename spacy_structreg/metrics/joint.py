@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from spacy_structreg.metrics.segmentation import (
     SegmentationScorer,
     SegmentationScores,
+    paired,
     ratio,
     word_ends,
 )
@@ -119,9 +119,6 @@ def score_joint(
     Raises ValueError as `JointScorer.add`, and when the numbers of sentences differ.
     """
     scorer = JointScorer(vocabulary)
-    for index, (gold_pairs, predicted_pairs) in enumerate(zip_longest(gold, predicted)):
-        if gold_pairs is None or predicted_pairs is None:
-            shorter = "gold" if gold_pairs is None else "prediction"
-            raise ValueError(f"the {shorter} ends after {index} sentences, the other goes on")
+    for gold_pairs, predicted_pairs in paired(gold, predicted):
         scorer.add(gold_pairs, predicted_pairs)
     return scorer.scores()

@@ -7,12 +7,16 @@ lists of words with `diff`; counting spans gives the figures without its ties.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TypeVar
 
 __all__ = ["SegmentationScorer", "SegmentationScores", "score_segmentation"]
+
+T = TypeVar("T")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -150,12 +154,18 @@ def score_segmentation(
     Raises ValueError as `SegmentationScorer.add`, and when the numbers of sentences differ.
     """
     scorer = SegmentationScorer(vocabulary)
-    for index, (gold_words, predicted_words) in enumerate(zip_longest(gold, predicted)):
-        if gold_words is None or predicted_words is None:
-            shorter = "gold" if gold_words is None else "prediction"
-            raise ValueError(f"the {shorter} ends after {index} sentences, the other goes on")
+    for gold_words, predicted_words in paired(gold, predicted):
         scorer.add(gold_words, predicted_words)
     return scorer.scores()
+
+
+def paired(gold: Iterable[T], predicted: Iterable[S]) -> Iterator[tuple[T, S]]:
+    """Gold and predicted sentences side by side; ValueError when one of the two ends first."""
+    for index, (wanted, found) in enumerate(zip_longest(gold, predicted)):
+        if wanted is None or found is None:
+            shorter = "gold" if wanted is None else "prediction"
+            raise ValueError(f"the {shorter} ends after {index} sentences, the other goes on")
+        yield wanted, found
 
 
 def word_ends(words: Sequence[str]) -> list[int]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import zip_longest
 
-from spacy_structreg.metrics.segmentation import ratio
+from spacy_structreg.metrics.segmentation import paired, ratio
 
 __all__ = ["TaggingScorer", "TaggingScores", "score_tagging"]
 
@@ -110,9 +109,6 @@ def score_tagging(
     Raises ValueError as `TaggingScorer.add`, and when the numbers of sentences differ.
     """
     scorer = TaggingScorer(vocabulary)
-    for index, (pairs, tags) in enumerate(zip_longest(gold, predicted)):
-        if pairs is None or tags is None:
-            shorter = "gold" if pairs is None else "prediction"
-            raise ValueError(f"the {shorter} ends after {index} sentences, the other goes on")
+    for pairs, tags in paired(gold, predicted):
         scorer.add(pairs, tags)
     return scorer.scores()
