@@ -363,28 +363,14 @@ def tree_heads(sentence: conllu.Sentence) -> list[int] | None:
     That is: every word has a head and a relation, one word is the root, and there is no cycle.
     Crossing arcs are allowed.
     """
-    if any(word.head is None or word.deprel == NOTHING for word in sentence.words):
+    from spacy_structreg.corpora.dependencies import ROOT, find_circle
+
+    heads = [word.head - 1 for word in sentence.words if word.head is not None]
+    if len(heads) < len(sentence.words) or NOTHING in sentence.deprels:
         return None
-    heads = [
-        index if word.head == 0 else (word.head or 0) - 1
-        for index, word in enumerate(sentence.words)
-    ]
-    if sum(word.head == 0 for word in sentence.words) != 1:
+    if heads.count(ROOT) != 1 or find_circle(heads):
         return None
-    # Word by word, follow the heads to a word that is known to lead to the root.
-    leads: list[bool | None] = [True if head == index else None for index, head in enumerate(heads)]
-    for start in range(len(heads)):
-        path = []
-        index = start
-        while leads[index] is None:
-            leads[index] = False
-            path.append(index)
-            index = heads[index]
-        if not leads[index]:
-            return None
-        for passed in path:
-            leads[passed] = True
-    return heads
+    return [index if head == ROOT else head for index, head in enumerate(heads)]
 
 
 def tree_relations(sentence: conllu.Sentence) -> list[str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines, replace_text
 
@@ -23,6 +24,7 @@ __all__ = [
     "MultiwordToken",
     "Sentence",
     "Word",
+    "dependency_sentences",
     "read_conllu",
     "segmented_sentences",
     "tagged_sentences",
@@ -311,6 +313,12 @@ def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]
     columns, IDs that are out of order, heads out of range, comments and carriage returns in the
     wrong place, sentences without words and files without sentences.
     """
+    for sentence, _ in _read_with_lines(path, encoding):
+        yield sentence
+
+
+def _read_with_lines(path: StrPath, encoding: str) -> Iterator[tuple[Sentence, list[int]]]:
+    """The sentences of a file, each with the line numbers of its words."""
     sentence = _SentenceReader(path)
     any_sentence = False
     number = 1
@@ -318,11 +326,11 @@ def read_conllu(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Sentence]
         if line.strip(" "):
             sentence.take(number, line)
         elif sentence.started:
-            yield sentence.finish(number)
+            yield sentence.finish(number), sentence.lines
             any_sentence = True
             sentence = _SentenceReader(path)
     if sentence.started:
-        yield sentence.finish(number)
+        yield sentence.finish(number), sentence.lines
     elif not any_sentence:
         raise CorpusError(
             path,
@@ -348,18 +356,51 @@ def tagged_sentences(
     column: of the tags, those of the language or the universal ones. Raises ValueError, with the
     number of the sentence from 1, for a word that has none there.
     """
+    for number, sentence in enumerate(read_conllu(path, encoding=encoding), start=1):
+        yield list(zip(sentence.forms, _tags(sentence, column, path, number), strict=True))
+
+
+def dependency_sentences(
+    path: StrPath, *, column: Literal["xpos", "upos"] = "xpos", encoding: str = "utf-8"
+) -> Iterator[DependencySentence]:
+    """Yield the words of each sentence with their tags, heads and relations.
+
+    column: as of `tagged_sentences`. Heads and relations that are not annotated (`_`) are None; a
+    sentence may have several roots. Raises as `tagged_sentences`, and CorpusError for heads that go
+    in a circle, with the line of a word in it.
+    """
+    for number, (sentence, lines) in enumerate(_read_with_lines(path, encoding), start=1):
+        heads = [
+            None if head is None else ROOT if head == 0 else head - 1 for head in sentence.heads
+        ]
+        if circle := find_circle(heads):
+            words = ", ".join(str(word + 1) for word in circle)
+            raise CorpusError(
+                path,
+                lines[circle[0]],
+                f"the heads of the words {words} go in a circle; correct one of them",
+            )
+        yield DependencySentence(
+            tuple(sentence.forms),
+            tuple(_tags(sentence, column, path, number)),
+            tuple(heads),
+            tuple(None if label == NOTHING else label for label in sentence.deprels),
+        )
+
+
+def _tags(sentence: Sentence, column: str, path: StrPath, number: int) -> list[str]:
+    """The tags of a sentence, which is the `number`th of the file; see `tagged_sentences`."""
     if column not in ("xpos", "upos"):
         raise ValueError(f"{column!r} is no column of tags; take xpos or upos")
-    for number, sentence in enumerate(read_conllu(path, encoding=encoding), start=1):
-        tags = [word.xpos if column == "xpos" else word.upos for word in sentence.words]
-        if NOTHING in tags:
-            other = "upos" if column == "xpos" else "xpos"
-            raise ValueError(
-                f"{path}: the word {sentence.forms[tags.index(NOTHING)]!r} of sentence {number} "
-                f"({sentence.sent_id or 'without sent_id'}) has no {column.upper()}; take the "
-                f"column {other}, or leave the sentence out"
-            )
-        yield list(zip(sentence.forms, tags, strict=True))
+    tags = [word.xpos if column == "xpos" else word.upos for word in sentence.words]
+    if NOTHING in tags:
+        other = "upos" if column == "xpos" else "xpos"
+        raise ValueError(
+            f"{path}: the word {sentence.forms[tags.index(NOTHING)]!r} of sentence {number} "
+            f"({sentence.sent_id or 'without sent_id'}) has no {column.upper()}; take the column "
+            f"{other}, or leave the sentence out"
+        )
+    return tags
 
 
 def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> int:

@@ -14,11 +14,13 @@ from spacy_structreg.corpora.conllu import (
     MultiwordToken,
     Sentence,
     Word,
+    dependency_sentences,
     read_conllu,
     segmented_sentences,
     tagged_sentences,
     write_conllu,
 )
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.errors import CorpusError
 
 
@@ -337,3 +339,53 @@ class TestTaggedSentences:
             list(tagged_sentences(path))
         with pytest.raises(ValueError, match=r"sentence 1 \(without sent_id\) has no UPOS"):
             list(tagged_sentences(path, column="upos"))
+
+
+class TestDependencySentences:
+    def test_multiword_tokens_and_empty_nodes_do_not_count(self, tmp_path: Path) -> None:
+        path = tmp_path / "treebank.conllu"
+        path.write_text(
+            "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "1\tdi\t_\tADP\tE\t_\t3\tcase\t_\t_\n"
+            "2\til\t_\tDET\tRD\t_\t3\tdet\t_\t_\n"
+            "2.1\te\t_\tX\tX\t_\t_\t_\t3:dep\t_\n"
+            "3\tmare\t_\tNOUN\tS\t_\t0\troot\t_\t_\n"
+            "4\te\t_\tX\tX\t_\t0\troot\t_\t_\n"
+            "5\tpoi\t_\tADV\tB\t_\t_\t_\t_\t_\n",
+            "utf-8",
+        )
+        assert list(dependency_sentences(path)) == [
+            DependencySentence(
+                ("di", "il", "mare", "e", "poi"),
+                ("E", "RD", "S", "X", "B"),
+                (2, 2, -1, -1, None),
+                ("case", "det", "root", "root", None),
+            )
+        ]
+        assert next(dependency_sentences(path, column="upos")).tags[0] == "ADP"
+
+    def test_heads_in_a_circle_come_with_their_line(self, tmp_path: Path) -> None:
+        path = tmp_path / "treebank.conllu"
+        word = "{}\t{}\t_\t_\tX\t_\t{}\tdep\t_\t_\n"
+        fine = "# sent_id = 1\n" + word.format(1, "a", 0) + "\n"
+        circle = [word.format(1, "a", 2), word.format(2, "b", 3), word.format(3, "c", 2)]
+        path.write_text(fine + "# sent_id = 2\n" + "".join(circle), "utf-8")
+        sentences = dependency_sentences(path)
+        assert next(sentences).heads == (-1,)
+        with pytest.raises(
+            CorpusError, match="the heads of the words 2, 3 go in a circle"
+        ) as raised:
+            next(sentences)
+        assert raised.value.line == 6
+        assert str(path) in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("head", "fault"),
+        [("x", "the head 'x' is no word"), ("-1", "no word"), ("7", "the head 7 is out of range")],
+    )
+    def test_heads_that_are_no_words(self, tmp_path: Path, head: str, fault: str) -> None:
+        path = tmp_path / "treebank.conllu"
+        path.write_text(f"1\ta\t_\t_\tX\t_\t{head}\tdep\t_\t_\n", "utf-8")
+        with pytest.raises(CorpusError, match=fault) as raised:
+            list(dependency_sentences(path))
+        assert raised.value.line == 1
