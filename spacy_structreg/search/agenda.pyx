@@ -127,6 +127,7 @@ cdef class Agenda:
             <void**> &self._states, &self._state_capacity,
             (self.n_items + min(n, width)) * self.system.state_size, 1,
         )
+        self.system.make_room(min(n, width))
         while n > 0 and n_kept < width:
             kept = &self._candidates[self._ranked[next_one].place]
             if not self.merge or self._is_new(
@@ -373,6 +374,7 @@ cdef class Agenda:
                 total += self._scores[action]
                 if self.system.has_bonus:
                     total += self.system.bonus(states + (i % 2) * size, action)
+                self.system.make_room(1)
                 self.system.apply(
                     states + (i % 2) * size, action, states + (1 - i % 2) * size
                 )
@@ -398,6 +400,7 @@ cdef class Agenda:
                     raise ValueError(f"there is no action {action}")
                 if self.system.is_final(states + i * size):
                     raise ValueError("the sentence has ended before the last of the actions")
+                self.system.make_room(1)
                 self.system.apply(states + i * size, action, states + (1 - i) * size)
                 i = 1 - i
             memset(self._mask, 0, self.system.n_actions)

@@ -31,6 +31,7 @@ cdef class TransitionSystem:
     cdef readonly tuple place            # an anchor, and others that follow from it in a sentence
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
+    cdef readonly bint follows_gold      # a gold action is right only after those before it
     cdef Raised* raised                  # (n_actions, MAX_EVENTS_OF_ACTION)
     cdef int* n_raised                   # (n_actions,)
 
@@ -43,6 +44,7 @@ cdef class TransitionSystem:
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil
+    cdef int make_room(self, Py_ssize_t n) except -1 nogil
     cdef void init(self, void* state) noexcept nogil
     cdef bint is_final(self, const void* state) noexcept nogil
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil

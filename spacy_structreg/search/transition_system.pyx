@@ -72,6 +72,13 @@ cdef class TransitionSystem:
         """How many slots the sentence has. The state of `init` stands in the first."""
         return 0
 
+    cdef int make_room(self, Py_ssize_t n) except -1 nogil:
+        """See to it that `apply` can write `n` more states.
+
+        For systems whose states share what they have in common outside of their blocks.
+        """
+        return 0
+
     cdef void init(self, void* state) noexcept nogil:
         """Write the state before the first action."""
 

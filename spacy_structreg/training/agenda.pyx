@@ -7,7 +7,8 @@ the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012); *pl
 update skips the actions that prediction and gold begin with in common.
 
 A beam of one can instead learn from *every* action, as a classifier does, and go on from its own
-choice, right or wrong, so that it sees such histories as it will meet in decoding.
+choice, right or wrong, so that it sees such histories as it will meet in decoding; or from that of
+gold, in tasks where later gold actions would not be right after a wrong one.
 """
 
 from libc.math cimport INFINITY
@@ -37,8 +38,8 @@ cdef class AgendaTrainer:
     system: the task; it must be no other thread's. templates: `StateTemplate`s.
     learner: a `Perceptron` with a table for each event of the task (`search.scorer.new_learner`).
     width: of the beam. stop: which update, ``"early"``, ``"max_violation"`` or ``"plain"``; or
-        ``"every"``, one at each action, which is an example to the clock of its own. This needs a
-        width of 1, and a task whose gold actions stay right after others that were wrong.
+        ``"every"``, one at each action, which is an example to the clock of its own; it needs a
+        width of 1.
     merge: also merge in training, which the papers do not; see `search.agenda`.
     Raises ValueError for settings that do not exist or do not fit each other.
     """
@@ -161,9 +162,9 @@ cdef class AgendaTrainer:
     cdef Py_ssize_t _visit_every(
         self, const int32_t* gold, Py_ssize_t n_gold
     ) except -1 nogil:
-        """Take the best action of each state and learn from each; returns how many were wrong.
+        """Learn from the best action of each state; returns how many were wrong.
 
-        Where gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
+        The best action leads to the next state, or that of gold where the task asks for it. Where gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
         """
         cdef Py_ssize_t size = self.system.state_size
         cdef uint8_t* mask = self.agenda._mask
@@ -182,6 +183,7 @@ cdef class AgendaTrainer:
         for step in range(n_gold):
             if self.system.is_final(state):
                 break
+            self.system.make_room(1)
             memset(mask, 0, self.system.n_actions)
             self.system.legal(state, mask)
             self.scorer.time = self.learner.read_time()
@@ -208,7 +210,9 @@ cdef class AgendaTrainer:
                     self._note(state, gold[step], 1.0)
                     self._note(state, other, -1.0)
                     self.learner.apply(violation)
-            self.system.apply(state, best, state + size)
+            self.system.apply(
+                state, gold[step] if self.system.follows_gold else best, state + size
+            )
             memcpy(state, state + size, size)
         return n_wrong
 
@@ -238,6 +242,7 @@ cdef class AgendaTrainer:
             <void**> &self._gold_states, &self._gold_state_capacity, (n_gold + 1) * size, 1
         )
         self.system.init(self._gold_states)
+        self.system.make_room(n_gold)
         self.agenda.begin()
         for slot in range(n_slots):
             count = self.agenda.open(slot, self.agenda.width)
