@@ -1,0 +1,190 @@
+"""Head rules, and dependency trees made by them."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.conversion import dependency_sentences, to_dependencies
+from spacy_structreg.corpora.dependencies import ROOT, is_projective
+from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
+
+TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
+
+
+@pytest.mark.parametrize(
+    ("label", "children", "head"),
+    [
+        # The first category that some child bears; of several such children the rightmost.
+        ("IP", "NP VP PU", 1),
+        ("IP", "IP PU IP PU", 2),
+        ("NP", "NP CC NP", 2),
+        ("NP", "ADJP NP NN", 1),
+        ("NP", "NR NN", 1),
+        ("NP", "NR QP", 0),
+        ("CP", "IP DEC", 0),
+        ("CP", "WHNP CP", 1),
+        ("DNP", "NP DEG", 1),
+        ("PP", "P NP", 0),
+        ("VP", "VV AS NP", 0),
+        # VC goes before VV, and VV before VP, from the left.
+        ("VP", "PP VP", 1),
+        ("VP", "VP PU VP", 0),
+        ("VP", "VV VC", 1),
+        ("VRD", "VV VA", 0),
+        ("VSB", "VV VV", 1),
+        ("LCP", "NP LC", 1),
+        ("QP", "CD CLP", 1),
+        ("QP", "QP CC QP", 2),
+        # A step of another side.
+        ("DP", "DT CLP", 0),
+        ("DP", "DT M", 1),
+        ("DP", "DT DT", 0),
+        # No child of the rule: the outermost child.
+        ("DP", "QP CLP", 0),
+        ("FRAG", "AD PU", 1),
+        ("PRN", "PU NP PU", 0),
+        ("INTJ", "IJ PU", 1),
+    ],
+)
+def test_rules_of_the_chinese_treebank(label: str, children: str, head: int) -> None:
+    assert HEAD_RULES["ctb"].head(label, children.split()) == head
+
+
+@pytest.mark.parametrize(
+    ("label", "children", "head"),
+    [
+        ("S", "NP VP .", 1),
+        ("NP", "DT JJ NN", 2),
+        ("NP", "NP PP", 0),
+        ("NP", "NNP POS", 1),
+        ("VP", "TO VP", 1),
+        ("VP", "MD VP", 0),
+        ("VP", "VBZ ADVP VBN", 2),
+        ("PRN", ", NP , -RRB-", 1),
+        ("X", ": .", 1),
+        # Of a category of two, the first counts.
+        ("PRT|ADVP", "NN RP", 1),
+        ("VP", "RB ADJP|ADVP", 1),
+    ],
+)
+def test_rules_of_the_penn_treebank(label: str, children: str, head: int) -> None:
+    assert HEAD_RULES["ptb"].head(label, children.split()) == head
+
+
+def test_rules_of_ones_own() -> None:
+    rules = HeadRules.from_text("A l x|y z; r w; l", punctuation=["."])
+    assert [
+        rules.head("A", children.split())
+        for children in ("z y x", "w z", "w q w", "q q", ". q", ". .", "x")
+    ] == [1, 1, 2, 0, 1, 0, 0]
+    assert rules.head("B", ["x", "y", "."]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("A", "begins with no side"),
+        ("A l x; y", "the step 'y' of the row 'A l x; y' begins with no side"),
+        ("A l x;", "the step '' of the row"),
+        ("A l x\nA r y", "a second row for A"),
+    ],
+)
+def test_rows_that_are_no_rules(text: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        HeadRules.from_text(text)
+
+
+def test_a_name_that_nobody_knows() -> None:
+    with pytest.raises(ValueError, match="no head rules 'cdt'; take ctb or ptb"):
+        head_rules("cdt")
+
+
+def trees(tmp_path: Path, text: str) -> Iterator[Tree]:
+    path = tmp_path / "trees.bracket"
+    path.write_text(text, "utf-8")
+    return read_brackets(path)
+
+
+def test_a_chinese_tree_worked_by_hand(tmp_path: Path) -> None:
+    text = """
+    ( (IP (NP-SBJ (CP (WHNP-1 (-NONE- *OP*))
+                      (CP (IP (NP-SBJ (-NONE- *T*-1))
+                              (VP (ADVP (AD 昨天)) (VP (VV 来) (AS 了))))
+                          (DEC 的)))
+                  (NP (NN 客人)))
+          (VP (VV 喝) (NP-OBJ (QP (CD 三) (CLP (M 杯))) (NP (NN 茶))))
+          (PU 。)))
+    """
+    (tree,) = trees(tmp_path, text)
+    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
+    assert sentence is not None
+    assert sentence.words == ("昨天", "来", "了", "的", "客人", "喝", "三", "杯", "茶", "。")
+    assert sentence.tags == ("AD", "VV", "AS", "DEC", "NN", "VV", "CD", "M", "NN", "PU")
+    # The clause heads its CP, so that 的 depends on 来, and 来 on 客人.
+    assert sentence.heads == (1, 4, 1, 1, 5, ROOT, 7, 8, 5, 5)
+    assert sentence.labels == ("dep",) * 5 + ("root",) + ("dep",) * 4
+
+
+def test_an_english_tree_worked_by_hand(tmp_path: Path) -> None:
+    text = """
+    (S (NP-SBJ-1 (NP (DT The) (NN man) (POS 's)) (NN dog))
+       (VP (VBD wanted)
+           (S (NP-SBJ (-NONE- *-1)) (VP (TO to) (VP (VB bark) (PRT|ADVP (RP out))))))
+       (. .))
+    """
+    (tree,) = trees(tmp_path, text)
+    sentence = to_dependencies(tree, HEAD_RULES["ptb"])
+    assert sentence is not None
+    assert sentence.words == ("The", "man", "'s", "dog", "wanted", "to", "bark", "out", ".")
+    # The possessive heads its phrase, and the verb its infinitive.
+    assert sentence.heads == (2, 2, 3, 4, ROOT, 6, 4, 6, 4)
+
+
+def test_trees_without_words(tmp_path: Path) -> None:
+    (nothing,) = trees(tmp_path, "(NP (-NONE- *pro*))")
+    assert to_dependencies(nothing, HEAD_RULES["ctb"]) is None
+    path = tmp_path / "empty.bracket"
+    path.write_text("(NP (-NONE- *pro*))\n(NP (NN 茶))", "utf-8")
+    assert [sentence.heads for sentence in dependency_sentences(path, "ctb")] == [(ROOT,)]
+    path.write_text("(NP (-NONE- *pro*))", "utf-8")
+    with pytest.raises(CorpusError, match="no tree of the file has a word"):
+        list(dependency_sentences(path, "ctb"))
+
+
+def test_a_deep_tree_is_no_burden(tmp_path: Path) -> None:
+    depth = 50_000
+    (tree,) = trees(tmp_path, "(NP (NN 茶) " * depth + "(NN 杯)" + ")" * depth)
+    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
+    assert sentence is not None
+    assert sentence.heads == (depth,) * depth + (ROOT,)
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_trees_of_a_treebank_have_one_root_and_are_projective(part: str) -> None:
+    path = TREEBANK / f"{part}.bracket"
+    sentences = list(dependency_sentences(path, "ctb"))
+    assert [sentence.words for sentence in sentences] == [
+        tuple(word for word, _ in tree.tagged_words()) for tree in read_brackets(path)
+    ]
+    for sentence in sentences:
+        assert sentence.heads.count(ROOT) == 1
+        assert is_projective(sentence.heads)
+
+
+def test_english_heads_are_those_that_nltk_gives_out(data_folder: Path) -> None:
+    """They were made by another program from the same trees."""
+    with lzma.open(data_folder / "ptb-sample/dependency.dp.xz", "rt", encoding="ascii") as stream:
+        blocks = stream.read().split("\n\n")
+    expected = [
+        [int(row.split("\t")[2]) - 1 for row in block.splitlines() if row]
+        for block in blocks
+        if block.strip()
+    ]
+    sentences = dependency_sentences(data_folder / "ptb-sample/combined.mrg.xz", "ptb")
+    assert [list(sentence.heads) for sentence in sentences] == expected
