@@ -782,14 +782,15 @@ cdef class TrainedRows(Rows):
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef double* target
-        cdef const float* values
+        cdef const float* values = self._values
+        cdef const uint16_t* columns = self._columns
         for i in range(n):
             if rows[i] < 0:
                 continue
             target = scores + i * step
             if self.adaptive:
                 for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
-                    target[self._columns[k]] += self._values[k]
+                    target[columns[k]] += values[k]
             else:
                 values = &self._values[<int64_t> rows[i] * self.n_columns]
                 for k in range(self.n_columns):

@@ -2,9 +2,10 @@
 
 Templates that depend on the same anchors of a state form a group. The memo maps a group and the
 values of its anchors to the scores of the group, so that states of the agenda that differ in
-little cost little. It is good for one sentence and one set of weights. Larger groups whose anchors
-mean the same everywhere, such as the current word, are remembered beyond the sentence as far as
-there is room, if the weights are those of a trained model, which never change.
+little cost little. It is good for one sentence and one set of weights. Groups that follow from
+the place of a state in the sentence come first, and are remembered as one. Larger groups whose
+anchors mean the same everywhere, such as the current word, are remembered beyond the sentence as
+far as there is room, if the weights are those of a trained model, which never change.
 """
 
 cimport cython
@@ -34,6 +35,10 @@ cdef enum:
     # Groups of fewer templates are not remembered beyond the sentence.
     LEAST_LASTING = 4
     LASTING_BYTES = 0x1000000
+    NOWHERE = -1
+    # In place of a vector: the group has no row, or only this one, counted downwards.
+    NO_ROW = -1
+    FIRST_ROW = -2
 
 assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
@@ -68,7 +73,20 @@ cdef class StateScorer:
         by_event = group_templates(
             templates, dict(zip(system.atoms, system.atom_anchors)), system.place
         )
-        self.groups = tuple(sorted(by_event, key=lambda group: names.index(group.event)))
+        place = set(system.place)
+
+        def lasts(group):
+            # One row is read as fast as a vector that is remembered.
+            return (
+                set(group.anchors) <= set(system.lasting_anchors)
+                and len(group.templates) >= LEAST_LASTING
+            )
+
+        def rank(group):
+            of_place = bool(place) and set(group.anchors) <= place
+            return names.index(group.event), not of_place, of_place and lasts(group)
+
+        self.groups = tuple(sorted(by_event, key=rank))
         if (
             len(system.atoms) > MAX_ATOMS_OF_TASK or system.n_anchors > MAX_ANCHORS
             or self.n_events > MAX_EVENTS
@@ -83,18 +101,21 @@ cdef class StateScorer:
         self._event_scores = <double*> calloc(
             max(1, sum(system.events.values())), sizeof(double)
         )
-        self._groups = <GroupSpec*> calloc(max(1, len(self.groups)), sizeof(GroupSpec))
+        self._groups = <GroupSpec*> calloc(
+            len(self.groups) + self.n_events + 1, sizeof(GroupSpec)
+        )
         self._specs = <StateTemplateSpec*> calloc(
             max(1, sum([len(members.templates) for members in self.groups])),
             sizeof(StateTemplateSpec),
         )
         self._n_groups = len(self.groups)
         self._first_group = <int*> calloc(self.n_events + 2, sizeof(int))
+        self._n_of_place = <int*> calloc(self.n_events + 1, sizeof(int))
         self._events = <uint64_t*> calloc(max(1, system.n_actions), sizeof(uint64_t))
         if (
             self._tables == NULL or self._widths == NULL or self._offsets == NULL
             or self._event_scores == NULL or self._groups == NULL or self._specs == NULL
-            or self._first_group == NULL or self._events == NULL
+            or self._first_group == NULL or self._n_of_place == NULL or self._events == NULL
         ):
             raise MemoryError("no memory for a scorer")
         for i, table in enumerate(self.tables):
@@ -124,14 +145,19 @@ cdef class StateScorer:
                         group.wanted |= <uint64_t> 1 << spec.atoms[a]
                 n += 1
             group.last = n
-            # One row is read as fast as a vector that is remembered.
-            group.lasts = (
-                set(members.anchors) <= set(system.lasting_anchors)
-                and len(members.templates) >= LEAST_LASTING
-            )
+            group.single = group.last - group.first == 1 and self._specs[group.first].many < 0
+            group.lasts = lasts(members)
             if group.lasts:
                 self._lasting_width = max(self._lasting_width, self._widths[group.event])
+            if place and set(members.anchors) <= place:
+                self._n_of_place[group.event] += 1
             self._first_group[group.event + 1] = i + 1
+        for i in range(self.n_events if place else 0):
+            # What the groups of a place together depend on.
+            group = &self._groups[self._n_groups + i]
+            group.event = i
+            group.n_anchors = 1
+            group.anchors[0] = system.place[0]
         for i in range(self.n_events):
             self._first_group[i + 1] = max(self._first_group[i], self._first_group[i + 1])
         for action in range(system.n_actions):
@@ -139,11 +165,9 @@ cdef class StateScorer:
                 self._events[action] |= (
                     <uint64_t> 1 << system.raised[action * MAX_EVENTS_OF_ACTION + i].event
                 )
-        self._lasts = (
-            memo and self._lasting_width > 0
-            and all([isinstance(table, TrainedRows) for table in self.tables])
-        )
-        self._plain = self.n_events == 1 and all([
+        self._trained = all([isinstance(table, TrainedRows) for table in self.tables])
+        self._lasts = memo and self._lasting_width > 0 and self._trained
+        self._plain = self.n_events == 1 and self._widths[0] == system.n_actions and all([
             system.n_raised[action] == 1
             and system.raised[action * MAX_EVENTS_OF_ACTION].column == action
             for action in range(system.n_actions)
@@ -166,6 +190,7 @@ cdef class StateScorer:
         free(self._groups)
         free(self._specs)
         free(self._first_group)
+        free(self._n_of_place)
         free(self._events)
         free(self._memories)
         free(self._lasting)
@@ -177,6 +202,7 @@ cdef class StateScorer:
         self._groups = NULL
         self._specs = NULL
         self._first_group = NULL
+        self._n_of_place = NULL
         self._events = NULL
         self._memories = NULL
         self._lasting = NULL
@@ -192,6 +218,7 @@ cdef class StateScorer:
         free(self._groups)
         free(self._specs)
         free(self._first_group)
+        free(self._n_of_place)
         free(self._events)
         free(self._memories)
         free(self._lasting)
@@ -225,50 +252,59 @@ cdef class StateScorer:
         cdef double* event_scores
         cdef double total
         cdef Py_ssize_t s
+        cdef int32_t row
         cdef int n_actions = self.system.n_actions
         cdef int action
         cdef int width
         cdef int g
         cdef int i
         cdef int e
-        self.remember(states, n, masks)
+        self._remember(states, n, masks, False)
         places = self._places
         for s in range(n):
             for e in range(self.n_events):
                 if not self._raised[s] >> e & 1:
                     continue
                 width = self._widths[e]
-                event_scores = self._event_scores + self._offsets[e]
-                if self._first_group[e] == self._first_group[e + 1]:
-                    memset(event_scores, 0, width * sizeof(double))
-                for g in range(self._first_group[e], self._first_group[e + 1]):
-                    vector = self._vectors + places[g]
-                    if g == self._first_group[e]:
-                        for i in range(width):
-                            event_scores[i] = 0.0 + vector[i]
-                    else:
+                event_scores = scores if self._plain else self._event_scores + self._offsets[e]
+                memset(event_scores, 0, width * sizeof(double))
+                g = self._first_group[e]
+                while g < self._first_group[e + 1]:
+                    if places[g] >= 0:
+                        vector = self._vectors + places[g]
                         for i in range(width):
                             event_scores[i] += vector[i]
-            for action in range(n_actions):
-                if not mask[action]:
-                    continue
-                if self._plain:
-                    scores[action] = self._event_scores[action]
-                    continue
-                total = 0.0
-                for i in range(self.system.n_raised[action]):
-                    raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
-                    total += self._event_scores[self._offsets[raised.event] + raised.column]
-                scores[action] = total
+                    elif places[g] < NO_ROW:
+                        row = <int32_t> (FIRST_ROW - places[g])
+                        (<Rows> self._tables[e]).add_run(&row, 1, 0, event_scores)
+                    if g == self._first_group[e]:
+                        g += max(1, self._n_of_place[e])
+                    else:
+                        g += 1
+            if not self._plain:
+                for action in range(n_actions):
+                    if not mask[action]:
+                        continue
+                    total = 0.0
+                    for i in range(self.system.n_raised[action]):
+                        raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
+                        total += self._event_scores[self._offsets[raised.event] + raised.column]
+                    scores[action] = total
             places += self._n_groups
             scores += n_actions
             mask += n_actions
         return 0
 
-    cdef int remember(
+    cdef int remember_places(
         self, const void* states, Py_ssize_t n, const uint8_t* masks
     ) except -1 nogil:
-        """Have the vectors of `n` states at hand, for `score`, or for states that come later."""
+        """Have at hand what follows from the places of `n` states, for states that come later."""
+        return self._remember(states, n, masks, True)
+
+    cdef int _remember(
+        self, const void* states, Py_ssize_t n, const uint8_t* masks, bint places_only
+    ) except -1 nogil:
+        """See to the vectors of `n` states."""
         cdef const char* state = <const char*> states
         cdef uint64_t events
         cdef uint64_t met = 0
@@ -301,90 +337,157 @@ cdef class StateScorer:
             masks += n_actions
         for e in range(self.n_events):
             if met >> e & 1:
-                self._score_event(<const char*> states, n, e)
+                self._score_event(<const char*> states, n, e, places_only)
         return 0
 
-    cdef int _score_event(self, const char* states, Py_ssize_t n, int event) except -1 nogil:
+    cdef int _score_event(
+        self, const char* states, Py_ssize_t n, int event, bint places_only
+    ) except -1 nogil:
         """See to the vectors of all groups of one event, remembered or computed."""
-        cdef void* table = self._tables[event]
-        cdef int width = self._widths[event]
+        cdef const char* state
         cdef const uint64_t* anchors
-        cdef const GroupSpec* group
-        cdef Memory* memory
-        cdef Job* job
-        cdef uint64_t signature = 0
-        cdef int64_t vector
-        cdef Py_ssize_t lasting
-        cdef Py_ssize_t n_jobs = 0
+        cdef int64_t* places
         cdef Py_ssize_t s
-        cdef Py_ssize_t j
+        cdef int first = self._first_group[event]
+        cdef int first_free = first + self._n_of_place[event]
         cdef int g
         self._n_keys = 0
+        self._n_jobs = 0
         for s in range(n):
             if not self._raised[s] >> event & 1:
                 continue
             self._filled = 0
+            state = states + s * self.system.state_size
             anchors = self._anchors + s * self.system.n_anchors
-            for g in range(self._first_group[event], self._first_group[event + 1]):
-                group = &self._groups[g]
-                if self.memo:
-                    if group.lasts and self._lasting_slots and s + 4 < n:
-                        self._fetch_lasting(g, anchors + 4 * self.system.n_anchors)
-                    signature = self._signature(g, anchors)
-                    memory = self._recall(signature)
-                    if memory.age == self._age:
-                        self._places[s * self._n_groups + g] = memory.vector
-                        continue
-                    if self._n_memories * 2 >= self._memory_slots:
-                        self._grow_memories()
-                        memory = self._recall(signature)
-                    vector = self._new_vector(width)
-                    self._n_memories += 1
-                    memory.age = self._age
-                    memory.signature = signature
-                    memory.vector = vector
-                else:
-                    vector = self._new_vector(width)
-                self._places[s * self._n_groups + g] = vector
-                lasting = -1
-                if group.lasts and self._lasts:
-                    if self._lasting_slots == 0:
-                        self._make_lasting()
-                    lasting = <Py_ssize_t> (signature >> 32) & (self._lasting_slots - 1)
-                    if self._lasting[lasting] == signature:
-                        memcpy(
-                            self._vectors + vector,
-                            self._lasting_vectors + lasting * self._lasting_width,
-                            width * sizeof(double),
-                        )
-                        continue
-                reserve(<void**> &self._jobs, &self._job_capacity, n_jobs + 1, sizeof(Job))
-                job = &self._jobs[n_jobs]
-                job.vector = vector
-                job.lasting = lasting
-                job.signature = signature
-                job.first = self._n_keys
-                self.collect(states + s * self.system.state_size, group)
-                job.last = self._n_keys
-                n_jobs += job.last > job.first
-        if n_jobs == 0:
-            return 0
+            places = self._places + s * self._n_groups
+            if first < first_free and not self._recall(
+                self._n_groups + event, anchors, &places[first]
+            ):
+                for g in range(first, first_free):
+                    # The first begins the sum, unless it must be kept by itself.
+                    if g == first and not self._groups[g].lasts:
+                        self._add_job(g, state, anchors, places[first], NOWHERE)
+                    else:
+                        self._add_job(g, state, anchors, NOWHERE, places[first])
+            if places_only:
+                continue
+            for g in range(first_free, self._first_group[event + 1]):
+                if n == 1 and self._trained and self._groups[g].single:
+                    # No other state waits for the vector.
+                    places[g] = NO_ROW
+                    self._add_job(g, state, anchors, NOWHERE, NOWHERE)
+                elif not self._recall(g, anchors, &places[g]):
+                    self._add_job(g, state, anchors, places[g], NOWHERE)
+        self._do_jobs(event)
+        return 0
+
+    cdef bint _recall(self, int g, const uint64_t* anchors, int64_t* vector) except -1 nogil:
+        """Find the vector of a group in the memo; returns False if it is new, and all zeros."""
+        cdef int width = self._widths[self._groups[g].event]
+        cdef uint64_t signature
+        cdef Memory* memory
+        if not self.memo:
+            vector[0] = self._new_vector(width)
+            return False
+        signature = self._signature(g, anchors)
+        memory = self._memory_of(signature)
+        if memory.age == self._age:
+            vector[0] = memory.vector
+            return True
+        if self._n_memories * 2 >= self._memory_slots:
+            self._grow_memories()
+            memory = self._memory_of(signature)
+        vector[0] = self._new_vector(width)
+        self._n_memories += 1
+        memory.age = self._age
+        memory.signature = signature
+        memory.vector = vector[0]
+        return False
+
+    cdef int _add_job(
+        self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
+    ) except -1 nogil:
+        """Take note of a group whose scores a state needs: in `vector`, or added to `total`.
+
+        If both are `NOWHERE`, its only row is needed.
+        """
+        cdef const GroupSpec* group = &self._groups[g]
+        cdef Job* job
+        cdef Py_ssize_t last
+        cdef Py_ssize_t i
+        reserve(<void**> &self._jobs, &self._job_capacity, self._n_jobs + 1, sizeof(Job))
+        job = &self._jobs[self._n_jobs]
+        self._n_jobs += 1
+        job.group = g
+        job.vector = vector
+        job.total = total
+        job.first = self._n_keys
+        job.last = self._n_keys
+        job.lasting = NOWHERE
+        job.ready = False
+        if group.lasts and self._lasts:
+            if self._lasting_slots == 0:
+                self._make_lasting()
+            job.signature = self._signature(g, anchors)
+            job.lasting = <Py_ssize_t> (job.signature >> 32) & (self._lasting_slots - 1)
+            job.ready = self._lasting[job.lasting] == job.signature
+            if job.ready:
+                # On its way until the job is done.
+                last = (job.lasting + 1) * self._lasting_width - 1
+                for i in range(job.lasting * self._lasting_width, last, 8):
+                    STRUCTREG_PREFETCH(&self._lasting_vectors[i])
+                STRUCTREG_PREFETCH(&self._lasting_vectors[last])
+                return 0
+        if total != NOWHERE:
+            job.vector = self._new_vector(self._widths[group.event])
+        self.collect(state, group)
+        job.last = self._n_keys
+        return 0
+
+    cdef int _do_jobs(self, int event) except -1 nogil:
+        """Do what `_add_job` took note of; the rows of all jobs wait for memory together."""
+        cdef void* table = self._tables[event]
+        cdef Job* job
+        cdef const double* source
+        cdef double* target
+        cdef Py_ssize_t j
+        cdef int width = self._widths[event]
+        cdef int i
         (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
         if self.training:
             (<TrainingRows> table).touch_run(self._rows, self._n_keys, self.time)
         (<Rows> table).fetch_run(self._rows, self._n_keys)
-        for j in range(n_jobs):
+        for j in range(self._n_jobs):
             job = &self._jobs[j]
-            if self.training and self.threshold:
-                (<TrainingRows> table).add_run_thinned(
-                    self._rows + job.first, job.last - job.first, 0, self._vectors + job.vector,
-                    self.draw_of(event), self.threshold,
-                )
+            if job.vector == NOWHERE and not job.ready:
+                # A state that is scored alone is the first.
+                if job.last > job.first and self._rows[job.first] >= 0:
+                    self._places[job.group] = FIRST_ROW - self._rows[job.first]
+                continue
+            if job.ready:
+                source = self._lasting_vectors + job.lasting * self._lasting_width
             else:
-                (<Rows> table).add_run(
-                    self._rows + job.first, job.last - job.first, 0, self._vectors + job.vector
-                )
-            if job.lasting >= 0:
+                source = self._vectors + job.vector
+                if self.training and self.threshold:
+                    (<TrainingRows> table).add_run_thinned(
+                        self._rows + job.first, job.last - job.first, 0,
+                        self._vectors + job.vector, self.draw_of(event), self.threshold,
+                    )
+                else:
+                    (<Rows> table).add_run(
+                        self._rows + job.first, job.last - job.first, 0,
+                        self._vectors + job.vector,
+                    )
+            if job.total != NOWHERE:
+                target = self._vectors + job.total
+                for i in range(width):
+                    target[i] += source[i]
+            elif job.ready:
+                memcpy(self._vectors + job.vector, source, width * sizeof(double))
+        # Only now: what is kept may take the place of what another job has read.
+        for j in range(self._n_jobs):
+            job = &self._jobs[j]
+            if job.lasting != NOWHERE and not job.ready:
                 self._lasting[job.lasting] = job.signature
                 memcpy(
                     self._lasting_vectors + job.lasting * self._lasting_width,
@@ -405,17 +508,6 @@ cdef class StateScorer:
         signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
         return signature ^ (signature >> 32)
 
-    cdef void _fetch_lasting(self, int g, const uint64_t* anchors) noexcept nogil:
-        """Fetch what may be remembered of a group for a state that is soon to be scored."""
-        cdef Py_ssize_t place = (
-            <Py_ssize_t> (self._signature(g, anchors) >> 32) & (self._lasting_slots - 1)
-        )
-        cdef const double* vector = self._lasting_vectors + place * self._lasting_width
-        cdef Py_ssize_t i
-        STRUCTREG_PREFETCH(&self._lasting[place])
-        for i in range(0, self._lasting_width, 8):
-            STRUCTREG_PREFETCH(vector + i)
-
     cdef int _make_lasting(self) except -1 nogil:
         """Room for what lasts, which is filled as texts come."""
         cdef Py_ssize_t slots = LASTING_BYTES // (self._lasting_width * sizeof(double))
@@ -434,16 +526,14 @@ cdef class StateScorer:
     cdef int64_t _new_vector(self, int width) except -1 nogil:
         """The place of a vector of zeros."""
         cdef int64_t place = self._n_vector_cells
-        cdef int i
         reserve(
             <void**> &self._vectors, &self._vector_capacity, place + width, sizeof(double)
         )
-        for i in range(width):
-            self._vectors[place + i] = 0.0
+        memset(self._vectors + place, 0, width * sizeof(double))
         self._n_vector_cells += width
         return place
 
-    cdef Memory* _recall(self, uint64_t signature) noexcept nogil:
+    cdef Memory* _memory_of(self, uint64_t signature) noexcept nogil:
         """The memory of a signature, or the empty place where it belongs."""
         cdef Py_ssize_t place = <Py_ssize_t> (signature & <uint64_t> (self._memory_slots - 1))
         while (
@@ -466,7 +556,7 @@ cdef class StateScorer:
         self._memory_slots = 2 * n
         for i in range(n):
             if before[i].age == self._age:
-                self._recall(before[i].signature)[0] = before[i]
+                self._memory_of(before[i].signature)[0] = before[i]
         free(before)
         return 0
 

@@ -14,6 +14,7 @@ cdef class TagSets:
     cdef const uint64_t* _keys
     cdef uint64_t* _ids      # of the set of each key
     cdef uint8_t* _masks     # (n, n_tags)
+    cdef int32_t* _soles     # the tag of each set that has one, -1 for the others
     cdef int32_t* _slots     # numbers of keys, -1 where there is none
     cdef uint64_t _slot_mask
 
@@ -51,8 +52,6 @@ cdef class TagTransitions(TransitionSystem):
     cdef int _n_of_words                  # the first atoms are fields of words,
     cdef Py_ssize_t* _places              # found so far from the fields of the current one
     cdef int* _many_kinds                 # what each atom with many values is
-    cdef uint64_t _tag1_bit
-    cdef uint64_t _tag2_bit
     cdef int _tag1
     cdef int _tag2
     cdef Py_ssize_t _n
@@ -64,6 +63,8 @@ cdef class TagTransitions(TransitionSystem):
     cdef Py_ssize_t _field_capacity
     cdef const uint8_t** _masks
     cdef Py_ssize_t _mask_capacity
+    cdef int32_t* _soles  # the only tag that a word may get, -1 if there are several
+    cdef Py_ssize_t _sole_capacity
     cdef uint8_t* _hidden
     cdef Py_ssize_t _hidden_capacity
     cdef bint _any_hidden
@@ -97,6 +98,6 @@ cdef class TagDecoder:
 
     cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t _load(self, list sentences) except -1
-    cdef int _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil
+    cdef Py_ssize_t _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil
     cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil

@@ -56,6 +56,8 @@ cdef enum:
     # Tags that are not there: before the sentence, or beyond a cut.
     BEFORE_SENTENCE = -1
     BEYOND_CUT = -2
+    # In place of the only tag that a word may get.
+    SEVERAL = -1
     # At so many positions together what depends on the words alone is scored ahead.
     AHEAD = 32
 
@@ -179,13 +181,19 @@ cdef class TagSets:
         self._slot_mask = size - 1
         self._ids = <uint64_t*> malloc(max(1, self.n) * sizeof(uint64_t))
         self._masks = <uint8_t*> calloc(max(1, self.n), max(1, n_tags))
+        self._soles = <int32_t*> malloc(max(1, self.n) * sizeof(int32_t))
         self._slots = <int32_t*> malloc(size * sizeof(int32_t))
-        if self._ids == NULL or self._masks == NULL or self._slots == NULL:
+        if (
+            self._ids == NULL or self._masks == NULL or self._soles == NULL or self._slots == NULL
+        ):
             raise MemoryError(f"no memory for {self.n:,} sets of tags")
         memset(self._slots, 0xFF, size * sizeof(int32_t))
         for i in range(self.n):
             for k in range(starts[i], starts[i + 1]):
                 self._masks[i * n_tags + tags[k]] = 1
+            self._soles[i] = SEVERAL
+            if starts[i + 1] - starts[i] == 1:
+                self._soles[i] = tags[starts[i]]
             self._ids[i] = field_of(
                 murmur_hash_64a(
                     &tags[starts[i]], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
@@ -199,6 +207,7 @@ cdef class TagSets:
     def __dealloc__(self):
         free(self._ids)
         free(self._masks)
+        free(self._soles)
         free(self._slots)
 
     def __reduce__(self):
@@ -465,6 +474,7 @@ cdef class TagTransitions(TransitionSystem):
         free(self._many_kinds)
         free(self._fields)
         free(self._masks)
+        free(self._soles)
         free(self._hidden)
         free(self._inner)
 
@@ -490,12 +500,15 @@ cdef class TagTransitions(TransitionSystem):
         cdef const uint8_t* mask
         cdef Py_ssize_t found
         cdef Py_ssize_t i
+        cdef int32_t sole
+        cdef int n_allowed
         cdef int k
         reserve(
             <void**> &self._fields, &self._field_capacity, (n + 2 * REACH) * N_FIELDS,
             sizeof(uint64_t),
         )
         reserve(<void**> &self._masks, &self._mask_capacity, n + 1, sizeof(void*))
+        reserve(<void**> &self._soles, &self._sole_capacity, n + 1, sizeof(int32_t))
         self._n = n
         self._begin = 0
         self._end = n
@@ -511,18 +524,25 @@ cdef class TagTransitions(TransitionSystem):
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
             )
             mask = NULL
+            sole = SEVERAL
             if allowed != NULL:
                 mask = allowed + i * self.n_tags
+                n_allowed = 0
                 for k in range(self.n_tags):
-                    if not mask[k]:
-                        break
-                else:
+                    if mask[k]:
+                        n_allowed += 1
+                        sole = k
+                if n_allowed != 1:
+                    sole = SEVERAL
+                if n_allowed == self.n_tags:
                     mask = NULL
             if mask == NULL and self.dictionary is not None:
                 found = self.dictionary.find(fields[WORD])
                 if found >= 0:
                     mask = self.dictionary._masks + found * self.n_tags
+                    sole = self.dictionary._soles[found]
             self._masks[i] = mask
+            self._soles[i] = sole
         return 0
 
     cdef int present(
@@ -839,22 +859,27 @@ cdef class TagDecoder:
             tagged.append(tags)
         return tagged
 
-    cdef int _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil:
-        """Let the memo know what depends on the words alone, for the next positions.
+    cdef Py_ssize_t _look_ahead(self, Py_ssize_t position, Py_ssize_t n) except -1 nogil:
+        """Let the memo know what depends on the words alone, for positions from `position` on.
 
-        Rows of several positions wait for memory together. Tags beyond a cut silence what depends
-        on tags.
+        Rows of several positions wait for memory together. A beam of one asks only for words that
+        may get several tags. Returns the position after the last that it has seen to.
         """
-        cdef Py_ssize_t count = min(AHEAD, n - position)
-        cdef Py_ssize_t i
-        for i in range(count):
-            self._ahead[i].position = <int32_t> (position + i)
-            self._ahead[i].tag1 = BEYOND_CUT
-            self._ahead[i].tag2 = BEYOND_CUT
-        return self.agenda.scorer.remember(self._ahead, count, self._ahead_masks)
+        cdef bint all_words = self.agenda.width != 1
+        cdef Py_ssize_t count = 0
+        while position < n and count < AHEAD:
+            if all_words or self.system._soles[position] == SEVERAL:
+                self._ahead[count].position = <int32_t> position
+                self._ahead[count].tag1 = BEYOND_CUT
+                self._ahead[count].tag2 = BEYOND_CUT
+                count += 1
+            position += 1
+        self.agenda.scorer.remember_places(self._ahead, count, self._ahead_masks)
+        return position
 
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
         """Tag the sentence that the system has loaded."""
+        cdef Py_ssize_t seen = 0
         cdef Py_ssize_t count
         cdef Py_ssize_t slot
         cdef Py_ssize_t place
@@ -862,8 +887,8 @@ cdef class TagDecoder:
             return self._decode_greedily(n, decided)
         self.agenda.begin()
         for slot in range(n):
-            if slot % AHEAD == 0 and self.agenda.scorer.memo:
-                self._look_ahead(slot, n)
+            if slot == seen and self.agenda.scorer.memo:
+                seen = self._look_ahead(slot, n)
             count = self.agenda.open(slot, self.agenda.width)
             self.agenda.expand(self.agenda.n_items - count, count)
         place = self.agenda.n_items - 1 if n == 0 else self.agenda.n_items
@@ -874,10 +899,12 @@ cdef class TagDecoder:
         return 0
 
     cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
-        """As the agenda would with a width of 1, which has no use for candidates."""
+        """As the agenda would with a width of 1, which has no use for candidates, nor for scores
+        where there is no choice."""
         cdef uint8_t* mask = self.agenda._mask
         cdef double* scores = self.agenda._scores
         cdef TagState states[2]
+        cdef Py_ssize_t seen = 0
         cdef Py_ssize_t i
         cdef double highest = 0.0
         cdef int action
@@ -885,15 +912,16 @@ cdef class TagDecoder:
         self.agenda.scorer.forget()
         self.system.init(&states[0])
         for i in range(n):
-            if i % AHEAD == 0 and self.agenda.scorer.memo:
-                self._look_ahead(i, n)
-            self.system.legal(&states[i & 1], mask)
-            self.agenda.scorer.score(&states[i & 1], 1, mask, scores)
-            best = -1
-            for action in range(self.system.n_tags):
-                if mask[action] and (best < 0 or scores[action] > highest):
-                    best = action
-                    highest = scores[action]
+            if i == seen and self.agenda.scorer.memo:
+                seen = self._look_ahead(i, n)
+            best = self.system._soles[i]
+            if best == SEVERAL:
+                self.system.legal(&states[i & 1], mask)
+                self.agenda.scorer.score(&states[i & 1], 1, mask, scores)
+                for action in range(self.system.n_tags):
+                    if mask[action] and (best < 0 or scores[action] > highest):
+                        best = action
+                        highest = scores[action]
             decided[i] = best
             self.system.apply(&states[i & 1], best, &states[1 - (i & 1)])
         return 0

@@ -292,10 +292,44 @@ def test_what_is_remembered_changes_no_bit(
         without.system.load_words(words)
         found = with_memo.derivations(3)
         assert found == without.derivations(3)
+        # Nor does it matter whether states are scored together or alone.
+        assert all(score == with_memo.score(actions) for score, actions in found)
         # The decoder does as the agenda does.
         best = ["ABC"[action] for action in found[0][1]]
         if width != 1:
             assert decoders[0].tag([words]) == [best]
+
+
+def test_words_that_take_each_others_room_change_no_bit() -> None:
+    n_tags = 2000  # There is room for a thousand or so.
+    words = [chr(0x4E00 + i) + chr(0x5E00 + i % 7) for i in range(1500)]
+    gold = [[(word, i * 7 % n_tags) for i, word in enumerate(words)]]
+    model = Model("tag: t-1 | w-1 w0 | w0 | start(w0) | end(w0) | suffix2(w0)", n_tags)
+    model.train(gold, width=1, stop="every")
+    remembering, plain = (TagDecoder(model.agenda(1, memo=m), range(n_tags)) for m in (True, False))
+    expected = plain.tag([words])
+    assert len(set(expected[0])) > 1000
+    assert remembering.tag([words, words]) == expected * 2
+
+
+@given(tagged, st.lists(sentence, max_size=3), st.data())
+def test_words_of_one_tag_are_passed_over_in_greedy_search_only(
+    gold: Any, sentences: list[list[str]], data: st.DataObject
+) -> None:
+    model = Model(EVERYTHING).train(gold, 2, width=2)
+    tags = st.lists(st.integers(0, 2), min_size=1, max_size=2, unique=True)
+    listed = data.draw(st.dictionaries(st.sampled_from(VOCABULARY), tags, max_size=6))
+    dictionary = sets(listed, 3, of_words=True)
+    row = st.sampled_from([(1, 1, 1), (0, 1, 0), (0, 0, 1), (1, 0, 1)])
+    for width in (1, 2):
+        for memo in (True, False):
+            agenda = model.agenda(width, dictionary=dictionary, memo=memo)
+            decoder = TagDecoder(agenda, range(3))
+            for words in sentences:
+                allowed = np.array([data.draw(row) for _ in words], dtype=np.uint8).reshape(-1, 3)
+                agenda.system.load_words(words, allowed)
+                expected = agenda.derivations()[0][1]
+                assert decoder.tag([words], allowed) == [expected]
 
 
 @given(tagged, sentence)
