@@ -43,7 +43,8 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
     beam: how many states are kept, in training as in prediction; None for no limit.
     merge: in prediction, keep only the best of the states that no later score can tell apart; with
-        no limit and `by_words` that is exact decoding (Fig. 5).
+        no limit and `by_words` that is exact decoding (Fig. 5). None: where it is worth its time,
+        with no limit and with a guide (`estimators.guided`).
     by_words: let complete words compete where they end (multiple beams, Fig. 4) instead of all
         states that have consumed the same characters.
     max_word_length: no longer words are proposed; None for no limit.
@@ -63,7 +64,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         "types": (str, type(None)),
         "half_width": (bool,),
         "beam": (int, type(None)),
-        "merge": (bool,),
+        "merge": (bool, type(None)),
         "by_words": (bool,),
         "max_word_length": (int, type(None)),
         "update": (str,),
@@ -79,7 +80,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         characters: bool = False,
         half_width: bool = True,
         beam: int | None = 16,
-        merge: bool = True,
+        merge: bool | None = None,
         by_words: bool = False,
         max_word_length: int | None = None,
         update: str = "early",
@@ -163,7 +164,7 @@ class WordFeatures(Structure[Words, WordDecoder]):
     system: WordTransitions
     templates: tuple[StateTemplate, ...]
     beam: int | None
-    merge: bool
+    merge: bool | None
     update: str
 
     @property
@@ -192,7 +193,9 @@ class WordFeatures(Structure[Words, WordDecoder]):
         guide: WordGuide | None = None,
     ) -> WordDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return WordDecoder(Agenda(scorer, beam or self.beam, self.merge), (), guide)
+        width = beam or self.beam
+        merge = width is None or guide is not None if self.merge is None else self.merge
+        return WordDecoder(Agenda(scorer, width, merge), (), guide)
 
     def compile(self, example: Words, learner: Perceptron) -> Derivation | None:
         return self.system.compile(example, None, learner)

@@ -53,7 +53,7 @@ def create_word_segmenter(
     characters: bool = False,
     half_width: bool = True,
     beam: int | None = 16,
-    merge: bool = True,
+    merge: bool | None = None,
     by_words: bool = False,
     max_word_length: int | None = None,
     update: UpdatePoint = "early",

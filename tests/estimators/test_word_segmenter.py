@@ -14,6 +14,7 @@ import pytest
 from made_up import Change, arrays_of, f_score, sentences, tampered, text_of
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.word_segmenter import DEFAULT_LEARNING, WordSegmenter
 from spacy_structreg.learn.settings import Learning
 
@@ -161,6 +162,20 @@ def test_settings_travel() -> None:
                 assert getattr(again, name) == getattr(segmenter, name)
         assert again.templates == segmenter.templates
         assert arrays_of(again.fit(few)) == arrays_of(segmenter)
+
+
+def test_states_merge_where_that_is_worth_its_time(fitted: WordSegmenter) -> None:
+    guide = CharacterSegmenter(epochs=1).fit(TRAIN)
+    exact = made(beam=None, max_word_length=3, epochs=1).fit(TRAIN[:10])
+    for model, merges in (
+        (fitted, False),
+        (exact, True),
+        (GuidedSegmenter(guide, fitted), True),
+        (GuidedSegmenter(guide, made(merge=False).fit(TRAIN[:10])), False),
+        (made(merge=True).fit(TRAIN[:10]), True),
+    ):
+        with model._decoders().borrow() as decoder:
+            assert decoder.agenda.merge is merges
 
 
 def test_no_word_is_longer_than_allowed() -> None:
