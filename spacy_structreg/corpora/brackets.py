@@ -23,6 +23,9 @@ ROOT_LABELS = frozenset({"", "ROOT", "TOP"})
 SYMBOL = re.compile(r"[()]|[^()\x20\t\n\r\v\f]+")
 PLAIN_SYMBOL = re.compile(r"[^()\x20\t\n\r\v\f\x00\ud800-\udfff]+")
 MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")
+LEADING_MARKUP = re.compile(r"\s*(?:<[^<>]*>\s*)+")
+TRAILING_MARKUP = re.compile(r"(?<=\))\s*(?:<[^<>()]*>\s*)+$")
+SENTENCE_MARKUP = re.compile(r"<(/?)S(?=[\s>])", re.IGNORECASE)
 FUNCTION_TAGS = re.compile("^([^-=]+)[-=].*", re.DOTALL)
 # How the notation writes what has a meaning in it.
 ESCAPED = re.compile(r"\\([/*])")
@@ -54,6 +57,11 @@ class Tree:
         """Whether the node is a tag with its word."""
         return self.word is not None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the node is an empty terminal: `-NONE-`, or `-NONE-1`, as the CTB has it, too."""
+        return self.is_leaf and self.label.startswith(EMPTY_TAG)
+
     def nodes(self) -> Iterator[Tree]:
         """The node itself and all below it, parents before children, from left to right."""
         stack = [self]
@@ -64,9 +72,7 @@ class Tree:
 
     def leaves(self, *, empties: bool = True) -> list[Tree]:
         """The leaves from left to right, with or without empty terminals (tag `-NONE-`)."""
-        return [
-            node for node in self.nodes() if node.is_leaf and (empties or node.label != EMPTY_TAG)
-        ]
+        return [node for node in self.nodes() if node.is_leaf and (empties or not node.is_empty)]
 
     def tagged_words(self) -> list[tuple[str, str]]:
         """(word, tag) of each leaf that is not an empty terminal."""
@@ -78,7 +84,7 @@ class Tree:
 
         def without(node: Tree, children: tuple[Tree, ...]) -> Tree | None:
             if node.is_leaf:
-                return None if node.label == EMPTY_TAG else node
+                return None if node.is_empty else node
             return Tree(node.label, children) if children else None
 
         return self._rebuild(without)
@@ -218,30 +224,58 @@ class _OpenBracket:
             )
 
 
+class _Markup:
+    """Tells trees from the mark-up of LDC files, and from the text of their headers."""
+
+    def __init__(self) -> None:
+        self._seen = self._in_sentence = False
+
+    def without(self, line: str, *, in_tree: bool) -> str:
+        """What a line has of trees; "" if it has nothing of them."""
+        if not in_tree and MARKUP_LINE.fullmatch(line):
+            self._note(line)
+            return ""
+        if not in_tree and (found := LEADING_MARKUP.match(line)):
+            self._note(found[0])
+            line = line[found.end() :]
+        if line.rstrip().endswith(">") and (found := TRAILING_MARKUP.search(line)):
+            line = line[: found.start()]
+            self._note(found[0])
+        header = self._seen and not (in_tree or self._in_sentence)
+        return "" if header and not ("(" in line or ")" in line) else line
+
+    def _note(self, markup: str) -> None:
+        self._seen = True
+        for slash in SENTENCE_MARKUP.findall(markup):
+            self._in_sentence = not slash
+
+
 def read_brackets(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Tree]:
     """Yield the trees of a file, as they stand in it; see `read_lines` for files and encodings.
 
     Trees may share a line or run over many. The root may be nameless, `( (IP …))`, or named
-    ROOT, TOP or anything else; `Tree.without_root` takes it off. Between trees, lines of mark-up
-    (`<S ID=1>`, `<DOCID> … </DOCID>`: from `<` to `>`, without parentheses) are skipped.
+    ROOT, TOP or anything else; `Tree.without_root` takes it off. The mark-up of LDC files is
+    skipped: before a tree (`<S ID=1>`, `<DOCID> … </DOCID>`, also on its line), after it
+    (`</S>`), and lines without parentheses that follow mark-up outside of `<S>`, such as the date
+    in a header.
 
     Raises CorpusError, besides the errors of `read_lines`, for brackets that do not match, text or
     mark-up in the wrong place, leaves without a tag or a word, nodes without a label, a file that
     ends inside a tree (with the line where the tree begins) and a file without a tree.
     """
     opened: list[_OpenBracket] = []
+    markup = _Markup()
     any_tree = False
     number = 1
-    for number, line in read_lines(path, encoding=encoding):
-        if MARKUP_LINE.fullmatch(line):
-            if opened:
-                raise CorpusError(
-                    path,
-                    number,
-                    f"mark-up inside the tree that begins on line {opened[0].line}; a closing "
-                    "bracket of that tree may be missing",
-                )
-            continue
+    for number, whole_line in read_lines(path, encoding=encoding):
+        if opened and MARKUP_LINE.fullmatch(whole_line):
+            raise CorpusError(
+                path,
+                number,
+                f"mark-up inside the tree that begins on line {opened[0].line}; a closing bracket "
+                "of that tree may be missing",
+            )
+        line = markup.without(whole_line, in_tree=bool(opened))
         for symbol in SYMBOL.findall(line):
             try:
                 tree = _take_symbol(opened, symbol, number)

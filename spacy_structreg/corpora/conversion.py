@@ -19,6 +19,9 @@ __all__ = ["DEPENDENCY", "ROOT_DEPENDENCY", "dependency_sentences", "to_dependen
 DEPENDENCY = "dep"
 ROOT_DEPENDENCY = "root"
 
+# What head rules call the nameless root of a tree, if it has several children.
+ROOT_CATEGORY = "ROOT"
+
 
 def to_dependencies(tree: Tree, rules: HeadRules) -> DependencySentence | None:
     """The dependency tree of a phrase structure tree; None if the tree has no word.
@@ -42,7 +45,8 @@ def to_dependencies(tree: Tree, rules: HeadRules) -> DependencySentence | None:
             head_words.append(index)
             continue
         below = [head_words.pop() for _ in node.children]
-        head = below[rules.head(node.label, [child.label for child in node.children])]
+        categories = [child.label for child in node.children]
+        head = below[rules.head(node.label or ROOT_CATEGORY, categories)]
         for word in below:
             if word != head:
                 heads[word] = head

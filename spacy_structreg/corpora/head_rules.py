@@ -18,8 +18,10 @@ __all__ = ["HEAD_RULES", "HeadRuleName", "HeadRules", "head_rules"]
 
 HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
 
-# Zhang and Clark 2008, "A tale of two parsers", the Chinese Treebank.
+# Zhang and Clark 2008, "A tale of two parsers", the Chinese Treebank; but ROOT, which is a nameless
+# root of several children, such as a clause and a full stop.
 CTB = """
+ROOT r IP CP VP NP; r
 ADJP r ADJP JJ AD; r
 ADVP r ADVP AD CS JJ NP PP P VA VV; r
 CLP  r CLP M NN NP; r

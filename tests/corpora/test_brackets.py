@@ -149,7 +149,10 @@ class TestReading:
             ("(NP (NP (NN 笔", 1, "3 closing brackets are missing"),
             ("(NN 书)\n)", 2, "closing bracket too many"),
             ("(NN 书)\n书\n", 2, "'书' stands outside"),
-            ("<S ID=1> 书\n(NN 书)", 1, "'<S' stands outside"),
+            ("<S ID=1> 书\n(NN 书)", 1, "'书' stands outside"),
+            ("<S ID=1>\n书\n(NN 书)\n</S>", 2, "'书' stands outside"),
+            ("<DOC>\n书 )\n(NN 书)", 2, "'书' stands outside"),
+            ("1994\n<DOC>\n(NN 书)", 1, "'1994' stands outside"),
             ("(NP\n (NN ))", 2, r"\(NN\) has only one part.*tree that begins on line 1"),
             ("(NP\n\n (书))", 3, "only one part"),
             ("(NP)", 1, "only one part"),
@@ -169,7 +172,7 @@ class TestReading:
             read(tmp_path, text)
         assert caught.value.line == line
 
-    @given(st.text("()<>ab \n\u3000", max_size=40))
+    @given(st.text("()ab \n\u3000", max_size=40) | st.text("()<>aS \n", max_size=40))
     def test_any_text_is_trees_or_a_clear_error(self, text: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "trees.mrg")
@@ -181,10 +184,30 @@ class TestReading:
                     raise
             else:
                 assert found
-                outside = [line for line in text.split("\n") if not line.strip().startswith("<")]
-                assert "".join("".join(outside).split(" ")) == "".join(
-                    recursive_bracket(tree).replace(" ", "") for tree in found
-                )
+                written = "".join(map(recursive_bracket, found)).replace(" ", "")
+                plain = "".join(text.split("\n")).replace(" ", "")
+                if "<" not in text:
+                    assert written == plain
+                # Nothing is read that does not stand there, in this order.
+                rest = iter(plain)
+                assert all(character in rest for character in written)
+
+    def test_headers_of_ldc_files(self, tmp_path: Path) -> None:
+        text = (
+            "<DOC>\n<DOCID> A_1 </DOCID>\n<HEADER>\n<DATE/TIME>\n1994-01-27\n</DATE/TIME>\n"
+            "新闻\n</HEADER>\n<BODY>\n<AUTHOR> 王 </AUTHOR>\n<S ID=1>\n(NN 书)\n</S>\n"
+            "<S ID=2>(NN 笔)</S>\n<s id=3>\n(NP (NN 纸) \n (PU >)) </s> </P>\n</BODY>\n</DOC>"
+        )
+        assert read(tmp_path, text) == [
+            leaf("NN", "书"),
+            leaf("NN", "笔"),
+            node("NP", leaf("NN", "纸"), leaf("PU", ">")),
+        ]
+
+    def test_a_numbered_empty_terminal_is_one(self, tmp_path: Path) -> None:
+        (tree,) = read(tmp_path, "(NP (-NONE-1 *) (NN 书))")
+        assert tree.tagged_words() == [("书", "NN")]
+        assert tree.remove_empties() == node("NP", leaf("NN", "书"))
 
 
 class TestTrees:

@@ -146,6 +146,13 @@ def test_an_english_tree_worked_by_hand(tmp_path: Path) -> None:
     assert sentence.heads == (2, 2, 3, 4, ROOT, 6, 4, 6, 4)
 
 
+def test_a_nameless_root_of_several_children(tmp_path: Path) -> None:
+    (tree,) = trees(tmp_path, "( (IP (VP (VV 来))) (PU 。))")
+    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
+    assert sentence is not None
+    assert sentence.heads == (ROOT, 0)
+
+
 def test_trees_without_words(tmp_path: Path) -> None:
     (nothing,) = trees(tmp_path, "(NP (-NONE- *pro*))")
     assert to_dependencies(nothing, HEAD_RULES["ctb"]) is None

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu
-from spacy_structreg.corpora.splits import EWT_GENRES, fold_bounds, genre, rest_of_treebank
+from spacy_structreg.corpora.splits import (
+    CTB_SPLITS,
+    EWT_GENRES,
+    fold_bounds,
+    genre,
+    rest_of_treebank,
+)
 
 
 def sentence(identity: str | None) -> Sentence:
@@ -87,3 +93,19 @@ class TestRest:
             "reviews": (2725, 554, 535),
             "weblog": (1585, 231, 214),
         }
+
+
+class TestChineseTreebank:
+    @pytest.mark.parametrize("name", CTB_SPLITS)
+    def test_parts_share_no_article(self, name: str) -> None:
+        numbers = [number for part in CTB_SPLITS[name].values() for number in part.numbers()]
+        assert len(numbers) == len(set(numbers))
+
+    def test_articles_of_parts(self) -> None:
+        segmentation, parsing = CTB_SPLITS["segmentation"], CTB_SPLITS["parsing"]
+        assert [part for part in segmentation if 271 in segmentation[part]] == ["test"]
+        assert [part for part in segmentation if 325 in segmentation[part]] == ["dev"]
+        assert [part for part in segmentation if 931 in segmentation[part]] == ["train"]
+        assert not any(number in part for part in segmentation.values() for number in (326, 1000))
+        assert [part for part in parsing if 1148 in parsing[part]] == ["dev"]
+        assert len(list(parsing["test"].numbers())) == 70 + 11

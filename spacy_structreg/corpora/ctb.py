@@ -1,0 +1,114 @@
+"""The Chinese Treebank as the LDC gives it out: a folder with a file of trees for each article.
+
+The files are named by their article, `chtb_001.fid` to `chtb_1151.fid` in release 5 and
+`chtb_0001.nw`, `.mz`, `.bn` and so on in later ones; in GB18030 (release 5) or UTF-8; with mark-up
+around the trees or without.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.corpora.files import DAMAGED, open_bytes
+from spacy_structreg.corpora.splits import CtbPart
+
+__all__ = ["article_encoding", "check_counts", "list_articles", "read_articles"]
+
+ARTICLE = re.compile(r"chtb_([0-9]{3,4})\.[a-z]{2,3}(?:\.(?:gz|xz))?")
+# The same articles without trees, which older releases have in folders beside.
+NO_TREES = re.compile(r".*\.(?:pos|raw|seg|txt|sgm|xml)(?:\.(?:gz|xz))?")
+TREE_FOLDER = "bracketed"
+# Releases differ by a few sentences from each other and from the counts of the papers.
+TOLERANCE = 0.01
+
+
+def list_articles(folder: StrPath) -> dict[int, Path]:
+    """The file of each article of a release, by the number of the article, in rising order.
+
+    folder: with the files, or with one folder `bracketed` somewhere in it, such as that of a whole
+    release. Raises ValueError, saying what to do, if there are no such files, several folders of
+    them, or two files of one article.
+    """
+    top = Path(folder)
+    folders = [top, *sorted(path for path in top.rglob(TREE_FOLDER) if path.is_dir())]
+    found = [(place, files) for place in folders if (files := _articles(place))]
+    if not found:
+        raise ValueError(
+            f"{top}: no file of the Chinese Treebank (chtb_001.fid, chtb_0001.nw, ...) in it or in "
+            f"a folder '{TREE_FOLDER}' below; name the folder of the release, or the one that has "
+            "the files with the trees"
+        )
+    if len(found) > 1:
+        places = ", ".join(str(place) for place, _ in found)
+        raise ValueError(f"{top}: several folders hold the trees ({places}); name one of them")
+    articles: dict[int, Path] = {}
+    for number, path in found[0][1]:
+        if number in articles:
+            raise ValueError(
+                f"{path} and {articles[number].name} are both article {number}; remove one of them"
+            )
+        articles[number] = path
+    return articles
+
+
+def _articles(folder: Path) -> list[tuple[int, Path]]:
+    """Number and path of the files with trees in a folder."""
+    if not folder.is_dir():
+        return []
+    named = ((ARTICLE.fullmatch(path.name), path) for path in folder.iterdir())
+    return sorted(
+        (int(match[1]), path)
+        for match, path in named
+        if match and not NO_TREES.fullmatch(path.name) and path.is_file()
+    )
+
+
+def article_encoding(path: StrPath) -> str:
+    """`utf-8` if a file is that, else `gb18030`: no Chinese text in GB18030 is UTF-8 by chance.
+
+    Damaged files are left to the reader to refuse. Raises OSError as `open`.
+    """
+    with open_bytes(path) as stream:
+        try:
+            stream.read().decode("utf-8")
+        except UnicodeDecodeError:
+            return "gb18030"
+        except DAMAGED:
+            pass
+    return "utf-8"
+
+
+def read_articles(
+    files: Mapping[int, Path], articles: Iterable[int], *, encoding: str | None = None
+) -> Iterator[Tree]:
+    """Yield the trees of articles, as `read_brackets` does, in the order of `articles`.
+
+    files: as of `list_articles`; articles that are not there are left out, as no release has all
+    numbers. encoding: None looks at each file. Raises CorpusError as `read_brackets`.
+    """
+    for number in articles:
+        if (path := files.get(number)) is not None:
+            yield from read_brackets(path, encoding=encoding or article_encoding(path))
+
+
+def check_counts(name: str, part: CtbPart, n_sentences: int, n_words: int) -> None:
+    """Raise ValueError if a part is not as large as the papers say.
+
+    name: of the part, for the error. Releases differ a little: one sentence or word in a hundred
+    more or less is let pass.
+    """
+    for what, found, expected in (
+        ("sentences", n_sentences, part.sentences),
+        ("words", n_words, part.words),
+    ):
+        if abs(found - expected) > TOLERANCE * expected:
+            runs = ", ".join(f"{run[0]}-{run[-1]}" for run in part.articles)
+            raise ValueError(
+                f"{name}: {found:,} {what}, but articles {runs} of the Chinese Treebank 5 have "
+                f"{expected:,}; see that all files of the release are there, in folders as it has "
+                "them"
+            )
