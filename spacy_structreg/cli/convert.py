@@ -1,12 +1,12 @@
-"""`structreg convert`: corpora to spaCy's binary format, or to segmented text."""
+"""`structreg convert`: corpora to spaCy's binary format, to segmented text, or to CoNLL-U."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -15,11 +15,13 @@ from spacy_structreg.cli.corpus_files import (
     DAYS_HELP,
     ENCODING_HELP,
     FORMATS_HELP,
+    HEAD_RULES_HELP,
     PART_HELP,
     TEXT_SUFFIXES,
     Compounds,
     CorpusFormat,
     CorpusOptions,
+    HeadRuleSet,
     Sentence,
     Spaces,
     parse_days,
@@ -27,10 +29,14 @@ from spacy_structreg.cli.corpus_files import (
 )
 from spacy_structreg.cli.errors import user_errors
 
+if TYPE_CHECKING:
+    from spacy_structreg.corpora import conllu
+
 __all__ = ["Counts", "convert", "convert_command", "parse_percent"]
 
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
+TREEBANK_SUFFIXES = (".conllu", ".conllu.gz", ".conllu.xz")
 
 
 class Counts(NamedTuple):
@@ -50,7 +56,10 @@ def convert_command(
     inputs: Annotated[list[Path], typer.Argument(metavar="INPUT", help="Corpus files")],
     output: Annotated[
         Path,
-        typer.Argument(metavar="OUTPUT", help="File to write: .spacy, or .txt for segmented text"),
+        typer.Argument(
+            metavar="OUTPUT",
+            help="File to write: .spacy, .conllu for CoNLL-U, or .txt for segmented text",
+        ),
     ],
     *,
     format: Annotated[
@@ -71,6 +80,9 @@ def convert_command(
     ] = Compounds.parts,
     days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
     part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
+    head_rules: Annotated[
+        HeadRuleSet | None, typer.Option("--head-rules", help=HEAD_RULES_HELP)
+    ] = None,
     percent: Annotated[
         str,
         typer.Option(
@@ -82,11 +94,14 @@ def convert_command(
     """Convert corpora to a .spacy file for training.
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
-    tags and of heads and relations. There are no spaces between words, except for the ones that
-    CoNLL-U files name. Several input files become one output file, in their order.
+    tags and of heads and relations, or what --head-rules make of trees in brackets. There are no
+    spaces between words, except for the ones that CoNLL-U files name. Several input files become
+    one output file, in their order.
     """
     with user_errors():
-        options = CorpusOptions(format, encoding, compounds, parse_days(days), part, spaces)
+        options = CorpusOptions(
+            format, encoding, compounds, parse_days(days), part, spaces, head_rules
+        )
         counts = convert(inputs, output, options, percent=parse_percent(percent))
         message = f"{output}: {counts.sentences:,} sentences, {counts.words:,} words"
         if counts.bad_trees:
@@ -112,7 +127,7 @@ def convert(
     *,
     percent: tuple[int, int] = WHOLE,
 ) -> Counts:
-    """Write the sentences of corpora to a `.spacy` file of Docs, or to segmented text (`.txt`).
+    """Write the sentences of corpora to a `.spacy` file of Docs, to `.conllu`, or to `.txt`.
 
     percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
         100, so that 0:90 and 90:100 share none and leave none out.
@@ -126,9 +141,11 @@ def convert(
 
     from spacy_structreg.corpora.segmented import write_segmented
 
-    as_text = output.name.lower().endswith(TEXT_SUFFIXES)
-    if not as_text and output.suffix != ".spacy":
-        raise ValueError(f"{output}: name an output that ends in .spacy, or in .txt for text")
+    name = output.name.lower()
+    if not name.endswith((*TEXT_SUFFIXES, *TREEBANK_SUFFIXES)) and output.suffix != ".spacy":
+        raise ValueError(
+            f"{output}: name an output that ends in .spacy, in .conllu, or in .txt for text"
+        )
     output.parent.mkdir(parents=True, exist_ok=True)
 
     def read() -> Iterator[Sentence]:
@@ -158,7 +175,9 @@ def convert(
             yield sentence
 
     with tqdm(counted(), desc="convert", unit=" sentences", disable=None) as bar:
-        if as_text:
+        if name.endswith(TREEBANK_SUFFIXES):
+            write_treebank(output, bar)
+        elif name.endswith(TEXT_SUFFIXES):
             write_segmented(output, (sentence.words for sentence in bar))
         else:
             write_docs(output, bar)
@@ -192,3 +211,40 @@ def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
         )
     with replace_bytes(path) as stream:
         stream.write(docs.to_bytes())
+
+
+def write_treebank(path: Path, sentences: Iterable[Sentence]) -> None:
+    """Write sentences as CoNLL-U, in one step; a paragraph of several becomes several.
+
+    Raises ValueError as `write_conllu`.
+    """
+    from spacy_structreg.corpora.conllu import write_conllu
+
+    write_conllu(path, (rows for sentence in sentences for rows in treebank_sentences(sentence)))
+
+
+def treebank_sentences(sentence: Sentence) -> Iterator[conllu.Sentence]:
+    """The sentences of a paragraph as those of CoNLL-U."""
+    from spacy_structreg.corpora.conllu import NOTHING, Word
+    from spacy_structreg.corpora.conllu import Sentence as Rows
+
+    n = len(sentence.words)
+    # Where there are spaces at all, one follows the sentence.
+    spaces = [*sentence.spaces[:-1], True] if sentence.spaces else [False] * n
+    firsts = [index for index, starts in enumerate(sentence.starts or [True]) if starts]
+    for first, end in pairwise([*firsts, n]):
+        rows = []
+        for index in range(first, end):
+            head = sentence.heads[index] if sentence.heads else None
+            dep = sentence.deps[index] if sentence.deps else ""
+            rows.append(
+                Word(
+                    sentence.words[index],
+                    upos=(sentence.pos[index] if sentence.pos else "") or NOTHING,
+                    xpos=(sentence.tags[index] if sentence.tags else "") or NOTHING,
+                    head=None if head is None else 0 if head == index else head - first + 1,
+                    deprel="root" if head == index else dep or NOTHING,
+                    misc=NOTHING if spaces[index] else "SpaceAfter=No",
+                )
+            )
+        yield Rows(tuple(rows))

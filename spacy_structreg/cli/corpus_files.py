@@ -19,6 +19,7 @@ __all__ = [
     "Compounds",
     "CorpusFormat",
     "CorpusOptions",
+    "HeadRuleSet",
     "Sentence",
     "Spaces",
     "find_format",
@@ -36,6 +37,10 @@ FORMATS_HELP = (
 PART_HELP = "Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."
 COMPOUNDS_HELP = "PFR: take bracketed compounds as their parts, or merged into one word"
 DAYS_HELP = "PFR: only paragraphs of these days of the month, such as 1-24 or 1-7,15"
+HEAD_RULES_HELP = (
+    "Brackets: make dependency trees of the trees by these head rules: ctb (Chinese Treebank) or "
+    "ptb (Penn Treebank)"
+)
 ENCODING_HELP = "Encoding of the corpora (gb18030, cp950, big5hkscs, ...)"
 
 # Of segmented text, where the name of a file has to tell.
@@ -74,6 +79,13 @@ class Compounds(str, Enum):
     merged = "merged"
 
 
+class HeadRuleSet(str, Enum):
+    """Head rules by their name; see `corpora.head_rules`."""
+
+    ctb = "ctb"
+    ptb = "ptb"
+
+
 class Spaces(str, Enum):
     """Which spaces the text of a CoNLL-U sentence has; `auto` is explained at `read_sentences`."""
 
@@ -91,6 +103,7 @@ class CorpusOptions:
     compounds, days: of PFR; days of the month, None for all.
     part: of a SIGHAN release, such as `pku/test`.
     spaces: of CoNLL-U.
+    head_rules: of brackets, to make dependency trees; None for words and tags alone.
     """
 
     format: CorpusFormat = CorpusFormat.auto
@@ -99,6 +112,7 @@ class CorpusOptions:
     days: frozenset[int] | None = None
     part: str | None = None
     spaces: Spaces = Spaces.auto
+    head_rules: HeadRuleSet | None = None
 
 
 class Sentence(NamedTuple):
@@ -142,6 +156,7 @@ def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
         ("--compounds merged", options.compounds is Compounds.merged, CorpusFormat.pfr),
         ("--part", options.part is not None, CorpusFormat.sighan),
         ("--spaces", options.spaces is Spaces.file, CorpusFormat.conllu),
+        ("--head-rules", options.head_rules is not None, CorpusFormat.brackets),
     ):
         if given and format is not of:
             raise ValueError(
@@ -174,6 +189,8 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
         yield from read_treebank(path, options)
     elif format is CorpusFormat.pfr:
         yield from read_paragraphs(path, options)
+    elif format is CorpusFormat.brackets and options.head_rules is not None:
+        yield from read_trees(path, options.head_rules, options.encoding)
     elif format in (CorpusFormat.brackets, CorpusFormat.tagged):
         yield from read_pairs(path, format, options.encoding)
     elif format is CorpusFormat.sighan and is_release(path):
@@ -192,6 +209,20 @@ def read_pairs(path: Path, format: CorpusFormat, encoding: str) -> Iterator[Sent
     read = tagged_sentences if format is CorpusFormat.brackets else read_tagged
     for pairs in read(path, encoding=encoding):
         yield Sentence([word for word, _ in pairs], [tag for _, tag in pairs])
+
+
+def read_trees(path: Path, head_rules: HeadRuleSet, encoding: str) -> Iterator[Sentence]:
+    """Yield the dependency trees that head rules make of trees in brackets."""
+    from spacy_structreg.corpora.conversion import dependency_sentences
+    from spacy_structreg.corpora.dependencies import ROOT
+
+    for tree in dependency_sentences(path, head_rules.value, encoding=encoding):
+        heads = [index if head == ROOT else head or 0 for index, head in enumerate(tree.heads)]
+        deps = [
+            "ROOT" if head == ROOT else label or ""
+            for head, label in zip(tree.heads, tree.labels, strict=True)
+        ]
+        yield Sentence([*tree.words], [*tree.tags], heads=heads, deps=deps)
 
 
 # ---- PFR ----

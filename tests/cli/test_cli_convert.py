@@ -85,6 +85,61 @@ def test_brackets_become_docs_with_tags(tmp_path: Path, invoke: Callable[..., Re
     assert [len(list(doc.sents)) for doc in docs] == [1, 1]
 
 
+def test_brackets_become_docs_with_trees(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.spacy"
+    assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0
+    first, second = docs_of(output)
+    assert [token.head.i for token in first] == [1, 1, 1, 1]
+    assert [token.dep_ for token in first] == ["dep", "ROOT", "dep", "dep"]
+    assert [token.tag_ for token in first] == ["NR", "VV", "NN", "PU"]
+    assert [token.head.i for token in second] == [1, 2, 2, 2]
+
+
+def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:
+    source, output = write(tmp_path / "text.txt", "小王 看 书"), tmp_path / "text.spacy"
+    error = fails("convert", source, output, "--head-rules", "ctb")
+    assert "--head-rules is for the format brackets, but the file is read as segmented" in error
+
+
+def test_conllu(tmp_path: Path, invoke: Callable[..., Result]) -> None:
+    source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.conllu.gz"
+    assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0
+    first, second = conllu.dependency_sentences(output)
+    assert [*zip(first.words, first.tags, strict=True)] == TAGGED[0]
+    assert first.heads == (1, -1, 1, 1)
+    assert first.labels == ("dep", "root", "dep", "dep")
+    assert second.heads == (1, 2, -1, 2)
+    assert [sentence.raw_text() for sentence in conllu.read_conllu(output)] == [
+        "小王看书。",
+        "老师们来了",
+    ]
+    # Words alone, and back again.
+    again = tmp_path / "again.conllu"
+    assert invoke("convert", write(tmp_path / "text.txt", "小王 看 书\n"), again).exit_code == 0
+    assert [word.head for word in next(conllu.read_conllu(again)).words] == [None] * 3
+    assert invoke("convert", output, tmp_path / "back.spacy").exit_code == 0
+    assert words_of(docs_of(tmp_path / "back.spacy")) == [[w for w, _ in s] for s in TAGGED]
+
+
+def test_conllu_keeps_spaces_and_parts_paragraphs(
+    tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    output = tmp_path / "out.conllu"
+    english = write(
+        tmp_path / "in.conllu",
+        "1\tIt\t_\tPRON\t_\t_\t2\tnsubj\t_\tSpaceAfter=No\n"
+        "2\t's\t_\tAUX\t_\t_\t0\troot\t_\t_\n3\tme\t_\tPRON\t_\t_\t2\tobj\t_\t_\n",
+    )
+    assert invoke("convert", english, output).exit_code == 0
+    (sentence,) = conllu.read_conllu(output)
+    assert sentence.raw_text() == "It's me"
+    assert [word.upos for word in sentence.words] == ["PRON", "AUX", "PRON"]
+    assert sentence.heads == [2, 0, 2]
+    people = write(tmp_path / "p.txt", "19980101-01-001-001/m  来/v  。/w  走/v  。/w\n")
+    assert invoke("convert", people, output, "--format", "pfr").exit_code == 0
+    assert [found.forms for found in conllu.read_conllu(output)] == [["来", "。"], ["走", "。"]]
+
+
 def test_inputs_of_two_formats_in_their_order(
     tmp_path: Path, invoke: Callable[..., Result]
 ) -> None:
@@ -223,7 +278,7 @@ def test_faulty_input_leaves_the_old_output(
 
 def test_outputs_that_are_refused(tmp_path: Path, fails: Callable[..., str], text: str) -> None:
     source = write(tmp_path / "corpus.txt", text)
-    assert "ends in .spacy" in fails("convert", source, tmp_path / "corpus.conllu")
+    assert "ends in .spacy" in fails("convert", source, tmp_path / "corpus.csv")
     (tmp_path / "folder.spacy").mkdir()
     assert "not a regular file" in fails("convert", source, tmp_path / "folder.spacy")
     assert "Not a directory" in fails("convert", source, source / "x" / "corpus.spacy")
