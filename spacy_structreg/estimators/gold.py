@@ -1,4 +1,4 @@
-"""Gold sentences: lists of words, or of words with their tags."""
+"""Gold sentences: lists of words, of words with their tags, or tagged words in a tree."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.sentences import split_words
 
 Words: TypeAlias = Sequence[str]
@@ -26,14 +27,6 @@ class GoldKind(ABC, Generic[GoldT]):
     def layers(self, sentence: GoldT) -> tuple[list[str], ...]:
         """The words of a sentence; then, as long a list each, what is said about them."""
 
-    @abstractmethod
-    def squeezed(self, sentence: GoldT) -> GoldT:
-        """A sentence without white space in its words, and without words of nothing else."""
-
-    @abstractmethod
-    def split(self, sentence: GoldT) -> Sequence[GoldT]:
-        """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
-
     def checked_corpus(self, sentences: Iterable[Any], purpose: str) -> list[GoldT]:
         """All sentences of a corpus, as lists.
 
@@ -51,7 +44,19 @@ class GoldKind(ABC, Generic[GoldT]):
         return checked
 
 
-class _Segmented(GoldKind[Words]):
+class TextKind(GoldKind[GoldT]):
+    """Gold sentences that are read off texts, so that they may be cut as texts are."""
+
+    @abstractmethod
+    def squeezed(self, sentence: GoldT) -> GoldT:
+        """A sentence without white space in its words, and without words of nothing else."""
+
+    @abstractmethod
+    def split(self, sentence: GoldT) -> Sequence[GoldT]:
+        """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
+
+
+class _Segmented(TextKind[Words]):
     def checked(self, sentence: Any) -> Words:
         listed = _listed(sentence)
         if listed is None or not all(isinstance(word, str) for word in listed):
@@ -68,7 +73,7 @@ class _Segmented(GoldKind[Words]):
         return split_words(sentence)
 
 
-class _Tagged(GoldKind[TaggedWords]):
+class _Tagged(TextKind[TaggedWords]):
     def checked(self, sentence: Any) -> TaggedWords:
         listed = _listed(sentence)
         if listed is None or not all(map(_is_pair, listed)):
@@ -89,8 +94,24 @@ class _Tagged(GoldKind[TaggedWords]):
         return [sentence[start:stop] for start, stop in pairwise(accumulate(sizes, initial=0))]
 
 
-SEGMENTED: Final[GoldKind[Words]] = _Segmented()
-TAGGED: Final[GoldKind[TaggedWords]] = _Tagged()
+class _Dependencies(GoldKind[DependencySentence]):
+    def checked(self, sentence: Any) -> DependencySentence:
+        if not isinstance(sentence, DependencySentence):
+            raise ValueError(f"{sentence!r:.60} is not a DependencySentence")
+        return sentence
+
+    def layers(self, sentence: DependencySentence) -> tuple[list[str], ...]:
+        return (
+            list(sentence.words),
+            list(sentence.tags),
+            ["" if head is None else str(head) for head in sentence.heads],
+            [label or "" for label in sentence.labels],
+        )
+
+
+SEGMENTED: Final[TextKind[Words]] = _Segmented()
+TAGGED: Final[TextKind[TaggedWords]] = _Tagged()
+DEPENDENCIES: Final[GoldKind[DependencySentence]] = _Dependencies()
 
 
 def _listed(sentence: Any) -> list[Any] | None:

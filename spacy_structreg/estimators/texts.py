@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, OutputT
 from spacy_structreg.estimators.epochs import ScoresT
-from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, Words
+from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, TextKind, Words
 from spacy_structreg.estimators.protocols import Decoder
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -210,6 +210,8 @@ class TagReader(TextReader[FinderT]):
 
 class TextEstimator(Estimator[GoldT, FinderT, ScoresT], TextReader[FinderT]):
     """An estimator that finds words in raw text; it has the setting `sentences`."""
+
+    GOLD: ClassVar[TextKind[Any]]
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
         squeezed: GoldT = self.GOLD.squeezed(sentence)

@@ -1,4 +1,4 @@
-"""Template tables of dependency parsers, as data; atoms and events are those of `tasks.arc_eager`."""
+"""Template tables of dependency parsers, as data; atoms and events as in `tasks.arc_eager`."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def _arc(event: str, parent: str, child: str, sibling: str, to_sibling: str) -> 
         for kept in (f"{p}t {c}t", f"{p}t", f"{c}t")
     ]
     around += [f"{p}t {c}t {x}" for x in (*beside_parent, *beside_child)]
-    siblings = [
-        f"{c}w {s}w", f"{c}t {s}t", f"{c}w {s}t", f"{c}t {s}w", f"{p}t {c}t {s}t"
-    ]
+    siblings = [f"{c}w {s}w", f"{c}t {s}t", f"{c}w {s}t", f"{c}t {s}w", f"{p}t {c}t {s}t"]
     leftmost = [f"{p}t {c}t {c}lt"]
     plain = words + pairs + between + around + siblings + leftmost
     far = [f"{text} dist(S0,N0)" for text in words + pairs + between + around]

@@ -49,6 +49,12 @@ cdef class Agenda:
     cdef Py_ssize_t _signature_capacity
     cdef uint8_t* _mask
     cdef double* _scores
+    # The ranks of the best candidates of the slot that candidates went to last, the least first.
+    cdef Py_ssize_t _keep
+    cdef Py_ssize_t _bounded_slot
+    cdef double* _bounds
+    cdef Py_ssize_t _n_bounds
+    cdef Py_ssize_t _bound_capacity
     # A training's: the gold actions, and what each other action costs.
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold
@@ -62,6 +68,8 @@ cdef class Agenda:
     cdef int _propose(
         self, Py_ssize_t item, const uint8_t* mask, const double* scores
     ) except -1 nogil
+    cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil
+    cdef void _raise_bound(self, double rank) noexcept nogil
     cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil
     cdef bint _is_better(self, const Ranked* one, const Ranked* other) noexcept nogil
     cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil

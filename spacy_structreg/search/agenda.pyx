@@ -25,6 +25,9 @@ cdef enum:
     TOGETHER = 64
     # Up to so many candidates are sorted by insertion, which is faster than a heap for few.
     FEW = 64
+    # In wider beams candidates are not held to the least that a slot will keep.
+    MOST_BOUNDS = 1024
+    NO_BOUND = 0
 
 
 @cython.final
@@ -60,6 +63,7 @@ cdef class Agenda:
         free(self._heads)
         free(self._ranked)
         free(self._signatures)
+        free(self._bounds)
         free(self._mask)
         free(self._scores)
 
@@ -80,6 +84,13 @@ cdef class Agenda:
         reserve(<void**> &self._states, &self._state_capacity, self.system.state_size, 1)
         self._n_candidates = 0
         self._free_candidate = -1
+        self._bounded_slot = -1
+        self._keep = NO_BOUND
+        if not self.merge and self.width <= MOST_BOUNDS:
+            self._keep = self.width
+            reserve(
+                <void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double)
+            )
         self.n_items = 1
         self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL)
         self.system.init(self._states)
@@ -270,9 +281,10 @@ cdef class Agenda:
         cdef double before = self.items[item].score
         cdef int32_t step = self.items[item].step
         cdef Candidate* candidate
-        cdef Py_ssize_t slot
+        cdef Py_ssize_t slot = step + 1
         cdef int32_t place
         cdef double score
+        cdef double rank
         cdef int action
         for action in range(self.system.n_actions):
             if not mask[action]:
@@ -282,7 +294,18 @@ cdef class Agenda:
                 score += self.system.bonus(state, action)
             if self.cost != 0.0 and step < self.n_gold and self.gold[step] != action:
                 score += self.cost
-            slot = self.system.slot(state, action)
+            if not self.system.in_step:
+                slot = self.system.slot(state, action)
+            rank = score
+            if self.system.has_outlook:
+                rank += self.system.outlook(state, action)
+            if self._keep:
+                if slot == self._bounded_slot and self._n_bounds == self._keep:
+                    if rank < self._bounds[0]:
+                        continue
+                    self._raise_bound(rank)
+                else:
+                    self._add_bound(rank, slot)
             place = self._free_candidate
             if place >= 0:
                 self._free_candidate = self._candidates[place].following
@@ -295,14 +318,43 @@ cdef class Agenda:
                 self._n_candidates += 1
             candidate = &self._candidates[place]
             candidate.score = score
-            candidate.rank = score
-            if self.system.has_outlook:
-                candidate.rank += self.system.outlook(state, action)
+            candidate.rank = rank
             candidate.parent = <int32_t> item
             candidate.action = action
             candidate.following = self._heads[slot]
             self._heads[slot] = place
         return 0
+
+    cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil:
+        """Note the rank of one of the first candidates of a slot."""
+        cdef double* bounds = self._bounds
+        cdef Py_ssize_t place
+        if slot != self._bounded_slot:
+            self._bounded_slot = slot
+            self._n_bounds = 0
+        place = self._n_bounds
+        self._n_bounds += 1
+        while place > 0 and rank < bounds[(place - 1) // 2]:
+            bounds[place] = bounds[(place - 1) // 2]
+            place = (place - 1) // 2
+        bounds[place] = rank
+
+    cdef void _raise_bound(self, double rank) noexcept nogil:
+        """Note the rank of a candidate in place of the least that was to be kept."""
+        cdef double* bounds = self._bounds
+        cdef Py_ssize_t place = 0
+        cdef Py_ssize_t child
+        while True:
+            child = 2 * place + 1
+            if child >= self._n_bounds:
+                break
+            if child + 1 < self._n_bounds and bounds[child + 1] < bounds[child]:
+                child += 1
+            if bounds[child] >= rank:
+                break
+            bounds[place] = bounds[child]
+            place = child
+        bounds[place] = rank
 
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil:
         """Decode the sentence that the system has loaded.
@@ -315,6 +367,9 @@ cdef class Agenda:
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count = 0
         self.begin()
+        if self._keep:
+            self._keep = max(self.width, n_best)
+            reserve(<void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double))
         for slot in range(n_slots):
             count = self.open(
                 slot, max(self.width, n_best) if slot == n_slots - 1 else self.width

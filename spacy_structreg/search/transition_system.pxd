@@ -31,6 +31,7 @@ cdef class TransitionSystem:
     cdef readonly tuple place            # an anchor, and others that follow from it in a sentence
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
+    cdef readonly bint in_step           # slots are the numbers of actions taken
     cdef readonly bint follows_gold      # a gold action is right only after those before it
     cdef Raised* raised                  # (n_actions, MAX_EVENTS_OF_ACTION)
     cdef int* n_raised                   # (n_actions,)

@@ -174,6 +174,7 @@ cdef class ArcEager(DependencyTransitions):
         self.words = words
         self.n_labels = n_labels
         self.follows_gold = True
+        self.in_step = True
         self.state_size = sizeof(EagerState)
         self.n_anchors = N_ANCHORS
         self.declare(atoms, _NODES, _NUMBERS, ("between(S0,N0)",))

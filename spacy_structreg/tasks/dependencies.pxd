@@ -59,6 +59,8 @@ cdef class DependencyTransitions(TransitionSystem):
 cdef class ParseDecoder:
     cdef readonly Agenda agenda
     cdef readonly DependencyTransitions system
+    cdef readonly tuple labels
+    cdef readonly str root_label
     cdef uint32_t* _text
     cdef Py_ssize_t _text_capacity
     cdef int32_t* _bounds

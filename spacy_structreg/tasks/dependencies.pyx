@@ -27,6 +27,8 @@ from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSyste
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
 
+import numpy as np
+
 from spacy_structreg.learn.murmur import hash_string
 
 cdef extern from "Python.h":
@@ -230,8 +232,7 @@ cdef class DependencyTransitions(TransitionSystem):
         cdef int32_t[::1] given_labels
         cdef Py_ssize_t n = len(words)
         cdef ParseDecoder loader = ParseDecoder.__new__(ParseDecoder)
-        import numpy as np
-
+        # A decoder knows how to lay sentences out, and holds the memory for them.
         loader.system = self
         loader._hashes = {}
         loader._load([(list(words), list(tags))])
@@ -243,7 +244,7 @@ cdef class DependencyTransitions(TransitionSystem):
             [UNKNOWN if label is None else label for label in labels or [None] * n] or [0],
             dtype=np.int32,
         )
-        self._kept = (given_heads, given_labels)
+        self._kept = (loader, given_heads, given_labels)
         self.load(
             loader._text, loader._bounds, loader._tags, n,
             &given_heads[0] if heads is not None else NULL,
@@ -367,13 +368,19 @@ def hash_of_tag(tag):
 cdef class ParseDecoder:
     """Parses sentences of words and tags. It holds working memory: use one in each thread.
 
-    agenda: its system is a `DependencyTransitions`. Words must not be white space only.
+    agenda: its system is a `DependencyTransitions`. labels: the names of the labels, in the order
+    of their numbers; root_label: that of the root. Words must not be white space only.
+    Raises ValueError if the labels do not fit the system.
     """
 
-    def __init__(self, Agenda agenda not None):
+    def __init__(self, Agenda agenda not None, labels, root_label):
         self.agenda = agenda
         self.system = <DependencyTransitions?> agenda.system
+        self.labels = tuple(labels)
+        self.root_label = root_label
         self._hashes = {}
+        if len(self.labels) not in (self.system.n_labels, 0):
+            raise ValueError("the labels are not those of the transition system")
 
     def __dealloc__(self):
         free(self._text)
@@ -404,7 +411,6 @@ cdef class ParseDecoder:
         cdef Py_ssize_t n
         cdef str word
         cdef str tag
-        self._bounds = self._bounds
         reserve(<void**> &self._bounds, &self._bound_capacity, 1, sizeof(int32_t))
         self._bounds[0] = 0
         for words, tags in sentences:
@@ -491,6 +497,20 @@ cdef class ParseDecoder:
             item = self.agenda.items[item].parent
         self.system.build(self._actions, n_actions, self._heads + first, self._labels + first)
         return True
+
+    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
+        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
+
+        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
+        """
+        if k < 1:
+            raise ValueError(f"at least one tree must be asked for, not {k}")
+        self.system.load_words(words, tags)
+        if not words:
+            return [(0.0, ([], []))]
+        return [
+            (score, self.system.tree(actions)) for score, actions in self.agenda.derivations(k)
+        ]
 
     def __reduce__(self):
         raise TypeError("a decoder holds working memory; pickle the model instead")

@@ -1,0 +1,522 @@
+"""Dependency parsing of tagged words, in any language."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, TypeAlias
+
+from spacy_structreg.corpora.dependencies import (
+    ROOT,
+    DependencySentence,
+    Parse,
+    is_projective,
+    projectivize,
+)
+from spacy_structreg.estimators.base import Estimator
+from spacy_structreg.estimators.decoders import DecoderPool
+from spacy_structreg.estimators.gold import DEPENDENCIES, Words
+from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
+from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.parsing import ParsingScores, score_parses
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.dependencies import DependencyTransitions, ParseDecoder
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.training.agenda import AgendaTrainer
+
+logger = logging.getLogger("spacy_structreg")
+
+TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
+"""Words, and a tag for each."""
+
+GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
+"""Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
+
+UNLABELLED: Final = "dep"
+"""The label of all arcs of a parser without labels."""
+
+
+@dataclass(frozen=True)
+class _Transitions:
+    """A transition system by its parts."""
+
+    make: Callable[..., DependencyTransitions]
+    atoms: tuple[str, ...]
+    events: tuple[str, ...]
+    tables: dict[str, str]
+    table: str
+
+
+SYSTEMS: Final = {
+    "arc_eager": _Transitions(
+        ArcEager, ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ARC_EAGER_TABLES, "rich+characters"
+    ),
+}
+"""Transition systems by the names of the setting `system`."""
+
+
+class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores]):
+    """Builds a projective dependency tree with one root over tagged words, by beam search.
+
+    system: the transition system: ``"arc_eager"`` (Zhang & Clark 2011, section 5).
+    templates: the name of a table of `features.parser_tables`, templates in the notation of
+        `features.state_templates`, or a list of these; None for the default of the system.
+    labelled: whether arcs get labels; without, all get `UNLABELLED`.
+    half_width: let full-width letters, digits and punctuation look like their half-width forms.
+    beam: how many states are kept, in training and in prediction; None for no limit.
+    update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
+        `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
+        every action with a beam of 1.
+    learning, epochs, patience, n_models, mean, seed: as for `CharacterSegmenter`; sentences are not
+        cut, so that `mini_sample` must be None.
+
+    Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
+    training (`corpora.dependencies.projectivize`); sentences with several roots, or with heads that
+    nobody has annotated, are left out; both are counted in the log. Words of nothing but white
+    space are no words to the model: they are passed over in training, and become children of the
+    word before them, with the label ``""``.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "dependency_parser"
+    NOUN = "parser"
+    GOLD = DEPENDENCIES
+    PRIMARY = "dep_las"
+    MUST_AGREE = ("system", "templates", "labels", "half_width")
+    SETTINGS: ClassVar = {
+        "system": (str,),
+        "templates": (list,),
+        "labelled": (bool,),
+        "half_width": (bool,),
+        "beam": (int, type(None)),
+        "update": (str,),
+        **Estimator.SETTINGS,
+    }
+
+    def __init__(
+        self,
+        *,
+        system: str = "arc_eager",
+        templates: str | Sequence[str] | None = None,
+        labelled: bool = True,
+        half_width: bool = True,
+        beam: int | None = 16,
+        update: str | None = None,
+        learning: Learning | None = None,
+        epochs: int = 12,
+        patience: int | None = None,
+        n_models: int = 1,
+        mean: Mean = "plain",
+        seed: int | None = 0,
+    ) -> None:
+        choose("system", system, SYSTEMS)
+        self.system = system
+        parts = SYSTEMS[system]
+        if templates is None:
+            templates = parts.table
+        self._templates = parse_state_templates(
+            [templates] if isinstance(templates, str) else list(templates),
+            parts.events,
+            parts.atoms,
+            parts.tables,
+        )
+        self.templates = tuple(map(str, self._templates))
+        self.labelled = labelled
+        self.half_width = half_width
+        self.beam = None if beam is None else whole("beam", beam, 1)
+        if update is None:
+            update = "every" if self.beam == 1 else "max_violation"
+        self.update = update
+        learning = Learning() if learning is None else learning
+        if learning.mini_sample is not None:
+            raise ValueError(
+                f"mini_sample is {learning.mini_sample:g}, but the sentences of a parser cannot be "
+                "cut: heads may lie beyond the cut; leave it at None"
+            )
+        super().__init__(
+            learning=learning,
+            epochs=epochs,
+            patience=patience,
+            n_models=n_models,
+            mean=mean,
+            seed=seed,
+        )
+        # A trainer checks which updates there are, and which beams go with them.
+        structure = self._structure_for((), "")
+        structure.new_trainer(structure.new_learner(self.learning))
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def predict(
+        self, words: Words, tags: Sequence[str], *, given: GivenArcs | None = None
+    ) -> Parse:
+        """The tree over the words of a sentence.
+
+        tags: of the words. given: heads and labels that are known already; they stay, and the
+        others are found to fit them. Given labels that the model does not know are kept for what
+        they are.
+        Raises ValueError if there are no words, tags or given arcs are not one for each word, no
+        projective tree with one root has the given arcs, or the model has not been trained.
+        """
+        return self.predict_batch([(words, tags)], given=None if given is None else [given])[0]
+
+    def predict_batch(
+        self,
+        sentences: Iterable[TaggedSentence],
+        *,
+        given: Iterable[GivenArcs | None] | None = None,
+        n_threads: int = 1,
+    ) -> list[Parse]:
+        """The tree of each sentence; threads decode side by side. given: for each sentence.
+
+        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
+        """
+        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
+
+    def predict_stream(
+        self,
+        sentences: Iterable[TaggedSentence],
+        *,
+        given: Iterable[GivenArcs | None] | None = None,
+        n_threads: int = 1,
+    ) -> Iterator[Parse]:
+        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
+        return self._stream(sentences, given, self._decoders(), n_threads)
+
+    def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The score is the sum of the weights of all features. Raises ValueError if n < 1, and as
+        `predict`.
+        """
+        query = _Query.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [
+                (score, query.answer(decoder, tree))
+                for score, tree in decoder.nbest(query.words, query.tags, n)
+            ]
+
+    def _stream(
+        self,
+        sentences: Iterable[TaggedSentence],
+        given: Iterable[GivenArcs | None] | None,
+        decoders: DecoderPool[ParseDecoder],
+        n_threads: int,
+    ) -> Iterator[Parse]:
+        queries = (
+            (_Query.of(sentence, None) for sentence in sentences)
+            if given is None
+            else (_Query.of(*pair) for pair in zip(sentences, given, strict=True))
+        )
+        return decoders.stream(queries, _parse, size=len, n_threads=n_threads)
+
+    # Hooks of the base class ---------------------------------------------------------------------
+
+    def _examples(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
+        visible = _without_blanks(sentence)
+        return [] if visible is None else [visible]
+
+    def _score(
+        self,
+        gold: list[DependencySentence],
+        decoders: DecoderPool[ParseDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> ParsingScores:
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_parses(gold, predicted)
+
+    def _structure_of(self, examples: Iterable[DependencySentence]) -> ParseStructure:
+        labels: set[str] = set()
+        roots: Counter[str] = Counter()
+        n_lifted = n_left_out = 0
+        for example in examples:
+            tree = _tree_of(example, self.labelled)
+            if tree is None:
+                n_left_out += 1
+                continue
+            n_lifted += tree.heads != example.heads
+            for head, label in zip(tree.heads, tree.labels, strict=True):
+                if head == ROOT:
+                    roots[label] += 1
+                else:
+                    labels.add(label)
+        if n_lifted:
+            logger.info("%d trees that are not projective were made so for training", n_lifted)
+        if n_left_out:
+            logger.warning(
+                "%d sentences are left out of training: they have several roots, or words without "
+                "a head or a label",
+                n_left_out,
+            )
+        # The most frequent; the first of equal ones in the order of the alphabet.
+        root = min(roots, key=lambda label: (-roots[label], label), default="")
+        return self._structure_for(sorted(labels), root)
+
+    def _structure_for(self, labels: Sequence[str], root_label: str) -> ParseStructure:
+        events = list(dict.fromkeys(template.event for template in self._templates))
+        atoms = [atom for template in self._templates for atom in template.atoms]
+        system = SYSTEMS[self.system].make(
+            WordAtoms(self.half_width), len(labels) or 1, atoms, events
+        )
+        return ParseStructure(
+            tuple(labels),
+            root_label,
+            self.labelled,
+            system,
+            self._templates,
+            self.beam,
+            self.update,
+        )
+
+    def _restored_structure(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> ParseStructure:
+        return self._structure_for(strings("labels", labels), field(entries, "root_label", str))
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "system": self.system,
+            "templates": list(self.templates),
+            "labelled": self.labelled,
+            "half_width": self.half_width,
+            "beam": self.beam,
+            "update": self.update,
+            **super()._settings(),
+        }
+
+    @classmethod
+    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        templates = CompleteTemplates.checked(settings["templates"])
+        return {**super()._arguments(settings), "templates": templates}
+
+
+@dataclass(frozen=True)
+class ParseStructure(Structure[DependencySentence, ParseDecoder]):
+    """Labels of arcs, features of states, and how trees are searched for.
+
+    root_label: of the root, which has no arc. system: of one thread; trainers and decoders get
+    copies of it.
+    """
+
+    arc_labels: tuple[str, ...]
+    root_label: str
+    labelled: bool
+    system: DependencyTransitions
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    update: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.arc_labels
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(self.system.events.values())
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        # A feature of words has seen few of all actions.
+        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
+        return Perceptron(rows, learning)
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
+        scorer = StateScorer(self.system.copy(), self.templates, tables)
+        return ParseDecoder(Agenda(scorer, self.beam), self.arc_labels, self.root_label)
+
+    def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
+        tree = _tree_of(example, self.labelled)
+        if tree is None:
+            return None
+        number = {label: i for i, label in enumerate(self.arc_labels)}
+        arcs = [label for head, label in zip(tree.heads, tree.labels, strict=True) if head != ROOT]
+        if unknown := sorted(set(arcs) - number.keys()):
+            raise ValueError(
+                f"the label {unknown[0]!r} is none of those that the training began with "
+                f"({', '.join(self.arc_labels)}); call fit, or prepare with the whole corpus"
+            )
+        labels = [number.get(label, 0) for label in tree.labels]
+        return self.system.compile(example.words, example.tags, tree.heads, labels, learner)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return {"root_label": self.root_label}, {}
+
+
+def _without_blanks(sentence: DependencySentence) -> DependencySentence | None:
+    """A sentence without the words of nothing but white space; None if no other is left.
+
+    What hangs on such a word is hung on its head.
+    """
+    kept = [i for i, word in enumerate(sentence.words) if word.strip()]
+    if len(kept) == len(sentence.words):
+        return sentence
+    if not kept:
+        return None
+    place = {old: new for new, old in enumerate(kept)}
+
+    def head_of(word: int) -> int | None:
+        head = sentence.heads[word]
+        while head is not None and head != ROOT and head not in place:
+            head = sentence.heads[head]
+        return head if head is None or head == ROOT else place[head]
+
+    return DependencySentence(
+        words=tuple(sentence.words[i] for i in kept),
+        tags=tuple(sentence.tags[i] for i in kept),
+        heads=tuple(head_of(i) for i in kept),
+        labels=tuple(sentence.labels[i] for i in kept),
+    )
+
+
+def _tree_of(example: DependencySentence, labelled: bool) -> Parse | None:
+    """The projective tree to train on, or None if there is no whole tree with one root."""
+    if example.heads.count(ROOT) != 1 or (labelled and None in example.labels):
+        return None
+    heads = [head for head in projectivize(example.heads) if head is not None]
+    if len(heads) < len(example.words):
+        return None
+    labels = [label if labelled and label is not None else UNLABELLED for label in example.labels]
+    return Parse(tuple(heads), tuple(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A sentence to be parsed: the words that are none of white space, and what is known of them.
+
+    places: where they stand among all n_words words. given: what is given for all words, and the
+    heads and labels of it that bind the visible words.
+    """
+
+    words: list[str]
+    tags: list[str]
+    places: list[int]
+    n_words: int
+    given: GivenArcs | None
+    heads: list[int | None] | None
+
+    @classmethod
+    def of(cls, sentence: TaggedSentence, given: GivenArcs | None) -> _Query:
+        """Raises ValueError for what cannot be parsed, or not with the given arcs."""
+        words, tags = sentence
+        if isinstance(words, str) or isinstance(tags, str):
+            raise ValueError(f"{sentence!r:.60} is not a list of words and a list of tags")
+        if not words:
+            raise ValueError("a sentence without words has no tree")
+        if len(tags) != len(words):
+            raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+        heads = None
+        if given is not None:
+            tree = DependencySentence(tuple(words), tuple(tags), tuple(given[0]), tuple(given[1]))
+            visible = _without_blanks(tree)
+            heads = [] if visible is None else list(visible.heads)
+            if heads.count(ROOT) > 1 or not is_projective(heads):
+                raise ValueError(
+                    f"no projective tree with one root over {' '.join(words)[:40]!r} has the heads "
+                    f"that are given: {list(given[0])}"
+                )
+        places = [i for i, word in enumerate(words) if word.strip()]
+        return cls(
+            [words[i] for i in places], [tags[i] for i in places], places, len(words), given, heads
+        )
+
+    def __len__(self) -> int:
+        return sum(map(len, self.words))
+
+    def bound(
+        self, number: dict[str, int], *, complete: bool = False
+    ) -> tuple[list[int | None], list[int | None]] | None:
+        """What binds the visible words, by the numbers of labels; None if nothing does.
+
+        complete: bind all heads, by some that go with those given.
+        """
+        if self.given is None or self.heads is None:
+            return None
+        labels = [self.given[1][place] for place in self.places]
+        return (
+            list(_completed(self.heads)) if complete else self.heads,
+            [None if label is None else number.get(label) for label in labels],
+        )
+
+    def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
+        """The tree over all words, from one over the visible words."""
+        heads = [ROOT] * self.n_words
+        labels = [""] * self.n_words
+        for place, head, number in zip(self.places, *tree, strict=True):
+            heads[place] = ROOT if head == ROOT else self.places[head]
+            labels[place] = decoder.root_label if head == ROOT else decoder.labels[number]
+        first = self.places[0] if self.places else 0
+        visible = set(self.places)
+        for i in range(self.n_words):
+            if i not in visible and i != first:
+                # Blanks before the first word are its children.
+                heads[i] = max(i - 1, 0) if i > first else first
+        if self.given is not None:
+            for i, label in enumerate(self.given[1]):
+                if label is not None:
+                    labels[i] = label
+        return Parse(tuple(heads), tuple(labels))
+
+
+def _parse(decoder: ParseDecoder, queries: list[_Query]) -> list[Parse]:
+    number = {label: i for i, label in enumerate(decoder.labels)}
+    trees = decoder.parse(
+        [(query.words, query.tags) for query in queries],
+        [query.bound(number) for query in queries],
+    )
+    answers = []
+    for query, found in zip(queries, trees, strict=True):
+        tree = found
+        if tree is None:
+            # Whatever was on the beam has come to contradict what is given.
+            bound = query.bound(number, complete=True)
+            (tree,) = decoder.parse([(query.words, query.tags)], [bound])
+            assert tree is not None
+        answers.append(query.answer(decoder, tree))
+    return answers
+
+
+def _completed(heads: Sequence[int | None]) -> list[int]:
+    """Heads of a projective tree with one root that has the heads that are known.
+
+    heads: with one root at most, and part of a projective tree. A word without a head gets one end
+    of the shortest known arc that spans it; the first that no arc spans becomes the root if there
+    is none, and the head of others.
+    """
+    arcs = [
+        (min(word, head), max(word, head))
+        for word, head in enumerate(heads)
+        if head is not None and head != ROOT
+    ]
+    # Words that no arc spans are their own end.
+    ends = [
+        min(
+            ((left, right) for left, right in arcs if left < word < right),
+            key=lambda arc: arc[1] - arc[0],
+            default=(word, word),
+        )[0]
+        for word in range(len(heads))
+    ]
+    free = [word for word, head in enumerate(heads) if head is None and ends[word] == word]
+    root = heads.index(ROOT) if ROOT in heads else free[0]
+    completed = [ends[word] if head is None else head for word, head in enumerate(heads)]
+    for word in free:
+        completed[word] = ROOT if word == root else root
+    return completed
