@@ -100,6 +100,18 @@ class Tree:
         assert tree is not None
         return tree
 
+    def collapse_unaries(self) -> Tree:
+        """The tree with each phrase that is the only child of one of the same label taken off."""
+
+        def collapsed(node: Tree, children: tuple[Tree, ...]) -> Tree:
+            if len(children) == 1 and not children[0].is_leaf and children[0].label == node.label:
+                return children[0]
+            return Tree(node.label, children, node.word)
+
+        tree = self._rebuild(collapsed)
+        assert tree is not None
+        return tree
+
     def without_root(self) -> Tree:
         """The only child of a root that is nameless or called ROOT or TOP; other trees as is."""
         if self.label in ROOT_LABELS and len(self.children) == 1:

@@ -211,6 +211,13 @@ class TestReading:
 
 
 class TestTrees:
+    def test_collapse_unaries(self) -> None:
+        twice = node("NP", node("NP", node("NP", leaf("NN", "书"))))
+        assert twice.collapse_unaries() == node("NP", leaf("NN", "书"))
+        # A tag is no phrase, and a sister keeps both.
+        kept = node("IP", node("NN", leaf("NN", "书")), node("IP", node("VP", leaf("VV", "来"))))
+        assert kept.collapse_unaries() == kept
+
     @pytest.mark.parametrize("indent", [None, 0, 2])
     @given(st.data())
     def test_written_trees_are_read_back(self, indent: int | None, data: st.DataObject) -> None:

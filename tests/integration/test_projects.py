@@ -475,7 +475,7 @@ def test_the_configs_of_tags_are_what_init_config_gives(name, task):
     assert kept == given, "make the config anew: see the README of the project"
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES}))
+@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
 def test_the_readme_documents_the_project(name, tmp_path):
     output = tmp_path / "README.md"
     project_document(PROJECTS / name, output)
@@ -495,7 +495,7 @@ def test_projects_share_their_script():
     assert len(texts) == 1, "the copies of scripts/local_data.py differ; copy one over the others"
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES}))
+@pytest.mark.parametrize("name", sorted({*NAMES, *LANGUAGES, "ctb5"}))
 def test_no_path_is_of_one_machine(name):
     for path in (PROJECTS / name).rglob("*"):
         if path.suffix in (".cfg", ".md", ".py", ".yml") and MADE[0] not in path.parts:

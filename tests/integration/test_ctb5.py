@@ -1,0 +1,145 @@
+"""The project `ctb5`, on the treebank of the quickstart laid out as a release of the LDC."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from test_projects import PROJECTS, copy_of, run, run_project
+from test_quickstart import leaves
+from thinc.api import Config
+
+from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.conllu import dependency_sentences
+from spacy_structreg.corpora.dependencies import ROOT, is_projective
+
+TREEBANK = PROJECTS / "quickstart/assets/treebank"
+SCRIPT = PROJECTS / "ctb5/scripts/prepare.py"
+# Which sentences of the treebank stand in which article, and where the splits put it.
+ARTICLES = {
+    1: ("train", slice(0, 100)),
+    816: ("train", slice(100, 120)),
+    931: ("train", slice(120, 140)),
+    1151: ("train", slice(140, None)),
+    301: ("dev", slice(None)),
+    271: ("test", slice(None)),
+}
+SEGMENTATION = {"train": (1, 816, 931, 1151), "dev": (301,), "test": (271,)}
+PARSING = {"train": (1, 271, 301), "dev": (931, 1151), "test": (816,)}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release in GB18030 with mark-up, the text of each sentence in a folder beside."""
+    folder = tmp_path_factory.mktemp("release") / "ctb"
+    for kind in ("bracketed", "raw"):
+        (folder / "data" / kind).mkdir(parents=True)
+    for article, (part, where) in ARTICLES.items():
+        trees = list(read_brackets(TREEBANK / f"{part}.bracket"))[where]
+        name = f"chtb_{article:03}"
+        (folder / f"data/bracketed/{name}.fid").write_bytes(marked_up(trees).encode("gb18030"))
+        raw = "".join("".join(word for word, _ in tree.tagged_words()) for tree in trees)
+        (folder / f"data/raw/{name}.raw").write_bytes(raw.encode("gb18030"))
+    return folder
+
+
+def marked_up(trees: list[Tree]) -> str:
+    sentences = "".join(
+        f"<S ID={number}>\n( {tree.without_root().to_bracket(2)})\n</S>\n"
+        for number, tree in enumerate(trees)
+    )
+    header = "<DOC>\n<HEADER>\n<DATE>\n2026\n</DATE>\n</HEADER>\n<BODY>\n"
+    return f"{header}<P>\n{sentences}</P>\n</BODY>\n</DOC>\n"
+
+
+def pairs_of(articles: tuple[int, ...]) -> list[list[tuple[str, str]]]:
+    """The tagged words of articles, read without the package."""
+    found = []
+    for article in articles:
+        part, where = ARTICLES[article]
+        found += leaves(part)[where]
+    return found
+
+
+@pytest.mark.parametrize(("split", "parts"), [("segmentation", SEGMENTATION), ("parsing", PARSING)])
+def test_parts_are_those_of_the_splits(
+    split: str, parts: dict[str, tuple[int, ...]], release: Path, tmp_path: Path
+) -> None:
+    result = run(tmp_path, str(SCRIPT), str(release), split, "made", "--counts", "any")
+    assert result.returncode == 0, result.stderr
+    for part, articles in parts.items():
+        trees = list(read_brackets(tmp_path / f"made/{part}.bracket"))
+        assert [tree.tagged_words() for tree in trees] == pairs_of(articles)
+        for tree in trees:
+            for node in tree.nodes():
+                assert "-" not in node.label
+                child = node.children[0] if len(node.children) == 1 else node
+                assert child is node or child.is_leaf or child.label != node.label
+        n_words = sum(map(len, pairs_of(articles)))
+        assert f"{part}.bracket: {len(trees):,} sentences, {n_words:,} words" in result.stdout
+
+
+def test_counts_are_those_of_the_papers(release: Path, tmp_path: Path) -> None:
+    result = run(tmp_path, str(SCRIPT), str(release), "parsing", "made")
+    assert result.returncode == 1
+    n_sentences = len(pairs_of(PARSING["train"]))
+    assert f"train: {n_sentences} sentences, but articles 1-815, 1001-1136" in result.stderr
+    assert "have 16,118" in result.stderr
+    assert "--counts any" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "made/train.bracket").exists()
+
+
+def test_a_release_that_lacks_a_part(release: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bracketed"
+    folder.mkdir()
+    article = release / "data/bracketed/chtb_001.fid"
+    (folder / article.name).write_bytes(article.read_bytes())
+    for place, fault in ((tmp_path, "no article of the part dev"), ("nowhere", "no file of")):
+        result = run(tmp_path, str(SCRIPT), str(place), "parsing", "made", "--counts", "any")
+        assert result.returncode == 1
+        assert fault in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
+    folder = copy_of("ctb5", tmp_path)
+    options = ("--vars.release", str(release), "--vars.counts", "any", "--vars.models", "2")
+    run_project(folder, "segment", *options, data=None)
+    run_project(folder, "joint", *options, "--vars.joint_models", "2", data=None)
+    run_project(folder, "prepare-parsing", *options, data=None)
+
+    n_test = sum(map(len, pairs_of(SEGMENTATION["test"])))
+    for workflow, figure in (("segment", "seg_f"), ("joint", "joint_f")):
+        report = json.loads((folder / f"metrics/{workflow}.json").read_text("utf-8"))
+        assert report["counts"]["gold"] == n_test
+        assert 0.7 < report[figure] < 1
+        assert (folder / f"training/{workflow}/model-best").is_dir()
+
+    for part, articles in PARSING.items():
+        expected = pairs_of(articles)
+        trees = list(dependency_sentences(folder / f"corpus/parsing/{part}.conllu"))
+        assert [[*zip(tree.words, tree.tags, strict=True)] for tree in trees] == expected
+        docs = spacy.tokens.DocBin().from_disk(folder / f"corpus/parsing/{part}.spacy")
+        for tree, doc in zip(trees, docs.get_docs(spacy.Vocab()), strict=True):
+            assert tree.heads.count(ROOT) == 1
+            assert is_projective(tree.heads)
+            assert [(token.text, token.tag_) for token in doc] == expected.pop(0)
+            heads = [ROOT if token.head == token else token.head.i for token in doc]
+            assert tuple(heads) == tree.heads
+
+
+@pytest.mark.parametrize("task", ["segment", "joint"])
+def test_the_configs_are_what_init_config_gives(task: str) -> None:
+    text = init_config(Task(task), tag_map="ctb" if task == "joint" else None)
+    given = Config().from_str(text, interpolate=False)
+    kept = Config().from_disk(PROJECTS / f"ctb5/configs/{task}.cfg", interpolate=False)
+    # They depend on the number of sentences.
+    for config in (given, kept):
+        assert config["training"].pop("eval_frequency") > 0
+        config["training"].pop("patience")
+    assert kept == given, "make the config anew: see the README of the project"
