@@ -7,14 +7,21 @@ here recurses, so that the depth of a tree is limited by memory alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 
-__all__ = ["EMPTY_TAG", "Tree", "plain_word", "read_brackets", "tagged_sentences"]
+__all__ = [
+    "EMPTY_TAG",
+    "Tree",
+    "after_markup",
+    "plain_word",
+    "read_brackets",
+    "tagged_sentences",
+]
 
 EMPTY_TAG = "-NONE-"
 ROOT_LABELS = frozenset({"", "ROOT", "TOP"})
@@ -260,6 +267,15 @@ class _Markup:
         self._seen = True
         for slash in SENTENCE_MARKUP.findall(markup):
             self._in_sentence = not slash
+
+
+def after_markup(lines: Sequence[str]) -> str:
+    """Text from the first line on that is neither mark-up nor a header: a tree, in LDC files."""
+    markup = _Markup()
+    for number, line in enumerate(lines):
+        if (rest := markup.without(line, in_tree=False)).strip():
+            return "\n".join([rest, *lines[number + 1 :]])
+    return ""
 
 
 def read_brackets(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Tree]:

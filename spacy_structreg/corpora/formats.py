@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from spacy_structreg.corpora.brackets import after_markup
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.segmented import HAN, SPACED_HAN, WORD
@@ -21,7 +22,6 @@ CorpusFormat: TypeAlias = Literal["segmented", "brackets", "conllu", "pfr", "tag
 MOST_LINES = 200
 LONGEST_LINE = 100_000
 
-MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")
 # `( (IP`, `(IP (NP`, or a tree of one leaf. Segmented text may begin with brackets, too, but then
 # white space follows them.
 TREE = re.compile(r"\s*\((?:\s*(?:[^\s()]+\s*)?\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
@@ -47,7 +47,7 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
 
     sighan: a folder or zip archive with files that `list_sighan` knows.
     conllu: at least half of the rows have ten columns and an ID.
-    brackets: the first text that is no line of mark-up is the beginning of a tree.
+    brackets: the first text that is no mark-up (nor in the header of mark-up) begins a tree.
     pfr, tagged: nine tenths of the words are written word/tag, or word_tag; tags are Latin letters,
         digits and hyphens.
     segmented: white space separates Han characters in at least half of the lines that have two of
@@ -95,7 +95,7 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
     rows = [line for line in lines if not line.startswith("#")]
     if rows and _share(CONLLU_ROW, rows) >= HALF:
         return "conllu"
-    if TREE.match("\n".join(line for line in lines if not MARKUP_LINE.fullmatch(line))):
+    if TREE.match(after_markup(lines)):
         return "brackets"
     tokens = [token for line in lines for token in WORD.findall(line)]
     if _share(PFR_TOKEN, tokens) >= MOST:

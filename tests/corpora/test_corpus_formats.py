@@ -41,6 +41,7 @@ def guess(tmp_path: Path, text: str) -> str:
         ("# 我们 去 。\n", "segmented"),
         ("( (IP (NP (PN 我们)) (VP (VV 去))) )\n", "brackets"),
         ("<DOC>\n<S ID=1>\n(IP\n  (NP (PN 我们))\n  (VP (VV 去)))\n</S>\n", "brackets"),
+        ("<DATE>\n2026\n</DATE>\n<S ID=1>\n(IP\n  (NP (PN 我们))\n  (VP (VV 去)))\n", "brackets"),
         ("(NN 书)\n", "brackets"),
         (CONLLU_ROW.format(1, 0), "conllu"),
         ("# sent_id = 1\n" * 300 + CONLLU_ROW.format(1, 0), None),
