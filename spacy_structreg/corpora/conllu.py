@@ -110,6 +110,22 @@ class Sentence:
     multiwords: tuple[MultiwordToken, ...] = ()
     comments: tuple[str, ...] = ()
 
+    @classmethod
+    def from_dependencies(cls, tree: DependencySentence) -> Sentence:
+        """The words of a tree, their tags as XPOS; what is not annotated is `_`."""
+        columns = zip(tree.words, tree.tags, tree.heads, tree.labels, strict=True)
+        return cls(
+            tuple(
+                Word(
+                    word,
+                    xpos=tag or NOTHING,
+                    head=None if head is None else head + 1,
+                    deprel=label or NOTHING,
+                )
+                for word, tag, head, label in columns
+            )
+        )
+
     @property
     def forms(self) -> list[str]:
         """The forms of the words."""

@@ -389,3 +389,12 @@ class TestDependencySentences:
         with pytest.raises(CorpusError, match=fault) as raised:
             list(dependency_sentences(path))
         assert raised.value.line == 1
+
+    def test_written_trees_are_read_back(self, tmp_path: Path) -> None:
+        trees = [
+            DependencySentence(("我", "来"), ("PN", "VV"), (1, -1), ("nsubj", "root")),
+            DependencySentence(("好", "！"), ("VA", "PU"), (-1, None), (None, None)),
+        ]
+        path = tmp_path / "treebank.conllu"
+        write_conllu(path, map(Sentence.from_dependencies, trees))
+        assert list(dependency_sentences(path)) == trees

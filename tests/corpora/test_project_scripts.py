@@ -11,8 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu, write_conllu
-from spacy_structreg.corpora.pfr import read_tagged
+from spacy_structreg.corpora.conllu import (
+    Sentence,
+    Word,
+    read_conllu,
+    tagged_sentences,
+    write_conllu,
+)
 from spacy_structreg.corpora.splits import EWT_GENRES, fold_bounds, genre
 
 PROJECTS = Path(__file__).parents[2] / "projects"
@@ -129,9 +134,11 @@ class TestPennSample:
         trees.write_bytes(lzma.compress("".join(map(self.TREES.format, range(23))).encode()))
         assert run(SAMPLE, "fold", trees, folder, fold) == (0, "")
         parts = {
-            part: list(read_tagged(folder / f"{part}.tagged")) for part in ("train", "dev", "test")
+            part: list(tagged_sentences(folder / f"{part}.conllu"))
+            for part in ("train", "dev", "test")
         }
         assert parts["test"][0][:3] == [("Ann", "NNP"), ("(", "-LRB-"), ("eats", "VBZ")]
+        assert next(read_conllu(folder / "test.conllu")).heads == [3, 1, 0, 3]
         # The last word of a sentence is its number, halved.
         numbers = {
             part: [int(sentence[-1][0].removesuffix("/2")) for sentence in sentences]

@@ -26,7 +26,7 @@ from thinc.api import Config
 from weasel.cli.document import project_document
 
 from spacy_structreg.cli.init_config import Task, init_config
-from spacy_structreg.corpora.conllu import read_conllu, write_conllu
+from spacy_structreg.corpora.conllu import read_conllu, tagged_sentences, write_conllu
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.pfr import DAYS, read_pfr, read_tagged, write_pfr
 from spacy_structreg.corpora.segmented import read_segmented, write_segmented
@@ -392,7 +392,9 @@ def test_tag_trains_a_tagger_of_gold_words(name, converted, made):
         # The last of ten folds, and all but the one before it.
         trees = [sentence for part in PARTS for sentence in leaves(part)]
         place = folder / "corpus/10"
-        train, test = (list(read_tagged(place / f"{part}.tagged")) for part in ("train", "test"))
+        train, test = (
+            list(tagged_sentences(place / f"{part}.conllu")) for part in ("train", "test")
+        )
         assert test == trees[-len(test) :]
         assert train == trees[: len(train)]
     nlp = spacy.load(folder / "training/tag/model-best")

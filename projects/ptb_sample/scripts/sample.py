@@ -6,8 +6,8 @@ is done.
 
 `python scripts/sample.py fold TREES FOLDER K`: of ten folds of sentences, the k-th (from 1) is the
 test set, the one before it the development set (for the first, the last), and the others are the
-training set. They go to FOLDER/test.tagged, dev.tagged and train.tagged, word_TAG, a sentence a
-line, the words as they stand in text: ( for -LRB-.
+training set. They go to FOLDER/test.conllu, dev.conllu and train.conllu with their tags and the
+dependencies of the usual head rules, the words as they stand in text: ( for -LRB-.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import re
 import sys
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import plain_word, tagged_sentences
+from spacy_structreg.corpora.brackets import plain_word
+from spacy_structreg.corpora.conllu import Sentence, write_conllu
+from spacy_structreg.corpora.conversion import dependency_sentences
 from spacy_structreg.corpora.files import replace_bytes
-from spacy_structreg.corpora.pfr import write_tagged
 from spacy_structreg.corpora.splits import fold_bounds
 
 MEMBER = re.compile(r"(?:.*/)?combined/wsj_[0-9]{4}\.mrg")
@@ -65,7 +67,8 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     if not 1 <= fold <= N_FOLDS:
         raise ValueError(f"fold {fold}: folds are numbered from 1 to {N_FOLDS}")
     sentences = [
-        [(plain_word(word), tag) for word, tag in sentence] for sentence in tagged_sentences(trees)
+        Sentence.from_dependencies(replace(tree, words=tuple(map(plain_word, tree.words))))
+        for tree in dependency_sentences(trees, "ptb")
     ]
     folds = [sentences[begin:end] for begin, end in fold_bounds(len(sentences), N_FOLDS)]
     test, dev = fold - 1, (fold - 2) % N_FOLDS
@@ -81,8 +84,8 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     }
     folder.mkdir(parents=True, exist_ok=True)
     for part, chosen in parts.items():
-        write_tagged(folder / f"{part}.tagged", chosen)
-        print(f"{folder / part}.tagged: {len(chosen):,} sentences")
+        write_conllu(folder / f"{part}.conllu", chosen)
+        print(f"{folder / part}.conllu: {len(chosen):,} sentences")
 
 
 def main(arguments: list[str] | None = None) -> int:
