@@ -135,7 +135,13 @@ cdef class Rows:
                 STRUCTREG_PREFETCH(&self._slots[slot])
             rows[i] = <int32_t> <uint32_t> slot
         for i in range(n):
-            rows[i] = self._find_from(<uint32_t> rows[i], keys[i], tag_of(spread(keys[i])))
+            slot = <uint32_t> rows[i]
+            if self._tags[slot] == 0:
+                rows[i] = -1
+            elif self._slots[slot].key == keys[i]:
+                rows[i] = <int32_t> self._slots[slot].row
+            else:
+                rows[i] = self._find_from(slot, keys[i], tag_of(spread(keys[i])))
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         """Fetch the weights of rows ahead of `add_run`; rows that are -1 are passed over."""

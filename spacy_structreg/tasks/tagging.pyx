@@ -18,6 +18,7 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -901,12 +902,12 @@ cdef class TagDecoder:
     cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
         """As the agenda would with a width of 1, which has no use for candidates, nor for scores
         where there is no choice."""
-        cdef uint8_t* mask = self.agenda._mask
+        cdef const uint8_t* mask
         cdef double* scores = self.agenda._scores
         cdef TagState states[2]
         cdef Py_ssize_t seen = 0
         cdef Py_ssize_t i
-        cdef double highest = 0.0
+        cdef double highest
         cdef int action
         cdef int best
         self.agenda.scorer.forget()
@@ -916,10 +917,12 @@ cdef class TagDecoder:
                 seen = self._look_ahead(i, n)
             best = self.system._soles[i]
             if best == SEVERAL:
-                self.system.legal(&states[i & 1], mask)
-                self.agenda.scorer.score(&states[i & 1], 1, mask, scores)
+                # Scores of a single event are those of all tags, allowed or not.
+                self.agenda.scorer.score(&states[i & 1], 1, self._ahead_masks, scores)
+                mask = self.system._masks[i]
+                highest = -INFINITY
                 for action in range(self.system.n_tags):
-                    if mask[action] and (best < 0 or scores[action] > highest):
+                    if scores[action] > highest and (mask == NULL or mask[action]):
                         best = action
                         highest = scores[action]
             decided[i] = best
