@@ -88,7 +88,7 @@ def jackknife(
     training.apply_settings()
     examples = list(training.examples(corpus))
     bounds = fold_bounds(len(examples), n_folds)
-    gold = [tagger._gold(example)[0] for example in examples]
+    gold = [tagger.gold(example)[0] for example in examples]
 
     def tagger_of(estimator: Any) -> StructregTagger:
         """A tagger like that of the config, which tags words that have tags anew."""

@@ -58,7 +58,7 @@ class Training:
             return [self.tokenizer.gold(example.reference) for example in self.examples(path)]
         found: list[Sequence[Any]] = []
         for example in self.examples(path):
-            found += self.tagger._gold(example)[0]
+            found += self.tagger.gold(example)[0]
         return found
 
     def initialize(self, path: Path) -> None:

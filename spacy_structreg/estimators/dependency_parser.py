@@ -154,9 +154,27 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             mean=mean,
             seed=seed,
         )
+        # Labels that there are, whether or not the examples have them.
+        self._expected: frozenset[str] = frozenset()
         # A trainer checks which updates there are, and which beams go with them.
         structure = self._structure_for((), "")
         structure.new_trainer(structure.new_learner(self.learning))
+
+    def prepare(
+        self, sentences: Iterable[DependencySentence], *, labels: Iterable[str] = ()
+    ) -> None:
+        """Learn which labels there are, and which of them roots have, but no weights.
+
+        labels: there are these too, whether or not the sentences have them.
+        For a training in portions; does nothing to a model that has been trained. Raises ValueError
+        if a sentence is not of the kind.
+        """
+        with self._lock:
+            self._expected = frozenset(labels)
+            try:
+                super().prepare(sentences)
+            finally:
+                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -242,7 +260,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         return score_parses(gold, predicted)
 
     def _structure_of(self, examples: Iterable[DependencySentence]) -> ParseStructure:
-        labels: set[str] = set()
+        labels = set(self._expected)
         roots: Counter[str] = Counter()
         n_lifted = n_left_out = 0
         for example in examples:

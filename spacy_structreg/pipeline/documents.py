@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from spacy.tokens import Doc
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+
+from spacy.tokens import Doc, Token
+
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.pipeline.component import sentence_bounds
 
 
 def gold_words(doc: Doc) -> list[str]:
@@ -27,3 +33,60 @@ def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
                 "throughout, or a model of words alone"
             )
     return pairs
+
+
+def dependency_sentences(
+    doc: Doc, lengths: Iterable[int] | None = None, tags: Sequence[str] | None = None
+) -> list[DependencySentence]:
+    """The sentences of a Doc, with what it has of their trees.
+
+    Words are those that `gold_words` gives. What hangs on white space hangs on its head. A head in
+    another sentence counts as unknown, and so does a label that is missing.
+
+    lengths: how many words each sentence has; None for the sentences that the Doc knows of.
+    tags: of all tokens; None for ``token.tag_``.
+    """
+    tokens = [token for token in doc if not token.text.isspace()]
+    place = {token.i: number for number, token in enumerate(tokens)}
+    if lengths is None:
+        lengths = [
+            sum(not doc[i].text.isspace() for i in range(start, end))
+            for start, end in sentence_bounds(doc)
+        ]
+    sentences = []
+    for start, end in pairwise(accumulate(lengths, initial=0)):
+        if start == end:
+            continue
+        chosen = tokens[start:end]
+        heads: list[int | None] = []
+        for token in chosen:
+            head = head_of(token)
+            at = None if head is None else place[head.i]
+            if at is not None:
+                at = ROOT if head == token else at - start if start <= at < end else None
+            heads.append(at)
+        sentences.append(
+            DependencySentence(
+                words=tuple("".join(token.text.split()) for token in chosen),
+                tags=tuple(token.tag_ if tags is None else tags[token.i] for token in chosen),
+                heads=tuple(heads),
+                labels=tuple(token.dep_ or None for token in chosen),
+            )
+        )
+    return sentences
+
+
+def head_of(token: Token) -> Token | None:
+    """The head of a word, itself if it is a root; None if the Doc has none of it.
+
+    White space is passed over: what is above it is the head.
+    """
+    below = token
+    while below.has_head():
+        above = below.head
+        if above.i == below.i:
+            return token
+        if not above.text.isspace():
+            return above
+        below = above
+    return None

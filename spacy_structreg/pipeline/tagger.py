@@ -5,20 +5,16 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
-from weakref import WeakKeyDictionary
 
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Token
-from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.component import EstimatorPipe, sentence_bounds
 
 FACTORY: Final = "structreg_tagger"
 ARCHITECTURE: Final = "spacy_structreg.Tagger.v1"
@@ -30,8 +26,6 @@ _SPACE_TAG: Final = "_SP"
 _SPACE_POS: Final = "SPACE"
 # Stands between tag and pos in the labels of "both"; no pos has it.
 _SEPARATOR: Final = "|"
-
-logger = logging.getLogger("spacy")
 
 
 @Language.factory(
@@ -70,11 +64,10 @@ def create_tagger(
     )
 
 
-class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+class StructregTagger(EstimatorPipe):
     """Tags the words of Docs, whichever tokenizer made them.
 
-    vocab: of the pipeline. model: from the architecture ``spacy_structreg.Tagger.v1``.
-    name: of the component, under which the loss is reported: the number of wrong tags.
+    vocab, model, name: as of `EstimatorPipe`; the model is from ``spacy_structreg.Tagger.v1``.
     attribute: what is learnt and written: ``"tag"``, the fine-grained tags of the corpus;
         ``"pos"``, its universal ones; ``"both"``: labels are the pairs of them that occur, so that
         the two always fit each other. Where a corpus has fine-grained tags only, choose ``"tag"``
@@ -103,32 +96,16 @@ class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has
             raise ValueError(
                 f"attribute of the pipe {name!r} is {attribute!r}; choose 'tag', 'pos' or 'both'"
             )
-        self.vocab = vocab
-        self.model = model
-        self.name = name
+        super().__init__(
+            vocab,
+            model,
+            name,
+            architecture=ARCHITECTURE,
+            scorer=scorer,
+            cfg={"attribute": attribute},
+        )
         self.attribute: Attribute = attribute
         self.overwrite = overwrite
-        self.scorer = scorer
-        # spaCy hands these to the scorer.
-        self.cfg = {"attribute": attribute}
-        self._shim: EstimatorShim = shim_of(model, name, ARCHITECTURE)
-        # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
-        self._compiled: WeakKeyDictionary[Doc, list[Any]] = WeakKeyDictionary()
-
-    @property
-    def estimator(self) -> Any:
-        """The `estimators.tagger.Tagger` that does the work."""
-        return self._shim.estimator
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, sorted; those of ``"both"`` are ``tag|pos``. None before training."""
-        return tuple(self.estimator.labels)
-
-    @property
-    def label_data(self) -> tuple[str, ...]:
-        """What ``spacy init labels`` writes, and `initialize` takes."""
-        return self.labels
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -137,7 +114,7 @@ class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has
         docs = list(docs)
         if not self.estimator.is_trained:
             return [[""] * len(doc) for doc in docs]
-        spans = [(doc, start, end) for doc in docs for start, end in _sentences(doc)]
+        spans = [(doc, start, end) for doc in docs for start, end in sentence_bounds(doc)]
         words = [[doc[i].text for i in range(start, end)] for doc, start, end in spans]
         given = None
         if not self.overwrite and any(map(self._has_any, docs)):
@@ -148,7 +125,7 @@ class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has
         tagged = iter(self.estimator.predict_batch(words, given=given))
         labels: list[list[str]] = []
         for doc in docs:
-            labels.append([label for _ in _sentences(doc) for label in next(tagged)])
+            labels.append([label for _ in sentence_bounds(doc) for label in next(tagged)])
         return labels
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
@@ -186,90 +163,17 @@ class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has
 
     # Training ------------------------------------------------------------------------------------
 
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        # spaCy evaluates this annotation where nothing is imported.
-        labels: list[str] | tuple[str, ...] | None = None,
-    ) -> None:
-        """Let the model see the tags of the training corpus, and the words that have them.
-
-        A trained model keeps its tags and its weights.
-
-        labels: there are these too, whether or not the examples have them; needed where the
-            examples are but the beginning of a streamed corpus.
-        """
-        validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
-        gold: list[list[tuple[str, str]]] = []
-        n_incomplete = 0
-        for example in get_examples():
-            complete, incomplete = self._gold(example)
-            gold += complete
-            n_incomplete += incomplete
-        if n_incomplete and gold:
-            logger.warning(
-                "%s: %d of %d training sentences have words without a tag (attribute = %r) and "
-                "are left out",
-                self.name,
-                n_incomplete,
-                n_incomplete + len(gold),
-                self.attribute,
-            )
-        if gold or labels:
-            self.estimator.prepare(gold, labels=labels or ())
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Learn from the references of a batch, in one pass.
-
-        drop, sgd: not used; dropout and step are settings of the model.
-        Raises ValueError for a tag that was not there when training began, and if updates are
-        counted by epochs: spaCy hands over batches.
-        """
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        examples = list(examples)
-        validate_examples(examples, f"{type(self).__name__}.update")
-        if self.estimator.learning.clock == "epochs":
-            raise ValueError(
-                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
-                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
-            )
-        learnt: list[Any] = []
-        for example in examples:
-            doc = example.reference
-            compiled = self._compiled.get(doc)
-            if compiled is None or not self.estimator.owns(compiled):
-                try:
-                    compiled = self.estimator.compile(self._gold(example)[0])
-                except ValueError as error:
-                    raise ValueError(
-                        f"the pipe {self.name!r} cannot learn from a Doc: {error}"
-                    ) from error
-                self._compiled[doc] = compiled
-            learnt += compiled
-        losses[self.name] += self.estimator.learn(learnt)[1] if learnt else 0
-        return losses
-
-    def _gold(self, example: Example) -> tuple[list[list[tuple[str, str]]], int]:
+    def gold(self, example: Example) -> tuple[list[list[tuple[str, str]]], int]:
         """The gold sentences whose words all have labels, and how many others there are.
 
         The reference is cut into sentences if prediction has them too, so that a model learns from
         what it will see.
         """
         doc = example.reference
-        whole = not example.predicted.has_annotation("SENT_START")
+        bounds = sentence_bounds(doc) if self._seen(example) else [(0, len(doc))]
         sentences = []
         n_incomplete = 0
-        for start, end in [(0, len(doc))] if whole else _sentences(doc):
+        for start, end in bounds:
             tokens = [doc[i] for i in range(start, end) if not doc[i].is_space]
             pairs = [(token.text, self._label(token)) for token in tokens]
             if all(label for _, label in pairs):
@@ -279,48 +183,15 @@ class StructregTagger(TrainablePipe):  # type: ignore[misc]  # spaCy's class has
                 n_incomplete += 1
         return sentences, n_incomplete
 
-    # Files ---------------------------------------------------------------------------------------
+    def _seen(self, example: Example) -> bool:
+        return bool(example.predicted.has_annotation("SENT_START"))
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The model, as bytes; none if it is untrained."""
-        return self._shim.to_bytes()
+    def _left_out(self) -> str:
+        return f"have words without a tag (attribute = {self.attribute!r})"
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> StructregTagger:
-        """Take the model that `to_bytes` gave, its settings included."""
-        self._shim.from_bytes(bytes_data)
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model file into the folder `path`."""
-        self._shim.to_folder(Path(path))
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> StructregTagger:
-        """Map the model file in the folder `path`, and take its settings.
-
-        Raises ValueError if the file is missing, though the model was trained, or damaged.
-        """
-        self._shim.from_folder(Path(path))
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        settings = {
+    def _settings(self) -> dict[str, Any]:
+        return {
             "attribute": self.attribute,
             "overwrite": self.overwrite,
             "scorer": self.scorer,
         }
-        return _make, (self.vocab, self.model, self.name, settings)
-
-
-def _make(
-    vocab: Vocab, model: Model[Any, Any], name: str, settings: dict[str, Any]
-) -> StructregTagger:
-    return StructregTagger(vocab, model, name, **settings)
-
-
-def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:
-    """The first token of each sentence of a Doc, and the first after it."""
-    if doc.has_annotation("SENT_START"):
-        for sentence in doc.sents:
-            yield sentence.start, sentence.end
-    elif len(doc):
-        yield 0, len(doc)

@@ -155,7 +155,13 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
     assert imported == [
         "spacy_structreg",
         "spacy_structreg.about",
+        "spacy_structreg.corpora",
+        "spacy_structreg.corpora.dependencies",
+        "spacy_structreg.corpora.sentences",
         "spacy_structreg.pipeline",
+        "spacy_structreg.pipeline.component",
+        "spacy_structreg.pipeline.documents",
+        "spacy_structreg.pipeline.parser",
         "spacy_structreg.pipeline.shim",
         "spacy_structreg.pipeline.tagger",
         "spacy_structreg.pipeline.tokenizer_trainer",

@@ -1,0 +1,215 @@
+"""What the components of estimators share: learning from Docs, labels, files.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+logger = logging.getLogger("spacy")
+
+
+class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+    """A component whose model holds an estimator, which learns from the references of Examples.
+
+    A subclass says what gold sentences are (`gold`) and writes what is predicted.
+
+    vocab: of the pipeline. model: from the architecture `architecture`, which is named in the error
+    if it is another's. name: of the component, under which the loss is reported. scorer: makes
+    figures of Examples. cfg: what spaCy hands to the scorer.
+    Raises ValueError for a model that is not ours.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str,
+        *,
+        architecture: str,
+        scorer: Callable[..., dict[str, Any]] | None,
+        cfg: dict[str, Any],
+    ) -> None:
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.cfg = cfg
+        self._shim: EstimatorShim = shim_of(model, name, architecture)
+        # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
+        self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator that does the work."""
+        return self._shim.estimator
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, sorted; none before training."""
+        return tuple(self.estimator.labels)
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """What ``spacy init labels`` writes, and `initialize` takes."""
+        return self.labels
+
+    # Training ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def gold(self, example: Example) -> tuple[list[Any], int]:
+        """The gold sentences that the estimator learns from, and how many others there are."""
+
+    @abstractmethod
+    def _left_out(self) -> str:
+        """Why sentences are left out, for the warning that counts them."""
+
+    def _seen(self, example: Example) -> Hashable:
+        """What `gold` takes from the predicted side, which may change from pass to pass."""
+        return None
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        # spaCy evaluates this annotation where nothing is imported.
+        labels: list[str] | tuple[str, ...] | None = None,
+    ) -> None:
+        """Let the model see the labels of the training corpus, and what else it has to know of it.
+
+        A trained model keeps its labels and its weights.
+
+        labels: there are these too, whether or not the examples have them; needed where the
+            examples are but the beginning of a streamed corpus.
+        """
+        validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
+        gold: list[Any] = []
+        n_others = 0
+        for example in get_examples():
+            sentences, others = self.gold(example)
+            gold += sentences
+            n_others += others
+        if n_others and gold:
+            logger.warning(
+                "%s: %d of %d training sentences %s and are left out",
+                self.name,
+                n_others,
+                n_others + len(gold),
+                self._left_out(),
+            )
+        if gold or labels:
+            self._prepare(gold, labels or ())
+
+    def _prepare(self, gold: list[Any], labels: Iterable[str]) -> None:
+        self.estimator.prepare(gold, labels=labels)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the references of a batch, in one pass.
+
+        The loss is the number of labels, or of actions, that were to be corrected.
+
+        drop, sgd: not used; dropout and step are settings of the model.
+        Raises ValueError for a label that was not there when training began, and if updates are
+        counted by epochs: spaCy hands over batches.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        if self.estimator.learning.clock == "epochs":
+            raise ValueError(
+                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
+                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
+            )
+        learnt: list[Any] = []
+        for example in examples:
+            learnt += self._compile(example)
+        losses[self.name] += self.estimator.learn(learnt)[1] if learnt else 0
+        return losses
+
+    def _compile(self, example: Example) -> list[Any]:
+        doc, seen = example.reference, self._seen(example)
+        before, compiled = self._compiled.get(doc, (None, None))
+        if compiled is None or before != seen or not self.estimator.owns(compiled):
+            try:
+                compiled = self.estimator.compile(self.gold(example)[0])
+            except ValueError as error:
+                raise ValueError(
+                    f"the pipe {self.name!r} cannot learn from a Doc: {error}"
+                ) from error
+            self._compiled[doc] = seen, compiled
+        return list(compiled)
+
+    # Files ---------------------------------------------------------------------------------------
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The model, as bytes; none if it is untrained."""
+        return self._shim.to_bytes()
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Take the model that `to_bytes` gave, its settings included."""
+        self._shim.from_bytes(bytes_data)
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the model file into the folder `path`."""
+        self._shim.to_folder(Path(path))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Map the model file in the folder `path`, and take its settings.
+
+        Raises ValueError if the file is missing, though the model was trained, or damaged.
+        """
+        self._shim.from_folder(Path(path))
+        return self
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """The keywords of the constructor."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make, (type(self), self.vocab, self.model, self.name, self._settings())
+
+
+def _make(
+    cls: type[Any], vocab: Vocab, model: Model[Any, Any], name: str, settings: dict[str, Any]
+) -> Any:
+    return cls(vocab, model, name, **settings)
+
+
+def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
+    """The first token of each sentence of a Doc, and the first after it.
+
+    A Doc that knows of no sentences is one.
+    """
+    if doc.has_annotation("SENT_START"):
+        for sentence in doc.sents:
+            yield sentence.start, sentence.end
+    elif len(doc):
+        yield 0, len(doc)
