@@ -21,7 +21,7 @@ from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import DEPENDENCIES, Words
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
 from spacy_structreg.estimators.structure import Structure
-from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES
+from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import Arrays, field
@@ -32,6 +32,11 @@ from spacy_structreg.metrics.parsing import ParsingScores, score_parses
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.arc_standard import (
+    ARC_STANDARD_ATOMS,
+    ARC_STANDARD_EVENTS,
+    ArcStandard,
+)
 from spacy_structreg.tasks.dependencies import DependencyTransitions, ParseDecoder
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.tagging import WordAtoms
@@ -58,11 +63,15 @@ class _Transitions:
     events: tuple[str, ...]
     tables: dict[str, str]
     table: str
+    merge: bool
 
 
 SYSTEMS: Final = {
     "arc_eager": _Transitions(
-        ArcEager, ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ARC_EAGER_TABLES, "rich+characters"
+        ArcEager, ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ARC_EAGER_TABLES, "rich+characters", False
+    ),
+    "arc_standard": _Transitions(
+        ArcStandard, ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS, ARC_STANDARD_TABLES, "merging", True
     ),
 }
 """Transition systems by the names of the setting `system`."""
@@ -71,12 +80,16 @@ SYSTEMS: Final = {
 class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores]):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
-    system: the transition system: ``"arc_eager"`` (Zhang & Clark 2011, section 5).
+    system: the transition system: ``"arc_eager"`` (Zhang & Clark 2011, section 5) or
+        ``"arc_standard"`` (Huang & Sagae 2010).
     templates: the name of a table of `features.parser_tables`, templates in the notation of
         `features.state_templates`, or a list of these; None for the default of the system.
     labelled: whether arcs get labels; without, all get `UNLABELLED`.
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
     beam: how many states are kept, in training and in prediction; None for no limit.
+    merge: merge the states that no later score can tell apart, in training and in prediction;
+        arc-standard parsing then goes on from all that such a state may lie on. None for what suits
+        the system: merging for arc-standard only.
     update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
         `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
         every action with a beam of 1.
@@ -102,6 +115,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         "labelled": (bool,),
         "half_width": (bool,),
         "beam": (int, type(None)),
+        "merge": (bool,),
         "update": (str,),
         **Estimator.SETTINGS,
     }
@@ -114,6 +128,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         labelled: bool = True,
         half_width: bool = True,
         beam: int | None = 16,
+        merge: bool | None = None,
         update: str | None = None,
         learning: Learning | None = None,
         epochs: int = 12,
@@ -137,6 +152,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         self.labelled = labelled
         self.half_width = half_width
         self.beam = None if beam is None else whole("beam", beam, 1)
+        self.merge = parts.merge if merge is None else merge
         if update is None:
             update = "every" if self.beam == 1 else "max_violation"
         self.update = update
@@ -299,6 +315,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             system,
             self._templates,
             self.beam,
+            self.merge,
             self.update,
         )
 
@@ -314,6 +331,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             "labelled": self.labelled,
             "half_width": self.half_width,
             "beam": self.beam,
+            "merge": self.merge,
             "update": self.update,
             **super()._settings(),
         }
@@ -338,6 +356,7 @@ class ParseStructure(Structure[DependencySentence, ParseDecoder]):
     system: DependencyTransitions
     templates: tuple[StateTemplate, ...]
     beam: int | None
+    merge: bool
     update: str
 
     @property
@@ -354,11 +373,13 @@ class ParseStructure(Structure[DependencySentence, ParseDecoder]):
         return Perceptron(rows, learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
+        )
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return ParseDecoder(Agenda(scorer, self.beam), self.arc_labels, self.root_label)
+        return ParseDecoder(Agenda(scorer, self.beam, self.merge), self.arc_labels, self.root_label)
 
     def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
         tree = _tree_of(example, self.labelled)

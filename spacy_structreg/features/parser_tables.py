@@ -1,4 +1,7 @@
-"""Template tables of dependency parsers, as data; atoms and events as in `tasks.arc_eager`."""
+"""Template tables of dependency parsers, as data.
+
+Atoms and events are those of `tasks.arc_eager` and `tasks.arc_standard`.
+"""
 
 from __future__ import annotations
 
@@ -101,3 +104,16 @@ ARC_EAGER_TABLES: Final = {
     "rich+characters": RICH_PLUS_CHARACTERS,
 }
 """Tables that an arc-eager parser may name instead of listing templates."""
+
+MERGING: Final = """
+action: S0w | S0t | S0w S0t | S1w | S1t | S1w S1t | N0w | N0t | N0w N0t
+action: S0w S1w | S0t S1t | S0t N0t | S0w S0t S1t | S0t S1w S1t | S0w S1w S1t | S0w S0t S1w
+action: S0w S0t S1w S1t
+action: S0t N0t N1t | S1t S0t N0t | S0w N0t N1t | S1t S0w N0t
+action: S1t S1lt S0t | S1t S1rt S0t | S1t S0t S0rt | S1t S1lt S0w | S1t S1rt S0w | S1t S0w S0lt
+action: S2t S1t S0t
+"""
+"""The templates of Huang & Sagae 2010, which see little, so that many states look alike."""
+
+ARC_STANDARD_TABLES: Final = {"merging": MERGING}
+"""Tables that an arc-standard parser may name instead of listing templates."""

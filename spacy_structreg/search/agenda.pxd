@@ -8,7 +8,9 @@ from spacy_structreg.search.transition_system cimport TransitionSystem
 ctypedef struct Candidate:
     double rank
     double score
+    double inside
     int32_t parent
+    int32_t below
     int32_t action
     int32_t following  # in the list of its slot
 
@@ -24,6 +26,18 @@ ctypedef struct Item:
     int32_t action
     int32_t step
     bint is_gold
+    # Of tasks with a stack, when merging:
+    double inside    # the score of the actions since the top was put there,
+    bint inside_is_gold  # and whether they are gold
+    int32_t below    # if its action took what lay below, the item that was there; else -1
+    int32_t origin   # the item in which the top was put there,
+    int32_t link     # and of that, the items that it was put on: a list
+
+
+ctypedef struct Link:
+    double score        # of the action
+    int32_t item
+    int32_t following   # -1 for the last
 
 
 @cython.final
@@ -47,6 +61,14 @@ cdef class Agenda:
     cdef Py_ssize_t _ranked_capacity
     cdef uint64_t* _signatures
     cdef Py_ssize_t _signature_capacity
+    cdef int32_t* _signed               # the items of the signatures
+    cdef Py_ssize_t _signed_capacity
+    cdef bint _packs                    # whether states are merged that lie on different ones
+    cdef Link* _links
+    cdef Py_ssize_t _n_links
+    cdef Py_ssize_t _link_capacity
+    cdef int32_t* _pending              # what is still to be traced
+    cdef Py_ssize_t _pending_capacity
     cdef uint8_t* _mask
     cdef double* _scores
     # The ranks of the best candidates of the slot that candidates went to last, the least first.
@@ -65,13 +87,24 @@ cdef class Agenda:
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil
     cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil
+    cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil
+    cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil
+    cdef void _keep_best_of_kinds(
+        self, Py_ssize_t item, uint8_t* mask, const double* scores
+    ) noexcept nogil
     cdef int _propose(
         self, Py_ssize_t item, const uint8_t* mask, const double* scores
     ) except -1 nogil
+    cdef int _put(
+        self, Py_ssize_t slot, Py_ssize_t item, int action, double score, double rank,
+        double inside, Py_ssize_t below,
+    ) except -1 nogil
+    cdef int _add_item(self, const Candidate* candidate) except -1 nogil
+    cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil
     cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil
     cdef void _raise_bound(self, double rank) noexcept nogil
     cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil
     cdef bint _is_better(self, const Ranked* one, const Ranked* other) noexcept nogil
     cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil
     cdef void _sift_down(self, Py_ssize_t n, Py_ssize_t place) noexcept nogil
-    cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil
+    cdef Py_ssize_t _find_signature(self, uint64_t signature, Py_ssize_t room) noexcept nogil

@@ -5,6 +5,11 @@ a slot the best `width` become items and are expanded by all legal actions. What
 task's to say: the characters consumed give the single beam, the place of complete words gives
 multiple beams (Fig. 4), and, with merging and no limit, exact dynamic programming (Fig. 5).
 
+States of a stack are merged when their tops look alike, and go on from all that these lie on: the
+graph-structured stack of Huang & Sagae 2010, section 3. An item holds the score of the best way to
+it, the score of what has been done since its top was put on the stack, and, in the item where that
+was, links to the items that lie below.
+
 Candidates of equal rank are ordered by their action, then by the rank of their parent, so that a
 run can be repeated bit for bit.
 """
@@ -16,6 +21,9 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.search.transition_system cimport MAX_KINDS
+
+import numpy as np
 
 NO_LIMIT = 0x7FFFFFFF
 
@@ -64,6 +72,9 @@ cdef class Agenda:
         free(self._ranked)
         free(self._signatures)
         free(self._bounds)
+        free(self._signed)
+        free(self._links)
+        free(self._pending)
         free(self._mask)
         free(self._scores)
 
@@ -92,7 +103,9 @@ cdef class Agenda:
                 <void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double)
             )
         self.n_items = 1
-        self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL)
+        self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL, 0.0, True, -1, 0, -1)
+        self._packs = self.merge and self.system.has_stack
+        self._n_links = 0
         self.system.init(self._states)
         self.scorer.forget()
         return 0
@@ -103,14 +116,14 @@ cdef class Agenda:
         They are the last of the items. The first slot holds the first item only.
         """
         cdef const Candidate* kept
-        cdef const Item* parent
+        cdef uint64_t signature
         cdef Py_ssize_t n
         cdef Py_ssize_t n_kept = 0
         cdef Py_ssize_t room = 16
         cdef Py_ssize_t next_one = 0
+        cdef Py_ssize_t place = 0
         cdef Py_ssize_t i
         cdef bint is_heap
-        cdef bint is_gold
         if slot == 0:
             return 1
         n = self._gather(slot)
@@ -131,6 +144,7 @@ cdef class Agenda:
                 <void**> &self._signatures, &self._signature_capacity, room, sizeof(uint64_t)
             )
             memset(self._signatures, 0, room * sizeof(uint64_t))
+            reserve(<void**> &self._signed, &self._signed_capacity, room, sizeof(int32_t))
         reserve(
             <void**> &self.items, &self._item_capacity, self.n_items + min(n, width), sizeof(Item)
         )
@@ -141,22 +155,25 @@ cdef class Agenda:
         self.system.make_room(min(n, width))
         while n > 0 and n_kept < width:
             kept = &self._candidates[self._ranked[next_one].place]
-            if not self.merge or self._is_new(
-                self.system.signature(self.state(kept.parent), kept.action), room
-            ):
-                parent = &self.items[kept.parent]
-                is_gold = (
-                    parent.is_gold and parent.step < self.n_gold
-                    and self.gold[parent.step] == kept.action
+            if self.merge:
+                signature = (
+                    self.system.signature(self.state(kept.parent), kept.action)
+                    if kept.below < 0
+                    else self.system.signature_on(
+                        self.state(kept.parent), kept.action, self.state(kept.below)
+                    )
                 )
-                self.items[self.n_items] = Item(
-                    kept.score, kept.parent, kept.action, parent.step + 1, is_gold
-                )
-                self.system.apply(
-                    self.state(kept.parent), kept.action, self.state(self.n_items)
-                )
-                self.n_items += 1
+                # 0 marks an empty place.
+                signature |= <uint64_t> (signature == 0)
+                place = self._find_signature(signature, room)
+            if not self.merge or self._signatures[place] == 0:
+                if self.merge:
+                    self._signatures[place] = signature
+                    self._signed[place] = <int32_t> self.n_items
+                self._add_item(kept)
                 n_kept += 1
+            elif self._packs and kept.below < 0:
+                self._add_link(self._signed[place], kept)
             n -= 1
             if not is_heap:
                 next_one += 1
@@ -164,6 +181,54 @@ cdef class Agenda:
                 self._ranked[0] = self._ranked[n]
                 self._sift_down(n, 0)
         return n_kept
+
+    cdef int _add_item(self, const Candidate* candidate) except -1 nogil:
+        """Make a candidate an item, for which there is room."""
+        cdef const Item* parent = &self.items[candidate.parent]
+        cdef const Item* below
+        cdef Item* item = &self.items[self.n_items]
+        cdef bint follows = self._follows_gold(candidate.parent, candidate.action)
+        item[0] = Item(
+            candidate.score, candidate.parent, candidate.action, parent.step + 1,
+            parent.is_gold and follows, 0.0, True, candidate.below, <int32_t> self.n_items, -1,
+        )
+        if candidate.below >= 0:
+            below = &self.items[candidate.below]
+            follows = (
+                follows and parent.inside_is_gold
+                and self._follows_gold(candidate.below, self.items[parent.origin].action)
+            )
+            item.inside = candidate.inside
+            item.inside_is_gold = follows and below.inside_is_gold
+            item.is_gold = follows and below.is_gold
+            item.origin = below.origin
+            self.system.apply_on(
+                self.state(candidate.parent), candidate.action, self.state(candidate.below),
+                self.state(self.n_items),
+            )
+        else:
+            self.system.apply(
+                self.state(candidate.parent), candidate.action, self.state(self.n_items)
+            )
+            if self._packs:
+                self._add_link(self.n_items, candidate)
+        self.n_items += 1
+        return 0
+
+    cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil:
+        """Whether an action is that of gold at the step after an item."""
+        cdef int32_t step = self.items[item].step
+        return step < self.n_gold and self.gold[step] == action
+
+    cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil:
+        """Note that the top of an item was put on the parent of a candidate too."""
+        reserve(<void**> &self._links, &self._link_capacity, self._n_links + 1, sizeof(Link))
+        self._links[self._n_links] = Link(
+            candidate.inside, candidate.parent, self.items[item].link
+        )
+        self.items[item].link = <int32_t> self._n_links
+        self._n_links += 1
+        return 0
 
     cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil:
         """List the candidates of a slot in the order in which they came; returns their number.
@@ -202,7 +267,9 @@ cdef class Agenda:
         second = &self._candidates[other.place]
         if first.action != second.action:
             return first.action < second.action
-        return first.parent < second.parent
+        if first.parent != second.parent:
+            return first.parent < second.parent
+        return first.below < second.below
 
     cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil:
         """Sort the best `most` candidates, best first; the others are dropped."""
@@ -242,19 +309,14 @@ cdef class Agenda:
             place = child
         heap[place] = moved
 
-    cdef bint _is_new(self, uint64_t signature, Py_ssize_t room) noexcept nogil:
-        """Note a signature; whether it was not noted before. 0 marks an empty place."""
-        cdef Py_ssize_t place
-        signature |= <uint64_t> (signature == 0)
-        place = <Py_ssize_t> (
+    cdef Py_ssize_t _find_signature(self, uint64_t signature, Py_ssize_t room) noexcept nogil:
+        """The place of a signature that has been noted, or the empty place where it belongs."""
+        cdef Py_ssize_t place = <Py_ssize_t> (
             (signature * <uint64_t> 0x9E3779B97F4A7C15ULL) >> 32 & <uint64_t> (room - 1)
         )
-        while self._signatures[place] != 0:
-            if self._signatures[place] == signature:
-                return False
+        while self._signatures[place] != 0 and self._signatures[place] != signature:
             place = (place + 1) & (room - 1)
-        self._signatures[place] = signature
-        return True
+        return place
 
     cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
         """Put what all legal actions of some items lead to into their slots."""
@@ -268,10 +330,40 @@ cdef class Agenda:
                 self.system.legal(self.state(first + i), self._mask + i * n_actions)
             self.scorer.score(self.state(first), n, self._mask, self._scores)
             for i in range(n):
+                if self.merge and self.system.n_kinds:
+                    self._keep_best_of_kinds(
+                        first + i, self._mask + i * n_actions, self._scores + i * n_actions
+                    )
                 self._propose(first + i, self._mask + i * n_actions, self._scores + i * n_actions)
             first += n
             count -= n
         return 0
+
+    cdef void _keep_best_of_kinds(
+        self, Py_ssize_t item, uint8_t* mask, const double* scores
+    ) noexcept nogil:
+        """Clear the flags of actions that would be merged with better ones of the same item."""
+        cdef int best[MAX_KINDS]
+        cdef double highest[MAX_KINDS]
+        cdef double score
+        cdef int action
+        cdef int kind
+        for kind in range(self.system.n_kinds):
+            best[kind] = -1
+        for action in range(self.system.n_actions):
+            if not mask[action]:
+                continue
+            mask[action] = 0
+            kind = self.system.kinds[action]
+            score = scores[action]
+            if self.cost != 0.0 and not self._follows_gold(item, action):
+                score += self.cost
+            if best[kind] < 0 or score > highest[kind]:
+                best[kind] = action
+                highest[kind] = score
+        for kind in range(self.system.n_kinds):
+            if best[kind] >= 0:
+                mask[best[kind]] = 1
 
     cdef int _propose(
         self, Py_ssize_t item, const uint8_t* mask, const double* scores
@@ -280,22 +372,36 @@ cdef class Agenda:
         cdef const void* state = self.state(item)
         cdef double before = self.items[item].score
         cdef int32_t step = self.items[item].step
-        cdef Candidate* candidate
+        cdef const Link* link
         cdef Py_ssize_t slot = step + 1
         cdef int32_t place
+        cdef double inside
         cdef double score
         cdef double rank
+        cdef double paid
         cdef int action
         for action in range(self.system.n_actions):
             if not mask[action]:
                 continue
+            if not self.system.in_step:
+                slot = self.system.slot(state, action)
+            paid = 0.0
+            if self.cost != 0.0 and not self._follows_gold(item, action):
+                paid = self.cost
+            if self._packs and self.system.takes_below(action):
+                place = self.items[self.items[item].origin].link
+                while place >= 0:
+                    link = &self._links[place]
+                    inside = link.score + self.items[item].inside + scores[action] + paid
+                    score = self.items[link.item].score + inside
+                    inside += self.items[link.item].inside
+                    self._put(slot, item, action, score, score, inside, link.item)
+                    place = link.following
+                continue
             score = before + scores[action]
             if self.system.has_bonus:
                 score += self.system.bonus(state, action)
-            if self.cost != 0.0 and step < self.n_gold and self.gold[step] != action:
-                score += self.cost
-            if not self.system.in_step:
-                slot = self.system.slot(state, action)
+            score += paid
             rank = score
             if self.system.has_outlook:
                 rank += self.system.outlook(state, action)
@@ -306,23 +412,34 @@ cdef class Agenda:
                     self._raise_bound(rank)
                 else:
                     self._add_bound(rank, slot)
-            place = self._free_candidate
-            if place >= 0:
-                self._free_candidate = self._candidates[place].following
-            else:
-                place = <int32_t> self._n_candidates
-                reserve(
-                    <void**> &self._candidates, &self._candidate_capacity,
-                    self._n_candidates + 1, sizeof(Candidate),
-                )
-                self._n_candidates += 1
-            candidate = &self._candidates[place]
-            candidate.score = score
-            candidate.rank = rank
-            candidate.parent = <int32_t> item
-            candidate.action = action
-            candidate.following = self._heads[slot]
-            self._heads[slot] = place
+            self._put(slot, item, action, score, rank, scores[action] + paid, -1)
+        return 0
+
+    cdef int _put(
+        self, Py_ssize_t slot, Py_ssize_t item, int action, double score, double rank,
+        double inside, Py_ssize_t below,
+    ) except -1 nogil:
+        """Put one candidate into its slot."""
+        cdef Candidate* candidate
+        cdef int32_t place = self._free_candidate
+        if place >= 0:
+            self._free_candidate = self._candidates[place].following
+        else:
+            place = <int32_t> self._n_candidates
+            reserve(
+                <void**> &self._candidates, &self._candidate_capacity,
+                self._n_candidates + 1, sizeof(Candidate),
+            )
+            self._n_candidates += 1
+        candidate = &self._candidates[place]
+        candidate.score = score
+        candidate.rank = rank
+        candidate.inside = inside
+        candidate.parent = <int32_t> item
+        candidate.below = <int32_t> below
+        candidate.action = action
+        candidate.following = self._heads[slot]
+        self._heads[slot] = place
         return 0
 
     cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil:
@@ -380,24 +497,52 @@ cdef class Agenda:
         n_found[0] = count
         return first
 
+    cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil:
+        """Write the actions that lead to an item: as many as its step says."""
+        cdef Py_ssize_t step = self.items[item].step
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t place
+        cdef const Item* at
+        # Items whose actions are still to be written, the last first: those that end in an item, or
+        # only those since its top was put on the stack, which are marked by the item's complement.
+        reserve(<void**> &self._pending, &self._pending_capacity, 2, sizeof(int32_t))
+        self._pending[0] = <int32_t> item
+        n = 1
+        while n > 0:
+            n -= 1
+            place = self._pending[n]
+            at = &self.items[place if place >= 0 else ~place]
+            if at.parent < 0:
+                continue
+            step -= 1
+            actions[step] = at.action
+            reserve(<void**> &self._pending, &self._pending_capacity, n + 2, sizeof(int32_t))
+            if at.below >= 0:
+                self._pending[n] = at.below if place >= 0 else ~at.below
+                self._pending[n + 1] = ~at.parent
+                n += 2
+            elif place >= 0:
+                self._pending[n] = at.parent
+                n += 1
+        return 0
+
     # For tests and for looking at what a model does -----------------------------------------------
 
     def derivations(self, Py_ssize_t n_best=1):
         """The best sequences of actions for the loaded sentence: (score, actions) each."""
         cdef Py_ssize_t count = 0
         cdef Py_ssize_t first
-        cdef Py_ssize_t place
+        cdef int32_t[::1] actions
+        cdef Py_ssize_t n
         cdef Py_ssize_t i
         with nogil:
             first = self.search(n_best, &count)
         found = []
         for i in range(first, first + min(n_best, count)):
-            actions = []
-            place = i
-            while self.items[place].parent >= 0:
-                actions.append(self.items[place].action)
-                place = self.items[place].parent
-            found.append((self.items[i].score, actions[::-1]))
+            n = self.items[i].step
+            actions = np.empty(n + 1, dtype=np.int32)
+            self.trace(i, &actions[0])
+            found.append((self.items[i].score, np.asarray(actions)[:n].tolist()))
         return found
 
     def score(self, actions):

@@ -9,6 +9,7 @@ cdef enum:
     MAX_ANCHORS = 16
     MAX_EVENTS = 64
     MAX_EVENTS_OF_ACTION = 4
+    MAX_KINDS = 8
     FINAL = -1
 
 
@@ -32,11 +33,16 @@ cdef class TransitionSystem:
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
     cdef readonly bint in_step           # slots are the numbers of actions taken
+    cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
     cdef readonly bint follows_gold      # a gold action is right only after those before it
     cdef Raised* raised                  # (n_actions, MAX_EVENTS_OF_ACTION)
     cdef int* n_raised                   # (n_actions,)
 
+    cdef int n_kinds                     # of actions, if there are any
+    cdef int* kinds                      # (n_actions,); see `sort_actions`
+
     cdef int raise_events(self, list of_actions) except -1
+    cdef int sort_actions(self, list kinds) except -1
 
     cdef int present(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
@@ -52,6 +58,13 @@ cdef class TransitionSystem:
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil
+    cdef bint takes_below(self, int action) noexcept nogil
+    cdef void apply_on(
+        self, const void* state, int action, const void* below, void* after
+    ) noexcept nogil
+    cdef uint64_t signature_on(
+        self, const void* state, int action, const void* below
+    ) noexcept nogil
     cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil
     cdef void fill_atoms(
         self, const void* state, uint64_t wanted, uint64_t* values

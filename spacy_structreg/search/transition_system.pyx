@@ -31,6 +31,7 @@ cdef class TransitionSystem:
     def __dealloc__(self):
         free(self.raised)
         free(self.n_raised)
+        free(self.kinds)
 
     cdef int raise_events(self, list of_actions) except -1:
         """Take note of the events of each action, in pairs of its name and the column."""
@@ -54,6 +55,23 @@ cdef class TransitionSystem:
                 if not 0 <= column < self.events[name]:
                     raise ValueError(f"the event {name!r} has no column {column}")
                 self.raised[action * MAX_EVENTS_OF_ACTION + i] = Raised(names.index(name), column)
+        return 0
+
+    cdef int sort_actions(self, list kinds) except -1:
+        """Say which actions lead to states that look alike, of whatever state: those of one kind.
+
+        kinds: of each action, below `MAX_KINDS`. Merging then looks at the best of each kind only.
+        """
+        cdef int action
+        free(self.kinds)
+        self.kinds = <int*> calloc(max(1, self.n_actions), sizeof(int))
+        if self.kinds == NULL:
+            raise MemoryError(f"no memory for {self.n_actions:,} actions")
+        for action, kind in enumerate(kinds):
+            if not 0 <= kind < MAX_KINDS:
+                raise ValueError(f"there cannot be {kind + 1} kinds of actions")
+            self.kinds[action] = kind
+        self.n_kinds = max(kinds) + 1
         return 0
 
     cdef int present(
@@ -98,6 +116,25 @@ cdef class TransitionSystem:
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         """What all later scores can see of the state that an action leads to."""
+        return 0
+
+    # Of a task whose states are the top of a stack, if `has_stack`. Merging then keeps one state
+    # for all that look alike, which may lie on different ones: those in which an action put a new
+    # top on the stack. An action that takes what lies below is tried with each of these.
+
+    cdef bint takes_below(self, int action) noexcept nogil:
+        """Whether an action takes what lies below the top; others put a new top on the stack."""
+        return False
+
+    cdef void apply_on(
+        self, const void* state, int action, const void* below, void* after
+    ) noexcept nogil:
+        """As `apply` of an action that takes what lies below, with the state that is there."""
+
+    cdef uint64_t signature_on(
+        self, const void* state, int action, const void* below
+    ) noexcept nogil:
+        """As `signature`, for such an action; what lies below is not to be part of it."""
         return 0
 
     cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:

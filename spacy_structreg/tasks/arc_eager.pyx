@@ -480,7 +480,8 @@ cdef class ArcEager(DependencyTransitions):
         if at.top.label >= 0:
             # The head lies below; only what has a head itself has one above it.
             head = mixed(
-                number_of(at.top.label), (number_of(second.word) << 32) | number_of(second.label)
+                mixed(0, number_of(at.top.label)),
+                (number_of(second.word) << 32) | number_of(second.label),
             )
             if second.label >= 0:
                 head = mixed(head, number_of(third.word))

@@ -15,9 +15,9 @@ the head and the children next to the outermost. Of a node an atom is (`S0` for 
 A node that is not there silences templates; beyond the ends of the sentence there is padding.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
@@ -25,7 +25,7 @@ from spacy_structreg.learn.random cimport next_unit
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
+from spacy_structreg.tasks.tagging cimport N_FIELDS
 
 import numpy as np
 
@@ -492,9 +492,7 @@ cdef class ParseDecoder:
         if n_found == 0:
             return False
         reserve(<void**> &self._actions, &self._action_capacity, n_actions, sizeof(int32_t))
-        while self.agenda.items[item].parent >= 0:
-            self._actions[self.agenda.items[item].step - 1] = self.agenda.items[item].action
-            item = self.agenda.items[item].parent
+        self.agenda.trace(item, self._actions)
         self.system.build(self._actions, n_actions, self._heads + first, self._labels + first)
         return True
 

@@ -31,6 +31,8 @@ cdef class AgendaTrainer:
     cdef uint64_t _threshold
     cdef char* _gold_states
     cdef Py_ssize_t _gold_state_capacity
+    cdef char* _states
+    cdef Py_ssize_t _state_capacity
     cdef int32_t* _predicted
     cdef Py_ssize_t _predicted_capacity
 
@@ -44,6 +46,6 @@ cdef class AgendaTrainer:
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t* step, double* loss
     ) except? -2 nogil
     cdef int _compare(
-        self, const int32_t* gold, Py_ssize_t item, Py_ssize_t step
+        self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t n_predicted
     ) except -1 nogil
     cdef int _note(self, const void* state, int action, double sign) except -1 nogil

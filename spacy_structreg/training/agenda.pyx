@@ -66,6 +66,7 @@ cdef class AgendaTrainer:
     def __dealloc__(self):
         free(self._gold_states)
         free(self._predicted)
+        free(self._states)
 
     def __reduce__(self):
         raise TypeError("a running training cannot be pickled; save its state instead")
@@ -125,6 +126,7 @@ cdef class AgendaTrainer:
         """Decode one piece and update; returns how many actions were wrong."""
         cdef const int32_t* gold = derivation.actions + begin
         cdef Py_ssize_t n_gold = count
+        cdef Py_ssize_t n_predicted
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t step = 0
         cdef Py_ssize_t item
@@ -148,14 +150,14 @@ cdef class AgendaTrainer:
         self.learner.begin_example()
         if item < 0:
             return 0
-        i = item
-        while self.agenda.items[i].parent >= 0:
-            n_wrong += (
-                self.agenda.items[i].step > n_gold
-                or self.agenda.items[i].action != gold[self.agenda.items[i].step - 1]
-            )
-            i = self.agenda.items[i].parent
-        self._compare(gold, item, step)
+        n_predicted = self.agenda.items[item].step
+        reserve(
+            <void**> &self._predicted, &self._predicted_capacity, n_predicted + 1, sizeof(int32_t)
+        )
+        self.agenda.trace(item, self._predicted)
+        for i in range(n_predicted):
+            n_wrong += i >= n_gold or self._predicted[i] != gold[i]
+        self._compare(gold, step, n_predicted)
         self.learner.apply(loss)
         return max(1, n_wrong)
 
@@ -164,7 +166,8 @@ cdef class AgendaTrainer:
     ) except -1 nogil:
         """Learn from the best action of each state; returns how many were wrong.
 
-        The best action leads to the next state, or that of gold where the task asks for it. Where gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
+        The best action leads to the next state, or that of gold where the task asks for it. Where
+        gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
         """
         cdef Py_ssize_t size = self.system.state_size
         cdef uint8_t* mask = self.agenda._mask
@@ -305,31 +308,31 @@ cdef class AgendaTrainer:
         return worst_item
 
     cdef int _compare(
-        self, const int32_t* gold, Py_ssize_t item, Py_ssize_t step
+        self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t n_predicted
     ) except -1 nogil:
-        """Collect Φ(gold) - Φ(predicted): of the first `step` actions of gold, all of `item`."""
-        cdef Py_ssize_t n = self.agenda.items[item].step
+        """Collect Φ(gold) - Φ(predicted) of the first actions of gold and of those predicted.
+
+        The states that were predicted are gone through again: when states are merged, those of the
+        agenda may lie on others.
+        """
+        cdef Py_ssize_t size = self.system.state_size
         cdef Py_ssize_t common = 0
-        cdef Py_ssize_t place = item
         cdef Py_ssize_t i
-        reserve(<void**> &self._predicted, &self._predicted_capacity, n + 1, sizeof(int32_t))
-        while place >= 0:
-            self._predicted[self.agenda.items[place].step] = <int32_t> place
-            place = self.agenda.items[place].parent
+        cdef char* state
         while (
-            common < step and common < n
-            and self.agenda.items[self._predicted[common + 1]].action == gold[common]
+            common < n_gold and common < n_predicted and self._predicted[common] == gold[common]
         ):
             common += 1
-        for i in range(common, step):
-            self._note(
-                self._gold_states + i * self.system.state_size, gold[i], 1.0
-            )
-        for i in range(common, n):
-            self._note(
-                self.agenda.state(self._predicted[i]),
-                self.agenda.items[self._predicted[i + 1]].action, -1.0,
-            )
+        for i in range(common, n_gold):
+            self._note(self._gold_states + i * size, gold[i], 1.0)
+        reserve(<void**> &self._states, &self._state_capacity, 2 * size, 1)
+        self.system.make_room(n_predicted - common)
+        state = self._states
+        memcpy(state, self._gold_states + common * size, size)
+        for i in range(common, n_predicted):
+            self._note(state, self._predicted[i], -1.0)
+            self.system.apply(state, self._predicted[i], state + size)
+            memcpy(state, state + size, size)
         return 0
 
     cdef int _note(self, const void* state, int action, double sign) except -1 nogil:

@@ -1,0 +1,16 @@
+from collections.abc import Iterable
+
+from spacy_structreg.tasks.dependencies import DependencyTransitions
+from spacy_structreg.tasks.tagging import WordAtoms
+
+ARC_STANDARD_ATOMS: tuple[str, ...]
+ARC_STANDARD_EVENTS: tuple[str, ...]
+
+class ArcStandard(DependencyTransitions):
+    def __init__(
+        self,
+        words: WordAtoms,
+        n_labels: int,
+        atoms: Iterable[str],
+        events: Iterable[str] = ("action",),
+    ) -> None: ...
