@@ -6,6 +6,7 @@ from typing import Final
 
 __all__ = [
     "JOINT_SCORES",
+    "PIPELINE_OF_PARSER",
     "PIPELINE_OF_TAGGER",
     "PIPELINE_OF_TOKENIZER",
     "PRUNE",
@@ -114,7 +115,7 @@ limit = 0
 [corpora.dev]
 @readers = "spacy_structreg.Corpus.v1"
 path = ${paths.dev}
-gold = <gold>
+gold = <dev_gold>
 limit = 0
 
 """
@@ -134,7 +135,7 @@ max_steps = 0
 # of training sentences / <batch_size> is one evaluation an epoch. The best evaluation decides which
 # model is kept: let there be several.
 eval_frequency = <eval_frequency>
-frozen_components = []
+frozen_components = <frozen>
 annotating_components = []
 dev_corpus = "corpora.dev"
 train_corpus = "corpora.train"
@@ -307,6 +308,55 @@ pos_r = null
 
 """
 
+ABOUT_PARSER: Final = """\
+# Training of a dependency parser. Settings are explained where they stand; the others are spaCy's
+# own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+PARSER: Final = """\
+[components.parser]
+factory = "structreg_parser"
+# Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
+attribute = "tag"
+# What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
+# of none; "punctuation", these cut behind 。！？!?… and at line breaks.
+sentences = <sentences>
+# Parse anew what is parsed already; false keeps heads that are there, and finds the others.
+overwrite = true
+
+[components.parser.scorer]
+@scorers = "spacy_structreg.parsing_scorer.v1"
+
+[components.parser.model]
+@architectures = "spacy_structreg.DependencyParser.v1"
+# The transition system.
+system = "arc_eager"
+# The features: the name of a table, or templates of one's own; null for the table of the system.
+templates = null
+# Give arcs the labels of the corpus.
+labelled = true
+# Let full-width letters, digits and punctuation look like half-width ones to the model.
+half_width = true
+# How many states are kept, in training and in prediction: 1 is about ten times as fast as 16.
+beam = 16
+# Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; null for
+# "max_violation", and for "every" with beam = 1.
+update = null
+"""
+
+PARSER_SCORES: Final = """\
+# What counts as the best model: the share of words with the right head and label.
+[training.score_weights]
+dep_las = 1.0
+dep_uas = 0.0
+las_f = null
+uas_f = null
+dep_las_per_type = null
+<other_scores>
+"""
+
 PIPELINE_OF_TOKENIZER: Final = (
     *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<prune>", SEED, LEARNING, VECTORS),
     *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
@@ -319,3 +369,9 @@ PIPELINE_OF_TAGGER: Final = (
     *(TRAINING, TAGGER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
 )
 """The same for a tagger."""
+
+PIPELINE_OF_PARSER: Final = (
+    *(ABOUT_PARSER, PATHS, NLP, "<tokenizer_block>", VECTORS, "<sources>", PARSER, SEED, LEARNING),
+    *(CORPORA, TRAINING, PARSER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
+)
+"""The same for a parser."""

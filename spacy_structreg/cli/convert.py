@@ -24,6 +24,7 @@ from spacy_structreg.cli.corpus_files import (
     HeadRuleSet,
     Sentence,
     Spaces,
+    doc_of_sentence,
     parse_days,
     read_sentences,
 )
@@ -186,7 +187,7 @@ def convert(
 
 def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences as Docs, in one step."""
-    from spacy.tokens import Doc, DocBin
+    from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
     from spacy_structreg.corpora.files import replace_bytes
@@ -194,21 +195,7 @@ def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
     vocab = Vocab()
     docs = DocBin(attrs=["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START"])
     for sentence in sentences:
-        n = len(sentence.words)
-        starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
-        docs.add(
-            Doc(
-                vocab,
-                words=sentence.words,
-                spaces=sentence.spaces or [False] * n,
-                tags=sentence.tags,
-                pos=sentence.pos,
-                heads=sentence.heads,
-                deps=sentence.deps,
-                # spaCy finds them in the tree if there is one.
-                sent_starts=None if sentence.heads else starts,
-            )
-        )
+        docs.add(doc_of_sentence(vocab, sentence))
     with replace_bytes(path) as stream:
         stream.write(docs.to_bytes())
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+    from spacy.vocab import Vocab
 
     from spacy_structreg.corpora import conllu
     from spacy_structreg.corpora.sighan import SighanFile
@@ -22,6 +23,7 @@ __all__ = [
     "HeadRuleSet",
     "Sentence",
     "Spaces",
+    "doc_of_sentence",
     "find_format",
     "parse_days",
     "read_sentences",
@@ -413,7 +415,7 @@ def tree_relations(sentence: conllu.Sentence) -> list[str]:
 
 
 def read_docs(path: Path) -> Iterator[Sentence]:
-    """Yield the words and tags of each Doc of a `.spacy` file that has any words.
+    """Yield what there is of each Doc of a `.spacy` file that has any words.
 
     Raises as `read_sentences`.
     """
@@ -437,8 +439,52 @@ def read_docs(path: Path) -> Iterator[Sentence]:
 
 
 def sentence_of_doc(doc: Doc) -> Sentence:
-    """The words of a Doc, as `gold_words` has them, and the tags that it has of them."""
-    tokens = [("".join(token.text.split()), token.tag_, token.pos_) for token in doc]
-    tokens = [token for token in tokens if token[0]]
-    words, tags, pos = ([token[part] for token in tokens] for part in range(3))
-    return Sentence(words, tags if any(tags) else None, pos if any(pos) else None)
+    """The words of a Doc, as `gold_words` has them, and what it has of tags, trees and sentences.
+
+    Trees are left out unless all words have heads.
+    """
+    from spacy_structreg.corpora.dependencies import ROOT
+    from spacy_structreg.pipeline.documents import dependency_sentences
+
+    words: list[str] = []
+    tags: list[str] = []
+    heads: list[int] = []
+    deps: list[str] = []
+    starts: list[bool] = []
+    for sentence in dependency_sentences(doc):
+        for index, (head, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True)):
+            starts.append(index == 0)
+            if head is not None:
+                heads.append(len(words) + (index if head == ROOT else head))
+                deps.append(label or "")
+        words += sentence.words
+        tags += sentence.tags
+    pos = [token.pos_ for token in doc if not token.text.isspace()]
+    is_parsed = len(heads) == len(words)
+    return Sentence(
+        words,
+        tags if any(tags) else None,
+        pos if any(pos) else None,
+        heads if is_parsed else None,
+        deps if is_parsed else None,
+        starts=starts if sum(starts) > 1 else None,
+    )
+
+
+def doc_of_sentence(vocab: Vocab, sentence: Sentence) -> Doc:
+    """A Doc with all that there is of a sentence."""
+    from spacy.tokens import Doc
+
+    n = len(sentence.words)
+    starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
+    return Doc(
+        vocab,
+        words=sentence.words,
+        spaces=sentence.spaces or [False] * n,
+        tags=sentence.tags,
+        pos=sentence.pos,
+        heads=sentence.heads,
+        deps=sentence.deps,
+        # spaCy finds them in the tree if there is one.
+        sent_starts=None if sentence.heads else starts,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -21,6 +22,7 @@ from spacy_structreg.cli.corpus_files import (
     CorpusOptions,
     Sentence,
     Spaces,
+    doc_of_sentence,
     find_format,
     is_release,
     parse_days,
@@ -31,11 +33,13 @@ from spacy_structreg.cli.errors import user_errors
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
+    from spacy_structreg.metrics.parsing import ParsingScores
     from spacy_structreg.metrics.segmentation import SegmentationScores
     from spacy_structreg.metrics.tagging import TaggingScores
 
-__all__ = ["Given", "evaluate", "evaluate_command", "score_pipeline", "score_tags"]
+__all__ = ["Given", "evaluate", "evaluate_command", "score_pipeline", "score_words"]
 
 
 class Given(str, Enum):
@@ -43,6 +47,7 @@ class Given(str, Enum):
 
     text = "text"
     words = "words"
+    words_and_tags = "words,tags"
 
 
 def evaluate_command(
@@ -55,8 +60,8 @@ def evaluate_command(
         Given,
         typer.Option(
             "--gold",
-            help="What the pipeline is given: text, which it segments (and tags, if it does); or "
-            "words, which its pipes tag",
+            help="What the pipeline is given: text, which it segments (and tags and parses, if it "
+            "does); words, which its pipes tag and parse; or words,tags, which they parse",
         ),
     ] = Given.text,
     format: Annotated[
@@ -86,13 +91,16 @@ def evaluate_command(
     days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
     part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
 ) -> None:
-    """Evaluate the words of a pipeline, and their tags, against a gold corpus.
+    """Evaluate the words of a pipeline, their tags and their trees, against a gold corpus.
 
     The pipeline segments the characters of each gold sentence. Precision, recall and F are those
     of the SIGHAN bakeoffs; figures on words out of the vocabulary need --train. If corpus and
-    pipeline have tags, joint figures count the words that are right with their tag. With --gold
-    words, the pipes of the pipeline tag the gold words, and tag_acc is the share of right tags.
-    Figures are printed in percent, and written as fractions of 1.
+    pipeline have tags, joint figures count the words that are right with their tag; if they have
+    trees as well, tag_f, uas_f and las_f count those that are right with tag, head, or head and
+    label. With --gold words, the pipes of the pipeline tag and parse the gold words: tag_acc is the
+    share of right tags, dep_uas and dep_las are those of right heads and of right heads with their
+    label. With --gold words,tags, they parse words with gold tags. Figures are printed in percent,
+    and written as fractions of 1.
     """
     with user_errors():
         options = CorpusOptions(format, encoding, compounds, parse_days(days), part, Spaces.none)
@@ -124,12 +132,13 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
-    The figures are fractions of 1, under the keys of `metrics`: those of words; with them joint
-    ones, if the gold corpus has a tag for every word and the pipeline tags; or, of given words,
-    those of tags. Beside them stand the counts behind them, and what was evaluated on what.
+    The figures are fractions of 1, under the keys of `metrics`: those of words, with joint ones if
+    the gold corpus has a tag for every word and the pipeline tags, or with those of tags and trees
+    if there are heads as well and it parses; or, of given words, those of tags and trees. Beside
+    them stand the counts behind them, and what was evaluated on what.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
     training corpus as well. Raises ValueError and OSError as `read_sentences`, `load_pipeline` and
-    `score_tags`, and if the output cannot be written.
+    `score_words`, and if the output cannot be written.
     """
     from dataclasses import asdict
 
@@ -145,14 +154,20 @@ def evaluate(
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
     nlp = load_pipeline(pipeline)
-    scores: SegmentationScores | TaggingScores
-    if given is Given.words:
-        scores = score_tags(nlp, sentences, vocabulary)
+    scores: Sequence[SegmentationScores | TaggingScores | ParsingScores]
+    if given is Given.text:
+        scores = [score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)]
     else:
-        scores = score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)
+        tags = given is Given.words_and_tags
+        scores = score_words(nlp, sentences, vocabulary, tags=tags)
+    figures: dict[str, float | None] = {}
+    counts: dict[str, Any] = {"sentences": len(sentences)}
+    for part in scores:
+        figures |= part.as_dict()
+        counts |= asdict(part)
     report: dict[str, Any] = {
-        **scores.as_dict(),
-        "counts": {"sentences": len(sentences), **asdict(scores)},
+        **figures,
+        "counts": counts,
         "pipeline": {
             "lang": nlp.meta["lang"],
             "name": nlp.meta["name"],
@@ -201,15 +216,23 @@ def score_pipeline(
     """Segment the characters of each gold sentence, and score the words.
 
     vocabulary: the words of the training corpus. White space within words is left out on both
-    sides. The scores are `JointScores` if all gold words have tags and the pipeline tags. Shows a
-    progress bar on standard error, if that is a terminal. Raises ValueError if there are no words
-    to score, or the pipeline cannot segment.
+    sides. The scores are `JointScores` if all gold words have tags and the pipeline tags, or
+    `TextParsingScores` if they have heads as well and it parses. Shows a progress bar on standard
+    error, if that is a terminal. Raises ValueError if there are no words to score, or the pipeline
+    cannot segment.
     """
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import segmented, tagged, tags_texts
+    from spacy_structreg.cli.pipelines import (
+        parsing_pipes,
+        processed,
+        segmented,
+        tagged,
+        tags_texts,
+    )
     from spacy_structreg.metrics.joint import score_joint
     from spacy_structreg.metrics.segmentation import score_segmentation
+    from spacy_structreg.pipeline.parsing_scorer import score_texts
 
     gold = [squeezed(sentence.words) for sentence in sentences]
     if not any(gold):
@@ -217,51 +240,90 @@ def score_pipeline(
     texts = map("".join, gold)
     progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
     pairs = list(map(gold_tags, sentences))
-    if tags_texts(nlp) and all(tag for sentence in pairs for _, tag in sentence):
+    with_tags = tags_texts(nlp) and all(tag for sentence in pairs for _, tag in sentence)
+    if with_tags and parsing_pipes(nlp) and all(sentence.heads for sentence in sentences):
+        references = (doc_of_sentence(nlp.vocab, sentence) for sentence in sentences)
+        with tqdm(processed(nlp, texts, n_threads=n_threads), **progress) as docs:
+            return score_texts(zip(references, docs, strict=True), vocabulary)
+    if with_tags:
         with tqdm(tagged(nlp, texts, n_threads=n_threads), **progress) as found:
             return score_joint(pairs, found, vocabulary)
     with tqdm(segmented(nlp, texts, n_threads=n_threads), **progress) as bar:
         return score_segmentation(gold, bar, vocabulary)
 
 
-def score_tags(
-    nlp: Language, sentences: list[Sentence], vocabulary: set[str] | None = None
-) -> TaggingScores:
-    """Let the pipes of a pipeline tag the gold words of each sentence, and score the tags.
+def score_words(
+    nlp: Language,
+    sentences: list[Sentence],
+    vocabulary: set[str] | None = None,
+    *,
+    tags: bool = False,
+) -> list[TaggingScores | ParsingScores]:
+    """Let the pipes of a pipeline tag and parse the gold words, and score tags and trees.
 
-    vocabulary: the words of the training corpus. Gold words without a tag do not count. Shows a
-    progress bar on standard error, if that is a terminal. Raises ValueError if there are no tags to
-    score, or no pipe tags.
+    vocabulary: the words of the training corpus. tags: whether the pipeline is given gold tags;
+    pipes that tag are left out then, and tags are not scored. Gold words without a tag or a head do
+    not count. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
+    no pipe finds anything that the gold corpus has, or one that does has not been trained.
     """
     from spacy.tokens import Doc
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import tagging_pipes
+    from spacy_structreg.cli.pipelines import parsing_pipes, tagging_pipes
     from spacy_structreg.metrics.tagging import TaggingScorer
     from spacy_structreg.pipeline.documents import tagged_words
+    from spacy_structreg.pipeline.parsing_scorer import score_trees
 
-    gold = [pairs for pairs in map(gold_tags, sentences) if pairs]
-    if not any(tag for pairs in gold for _, tag in pairs):
+    gold = [doc_of_sentence(nlp.vocab, sentence) for sentence in sentences]
+    has_tags, has_trees = (any(map(has, gold)) for has in (is_tagged, is_parsed))
+    if tags and not has_tags:
+        raise ValueError("the gold corpus has no tags to give; write --gold words")
+    if not has_tags and not has_trees:
         raise ValueError("the gold corpus has no tags to score")
-    if not tagging_pipes(nlp):
+    taggers = [] if tags or not has_tags else tagging_pipes(nlp)
+    parsers = parsing_pipes(nlp) if has_trees else []
+    if not taggers and not parsers:
         raise ValueError(
-            "no pipe of the pipeline tags given words (a tokenizer tags the words that it finds "
-            "itself); train one with 'init-config --task tag', or leave --gold words out"
+            f"no pipe of the pipeline {'parses' if tags else 'tags'} given words (a tokenizer tags "
+            "the words that it finds itself), or the gold corpus has nothing to score it by; train "
+            f"one with 'init-config --task {'parse' if tags else 'tag'}', or give another --gold"
         )
-    words = ([word for word, _ in pairs] for pairs in gold)
-    docs = nlp.pipe(Doc(nlp.vocab, words=each, spaces=[False] * len(each)) for each in words)
-    scorer = TaggingScorer(vocabulary)
-    any_tag = False
-    with tqdm(docs, desc="evaluate", unit=" sentences", total=len(gold), disable=None) as bar:
-        for pairs, doc in zip(gold, bar, strict=True):
-            tags = [tag for _, tag in tagged_words(doc)]
-            any_tag = any_tag or any(tags)
-            scorer.add(pairs, tags)
-    if not any_tag:
-        raise ValueError(
-            f"the pipeline gave no tag to any word; train {', '.join(tagging_pipes(nlp))} first"
+    words = (
+        Doc(
+            nlp.vocab,
+            words=[token.text for token in doc],
+            spaces=[False] * len(doc),
+            tags=[token.tag_ for token in doc] if tags else None,
         )
-    return scorer.scores()
+        for doc in gold
+    )
+    progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
+    with nlp.select_pipes(disable=tagging_pipes(nlp) if tags else []):
+        docs = list(tqdm(nlp.pipe(words), **progress))
+    for names, has, what in ((taggers, is_tagged, "tag"), (parsers, is_parsed, "head")):
+        if names and not any(map(has, docs)):
+            raise ValueError(
+                f"the pipeline gave no {what} to any word; train {', '.join(names)} first"
+            )
+    scores: list[TaggingScores | ParsingScores] = []
+    if taggers:
+        scorer = TaggingScorer(vocabulary)
+        for wanted, found in zip(gold, docs, strict=True):
+            scorer.add(tagged_words(wanted), [tag for _, tag in tagged_words(found)])
+        scores.append(scorer.scores())
+    if parsers:
+        scores.append(score_trees(zip(gold, docs, strict=True)))
+    return scores
+
+
+def is_tagged(doc: Doc) -> bool:
+    """Whether a word of a Doc has a tag."""
+    return bool(doc.has_annotation("TAG"))
+
+
+def is_parsed(doc: Doc) -> bool:
+    """Whether a word of a Doc has a head."""
+    return bool(doc.has_annotation("DEP"))
 
 
 def gold_tags(sentence: Sentence) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""`structreg fit`: train a config's tokenizer or tagger by its own `fit`, without spaCy's loop."""
+"""`structreg fit`: train the model of a config by its own `fit`, without spaCy's loop."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def fit_command(
         Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
 ) -> None:
-    """Train the tokenizer or the tagger of a config in a fraction of the time of `spacy train`.
+    """Train the tokenizer, the tagger or the parser of a config, much faster than `spacy train`.
 
     The epoch that is best on the development corpus is kept. Seed and most epochs are those of
     [training]; settings are changed as with `spacy train`, for example
@@ -103,10 +103,10 @@ def fit(
     from spacy_structreg.corpora.files import replace_text
 
     training = load_training(config, overrides)
-    gold, held_out = training.sentences(train), training.sentences(dev)
-    whole = None if everything is None else training.sentences(everything)
     # Labels, records and the like of the model are those of `fit`, which begins anew.
     training.initialize(train)
+    gold, held_out = training.sentences(train), training.sentences(dev, "dev")
+    whole = None if everything is None else training.sentences(everything)
     training.apply_settings()
     model = training.model
     model.patience = patience

@@ -45,6 +45,10 @@ ABOUT_TOKENIZER_PIPELINE = """\
 # The tokenizer is trained in a run of its own. Pipes that work on words are trained afterwards, in
 # another run, which takes the tokenizer over with spacy.copy_from_base_model.v1."""
 
+ABOUT_GOLD_OF_PARSER = """\
+# The gold annotation that the parser is given. Tags should be as good as those that it will meet:
+# 'python -m spacy structreg jackknife' writes a training corpus with such tags."""
+
 
 class Task(str, Enum):
     """What a config trains."""
@@ -52,6 +56,7 @@ class Task(str, Enum):
     segment = "segment"
     joint = "joint"
     tag = "tag"
+    parse = "parse"
 
 
 def init_config_command(
@@ -68,7 +73,7 @@ def init_config_command(
             "--task",
             "-t",
             help="What is to be trained: segment, a tokenizer; joint, a tokenizer that tags its "
-            "words; tag, a pipe that tags given words",
+            "words; tag, a pipe that tags given words; parse, a pipe that parses tagged words",
         ),
     ],
     lang: Annotated[str, typer.Option("--lang", "-l", help="spaCy's code of the language")] = "zh",
@@ -102,7 +107,9 @@ def init_config_command(
     base: Annotated[
         str | None,
         typer.Option(
-            "--base", help="tag: folder or package of the pipeline whose tokenizer is taken over"
+            "--base",
+            help="tag, parse: folder or package of the pipeline whose tokenizer is taken over; "
+            "parse: and whose pipes tag the words, also those of the development corpus",
         ),
     ] = None,
     force: Annotated[
@@ -145,11 +152,13 @@ def init_config(
     tags: whether a segmenter learns from tags; None for if each word of `train` has one.
     tag_map: of a joint tagger, a name of `corpora.tag_maps`, or ``"none"``; None for the table that
     has the tags of `train`, if there is one.
-    base: of a tagger, the pipeline whose tokenizer is taken over; None for that of the language.
+    base: of a tagger or parser, the pipeline whose tokenizer is taken over; None for that of the
+        language. Of a parser, also its pipes that tag; without them, words of the development
+        corpus have gold tags.
 
     Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without the
-    tags that are to be learnt, and as `read_sentences` for the training corpus; OSError if that
-    cannot be read.
+    tags or trees that are to be learnt, and as `read_sentences` for the training corpus; OSError if
+    that cannot be read.
     """
     from spacy.util import get_lang_class
 
@@ -159,21 +168,28 @@ def init_config(
         raise ValueError(
             f"spaCy has no language {lang!r}; choose one of its codes, such as zh"
         ) from error
-    if base is not None and task is not Task.tag:
-        raise ValueError("--base is for the task tag: the tokenizer of another task is trained")
+    of_words = task in (Task.tag, Task.parse)
+    if base is not None and not of_words:
+        raise ValueError(
+            "--base is for the tasks tag and parse: the tokenizer of another task is trained"
+        )
     eval_frequency, patience = EVAL_FREQUENCY, 0
     counts: Counter[str] = Counter()
+    n_trees = 0
     if train is not None:
         n_sentences = 0
         for sentence in read_sentences(train, as_trained_on(train)):
             n_sentences += 1
+            n_trees += sentence.heads is not None
             counts.update(sentence.tags or [""])
         # Batches of an epoch, the last of which may be smaller.
         eval_frequency = -(-n_sentences // BATCH_SIZE)
         patience = PATIENCE_EPOCHS * eval_frequency
     has_tags = bool(counts) and not counts[""]
-    # A tagger leaves sentences out that lack tags, but some there must be.
-    enough = bool(counts.keys() - {""}) if task is Task.tag else has_tags
+    # Sentences that lack tags are left out, but some there must be.
+    enough = bool(counts.keys() - {""}) if of_words else has_tags
+    if train is not None and task is Task.parse and not n_trees:
+        raise ValueError(f"{train}: no sentence has a tree, from which the config would learn")
     if train is not None and not enough and (task is not Task.segment or tags):
         raise ValueError(f"{train}: not all words have tags, from which the config would learn")
     values = {
@@ -187,10 +203,14 @@ def init_config(
         "tokenizer_arguments": texts.ZH_ARGUMENTS if lang == "zh" else "",
         "before_init": "before_init = null\n",
         "rules": "",
+        "frozen": "[]",
     }
     if task is Task.tag:
-        values |= values_of_tagger(lang, base)
+        values |= values_of_pipe(lang, base) | values_of_tagger(lang)
         return filled(texts.PIPELINE_OF_TAGGER, values)
+    if task is Task.parse:
+        values |= values_of_pipe(lang, base) | values_of_parser(lang, base)
+        return filled(texts.PIPELINE_OF_PARSER, values)
     joint = task is Task.joint
     values |= values_of_tokenizer(joint=joint, tags=joint or (has_tags if tags is None else tags))
     if joint:
@@ -235,19 +255,22 @@ def values_of_tokenizer(*, joint: bool, tags: bool) -> dict[str, Any]:
         "ruler": "",
         "about_gold": "# A tokenizer is given no gold annotation.",
         "gold": "[]",
+        "dev_gold": "[]",
         "trained": "tokenizer",
         "scores": texts.JOINT_SCORES if joint else texts.SEGMENTATION_SCORES,
         **learning_values(of_model.DEFAULT_LEARNING),
     }
 
 
-def values_of_tagger(lang: str, base: str | None) -> dict[str, Any]:
-    """What stands in the places of a tagger's config. Raises ValueError as `load_pipeline`."""
+def values_of_pipe(lang: str, base: str | None) -> dict[str, Any]:
+    """What stands in the places of a config of a pipe that works on given words.
+
+    Raises ValueError as `load_pipeline`.
+    """
     import spacy
     from thinc.api import Config
 
     from spacy_structreg.cli.pipelines import load_pipeline
-    from spacy_structreg.estimators.tagger import DEFAULT_LEARNING
 
     nlp = spacy.blank(lang) if base is None else load_pipeline(base)
     if nlp.lang != lang:
@@ -257,17 +280,9 @@ def values_of_tagger(lang: str, base: str | None) -> dict[str, Any]:
     block = Config({"nlp": {"tokenizer": nlp.config["nlp"]["tokenizer"]}}).to_str()
     values = {
         "about_pipeline": "# Words are those of the corpus in training, and of the tokenizer then.",
-        "pipeline": '["tagger"]',
         "tokenizer_block": block.replace("[nlp]\n\n", "").strip() + "\n\n",
-        "model": "components.tagger.model",
-        "templates": json.dumps("words" if lang in WITHOUT_ALPHABET else "latin"),
         "unit": "words",
         "a_unit": "a word",
-        "about_gold": '# The gold annotation that the tagger is given: with "sents" as well, it '
-        "sees sentences one by one.",
-        "gold": '["words"]',
-        "trained": "tagger",
-        **learning_values(DEFAULT_LEARNING),
     }
     if base is not None:
         values["before_init"] = ""
@@ -277,6 +292,53 @@ def values_of_tagger(lang: str, base: str | None) -> dict[str, Any]:
             f"tokenizer = {config_path(Path(base))}\nvocab = null\n\n"
         )
     return values
+
+
+def values_of_tagger(lang: str) -> dict[str, Any]:
+    """What else stands in the places of a tagger's config."""
+    from spacy_structreg.estimators.tagger import DEFAULT_LEARNING
+
+    return {
+        "pipeline": '["tagger"]',
+        "model": "components.tagger.model",
+        "templates": json.dumps("words" if lang in WITHOUT_ALPHABET else "latin"),
+        "about_gold": '# The gold annotation that the tagger is given: with "sents" as well, it '
+        "sees sentences one by one.",
+        "gold": '["words"]',
+        "dev_gold": '["words"]',
+        "trained": "tagger",
+        **learning_values(DEFAULT_LEARNING),
+    }
+
+
+def values_of_parser(lang: str, base: str | None) -> dict[str, Any]:
+    """What else stands in the places of a parser's config."""
+    from spacy_structreg.cli.pipelines import load_pipeline, tagging_pipes
+    from spacy_structreg.learn.settings import Learning
+
+    nlp = None if base is None else load_pipeline(base)
+    taggers = [] if nlp is None else tagging_pipes(nlp)
+    sources = "".join(
+        f"# Tags words for the parser, and is not trained here.\n[components.{name}]\n"
+        f"source = {config_path(Path(base or ''))}\n\n"
+        for name in taggers
+    )
+    # The figures of pipes that are not trained here do not count.
+    metas = [] if nlp is None else map(nlp.get_pipe_meta, taggers)
+    others = dict.fromkeys(name for meta in metas for name in meta.default_score_weights or ())
+    return {
+        "pipeline": json.dumps([*taggers, "parser"]),
+        "sources": sources,
+        "frozen": json.dumps(taggers),
+        "other_scores": "".join(f"{name} = null\n" for name in others),
+        "model": "components.parser.model",
+        "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
+        "about_gold": ABOUT_GOLD_OF_PARSER,
+        "gold": '["words", "tags"]',
+        "dev_gold": '["words"]' if taggers else '["words", "tags"]',
+        "trained": "parser",
+        **learning_values(Learning()),
+    }
 
 
 def learning_values(learning: Learning) -> dict[str, str]:

@@ -79,14 +79,14 @@ def jackknife(
     if output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy")
     training = load_training(config, overrides)
-    tagger = training.tagger
-    if tagger is None:
+    tagger = training.pipe
+    if not isinstance(tagger, StructregTagger):
         raise ValueError(
             f"{config}: there is no structreg_tagger to train; make a config with "
             "'python -m spacy structreg init-config --task tag'"
         )
     training.apply_settings()
-    examples = list(training.examples(corpus))
+    examples = training.examples(corpus)
     bounds = fold_bounds(len(examples), n_folds)
     gold = [tagger.gold(example)[0] for example in examples]
 

@@ -1,4 +1,4 @@
-"""Pipelines, as far as the commands need them: what they find in texts, and which pipes tag."""
+"""Pipelines, as far as the commands need them: what they find in texts, which pipes find what."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
-__all__ = ["load_pipeline", "segmented", "tagged", "tagging_pipes", "tags_texts"]
+__all__ = [
+    "load_pipeline",
+    "parsing_pipes",
+    "processed",
+    "segmented",
+    "tagged",
+    "tagging_pipes",
+    "tags_texts",
+]
 
 
 def load_pipeline(name: str) -> Language:
@@ -51,18 +60,24 @@ def tagged(
     """
     from spacy_structreg.pipeline.documents import tagged_words
     from spacy_structreg.pipeline.joint_tagger import JointTagger
-    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
     if isinstance(nlp.tokenizer, JointTagger) and not tagging_pipes(nlp):
         yield from nlp.tokenizer.tagged_words(texts, n_threads=n_threads)
-        return
+    else:
+        yield from map(tagged_words, processed(nlp, texts, n_threads=n_threads))
+
+
+def processed(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[Doc]:
+    """Yield the Doc of each text, as all pipes leave it; otherwise as `segmented`."""
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+
     if isinstance(nlp.tokenizer, ModelTokenizer):
         # Which says that a model has not been trained, where Docs would be of characters.
         nlp.tokenizer.words(())
         docs: Iterable[Any] = nlp.tokenizer.pipe(texts, n_threads=n_threads)
     else:
         docs = texts
-    yield from map(tagged_words, nlp.pipe(docs))
+    yield from nlp.pipe(docs)
 
 
 def tagging_pipes(nlp: Language) -> list[str]:
@@ -74,6 +89,11 @@ def tagging_pipes(nlp: Language) -> list[str]:
         # Pipes of ours say which of the two they write.
         and getattr(pipe, "attribute", "tag") != "pos"
     ]
+
+
+def parsing_pipes(nlp: Language) -> list[str]:
+    """The names of the pipes that write ``token.head`` and ``token.dep_``."""
+    return [name for name in nlp.pipe_names if "token.dep" in nlp.get_pipe_meta(name).assigns]
 
 
 def tags_texts(nlp: Language) -> bool:

@@ -2,63 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from spacy.language import Language
     from spacy.training import Example
 
-    from spacy_structreg.pipeline.tagger import StructregTagger
+    from spacy_structreg.pipeline.component import EstimatorPipe
 
 __all__ = ["Training", "load_training"]
+
+Part: TypeAlias = Literal["train", "dev"]
+PARTS: Final[tuple[Part, ...]] = ("train", "dev")
 
 
 @dataclass
 class Training:
-    """The one part of a pipeline that is to be trained: its tokenizer, or a tagger.
+    """The one part of a pipeline that is to be trained: its tokenizer, or a component of ours.
 
-    nlp: the pipeline. tagger: the component; None if it is the tokenizer. gold: the setting of the
-    reader of the training corpus. settings: the block ``[training]``.
+    nlp: the pipeline. pipe: the component; None if it is the tokenizer. gold: the setting of the
+    readers of the corpora, by their names in ``[corpora]``. settings: the block ``[training]``.
     """
 
     nlp: Language
-    tagger: StructregTagger | None
-    gold: list[Any]
+    pipe: EstimatorPipe | None
+    gold: dict[Part, list[Any]]
     settings: dict[str, Any]
 
     @property
     def model(self) -> Any:
         """The estimator that is to be trained."""
-        return self.tokenizer.model if self.tagger is None else self.tagger.estimator
+        return self.tokenizer.model if self.pipe is None else self.pipe.estimator
 
     @property
     def tokenizer(self) -> Any:
         """The tokenizer of the pipeline."""
         return self.nlp.tokenizer
 
-    def examples(self, path: Path) -> Iterable[Example]:
-        """A corpus, as training in spaCy reads it. Raises ValueError as its reader."""
+    def examples(self, path: Path, part: Part = "train") -> list[Example]:
+        """A corpus, as spaCy's training and evaluation see it. Raises ValueError as its reader.
+
+        part: as what. What is predicted of the training corpus is what the pipes say that are
+        named in ``annotating_components``; of the development corpus, what all pipes say. These
+        are the pipes before the component that are trained already, or have nothing to learn.
+        """
         from spacy.training import Example
 
         from spacy_structreg.pipeline.readers import create_corpus, read_references
 
-        if self.tagger is not None:
-            return create_corpus(path, self.gold)(self.nlp)
-        # What a tokenizer would predict is not looked at.
-        return (Example(doc, doc) for doc in read_references(self.nlp, path))
+        if self.pipe is None:
+            # What a tokenizer would predict is not looked at.
+            return [Example(doc, doc) for doc in read_references(self.nlp, path)]
+        examples = list(create_corpus(path, self.gold[part])(self.nlp))
+        if names := self._annotating(part):
+            with self.nlp.select_pipes(enable=names):
+                docs = list(self.nlp.pipe(example.predicted for example in examples))
+            for example, doc in zip(examples, docs, strict=True):
+                example.predicted = doc
+        return examples
 
-    def sentences(self, path: Path) -> list[Sequence[Any]]:
-        """The gold sentences of a corpus. Raises ValueError as `examples`."""
-        if self.tagger is None:
-            return [self.tokenizer.gold(example.reference) for example in self.examples(path)]
-        found: list[Sequence[Any]] = []
-        for example in self.examples(path):
-            found += self.tagger.gold(example)[0]
+    def _annotating(self, part: Part) -> list[str]:
+        ready = [
+            name
+            for name, pipe in takewhile(lambda named: named[1] is not self.pipe, self.nlp.pipeline)
+            if name in frozen(self.settings) or not getattr(pipe, "is_trainable", False)
+        ]
+        annotating = self.settings.get("annotating_components") or []
+        return [name for name in ready if part == "dev" or name in annotating]
+
+    def sentences(self, path: Path, part: Part = "train") -> list[Any]:
+        """The gold sentences of a corpus. part: as of `examples`, which raises ValueError."""
+        if self.pipe is None:
+            return [self.tokenizer.gold(each.reference) for each in self.examples(path, part)]
+        found: list[Any] = []
+        for example in self.examples(path, part):
+            found += self.pipe.gold(example)[0]
         return found
 
     def initialize(self, path: Path) -> None:
@@ -68,7 +89,7 @@ class Training:
         """
         from spacy.util import get_sourced_components
 
-        examples = list(self.examples(path))
+        examples = self.examples(path)
         ready = [*frozen(self.settings), *get_sourced_components(self.nlp.config)]
         with self.nlp.select_pipes(disable=[name for name in ready if self.nlp.has_pipe(name)]):
             self.nlp.initialize(lambda: examples)
@@ -84,13 +105,14 @@ class Training:
 def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Training:
     """Make the pipeline of a config, and find out what is to be trained in it.
 
-    That is the tagger, or the tokenizer if there is no tagger, or the pipe that trains tokenizers.
-    Raises ValueError if neither is of this package, or there is more than one tagger to train.
+    That is the component of ours, or the tokenizer if there is none, or the pipe that trains
+    tokenizers. Raises ValueError if neither is of this package, or there is more than one component
+    to train.
     """
     from spacy.util import load_config, load_model_from_config
     from thinc.api import fix_random_seed
 
-    from spacy_structreg.pipeline.tagger import StructregTagger
+    from spacy_structreg.pipeline.component import EstimatorPipe
     from spacy_structreg.pipeline.tokenizer import ModelTokenizer
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
@@ -101,21 +123,22 @@ def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Trai
         fix_random_seed(training["seed"])
     nlp = load_model_from_config(settings, auto_fill=True)
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
-    taggers = [(name, pipe) for name, pipe in pipes if isinstance(pipe, StructregTagger)]
-    if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not taggers:
+    ours = [(name, pipe) for name, pipe in pipes if isinstance(pipe, EstimatorPipe)]
+    corpora = settings.get("corpora", {})
+    gold = {part: corpora.get(part, {}).get("gold") or ["words"] for part in PARTS}
+    if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not ours:
         if not isinstance(nlp.tokenizer, ModelTokenizer):
             raise ValueError(
-                f"{config}: the tokenizer is none of spacy_structreg, and there is no "
-                "structreg_tagger; make a config with 'python -m spacy structreg init-config'"
+                f"{config}: the tokenizer is none of spacy_structreg, and there is no component of "
+                "it to train; make a config with 'python -m spacy structreg init-config'"
             )
-        return Training(nlp, None, [], training)
-    if len(taggers) > 1:
+        return Training(nlp, None, gold, training)
+    if len(ours) > 1:
         raise ValueError(
-            f"{config}: there is more than one tagger to train "
-            f"({', '.join(name for name, _ in taggers)}); name the others in frozen_components"
+            f"{config}: there is more than one component to train "
+            f"({', '.join(name for name, _ in ours)}); name the others in frozen_components"
         )
-    reader = settings.get("corpora", {}).get("train", {})
-    return Training(nlp, taggers[0][1], reader.get("gold") or ["words"], training)
+    return Training(nlp, ours[0][1], gold, training)
 
 
 def frozen(training: dict[str, Any]) -> list[str]:

@@ -82,7 +82,10 @@ def head_of(token: Token) -> Token | None:
     White space is passed over: what is above it is the head.
     """
     below = token
-    while below.has_head():
+    # No more steps than there are tokens: damaged Docs have heads that go in a circle.
+    for _ in token.doc:
+        if not below.has_head():
+            break
         above = below.head
         if above.i == below.i:
             return token

@@ -14,7 +14,7 @@ from spacy.util import load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.corpus_files import read_sentences
-from spacy_structreg.cli.evaluate import score_pipeline, score_tags
+from spacy_structreg.cli.evaluate import score_pipeline, score_words
 from spacy_structreg.cli.init_config import Task, init_config
 from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.pipelines import load_pipeline
@@ -40,14 +40,21 @@ def tag(words: list[str]) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]) -> Path:
-    """The corpus of these tests, four times, with tags."""
+    """The corpus of these tests, four times, with tags; each word hangs on the first."""
     path = tmp_path_factory.mktemp("tags") / "corpus.spacy"
     vocab = Vocab()
     docs = [
-        Doc(vocab, words=words, spaces=[False] * len(words), tags=[t for _, t in tag(words)])
+        Doc(
+            vocab,
+            words=words,
+            spaces=[False] * len(words),
+            tags=[t for _, t in tag(words)],
+            heads=[0] * len(words),
+            deps=["ROOT", *["dep"] * (len(words) - 1)],
+        )
         for words in sentences * 4
     ]
-    DocBin(docs=docs, attrs=["ORTH", "TAG", "SENT_START"]).to_disk(path)
+    DocBin(docs=docs).to_disk(path)
     return path
 
 
@@ -122,9 +129,10 @@ def test_settings_that_are_refused(corpus: Path, tmp_path: Path, fails: Fails) -
     for options, message in [
         (("--task", "joint", "--train", text), "train.txt: not all words have tags"),
         (("--task", "tag", "--train", text), "train.txt: not all words have tags"),
+        (("--task", "parse", "--train", text), "train.txt: no sentence has a tree"),
         (("--task", "segment", "--tags", "--train", text), "train.txt: not all words have tags"),
         (("--task", "joint", "--tag-map", "ctb5"), "'ctb5' is no table of tags"),
-        (("--task", "joint", "--base", "x"), "--base is for the task tag"),
+        (("--task", "joint", "--base", "x"), "--base is for the tasks tag and parse"),
     ]:
         assert message in fails("init-config", output, *options)
         assert not output.exists()
@@ -194,7 +202,7 @@ def test_tags_of_given_words(
     assert "no tags to score" in fails("evaluate", pipeline, train, "--gold", "words")
     untrained = load_model_from_config(load_config_from_str(init_config(Task.tag)), auto_fill=True)
     with pytest.raises(ValueError, match="gave no tag to any word; train tagger first"):
-        score_tags(untrained, list(read_sentences(gold)))
+        score_words(untrained, list(read_sentences(gold)))
 
 
 def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> None:
