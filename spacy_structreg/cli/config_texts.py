@@ -331,7 +331,7 @@ overwrite = true
 
 [components.parser.model]
 @architectures = "spacy_structreg.DependencyParser.v1"
-# The transition system.
+# The transition system: "arc_eager" or "arc_standard".
 system = "arc_eager"
 # The features: the name of a table, or templates of one's own; null for the table of the system.
 templates = null
@@ -341,6 +341,8 @@ labelled = true
 half_width = true
 # How many states are kept, in training and in prediction: 1 is about ten times as fast as 16.
 beam = 16
+# Merge states that no later score can tell apart; null does so for arc_standard.
+merge = null
 # Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; null for
 # "max_violation", and for "every" with beam = 1.
 update = null

@@ -103,6 +103,14 @@ def test_trees_are_those_that_were_learnt(nlp: Language) -> None:
     assert nlp.get_pipe("parser").labels == ("advmod", "amod", "nsubj", "obj", "punct")
 
 
+def test_the_other_system() -> None:
+    nlp = trained(model={"system": "arc_standard", "beam": 4})
+    parser = nlp.get_pipe("parser").estimator
+    assert (parser.system, parser.beam, parser.merge) == ("arc_standard", 4, True)
+    for row in GOLD:
+        assert tree(nlp(tagged_doc(nlp.vocab, row))) == expected(row)
+
+
 def test_streams_and_empty_docs(nlp: Language) -> None:
     docs = [tagged_doc(nlp.vocab, row) for row in GOLD]
     docs[2:2] = [new_doc(nlp.vocab, []), new_doc(nlp.vocab, ["\n"])]
