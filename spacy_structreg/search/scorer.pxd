@@ -116,7 +116,10 @@ cdef class StateScorer:
     cdef int _score_event(
         self, const char* states, Py_ssize_t n, int event, bint places_only
     ) except -1 nogil
-    cdef bint _recall(self, int g, const uint64_t* anchors, int64_t* vector) except -1 nogil
+    cdef bint _is_known(
+        self, int g, const uint64_t* anchors, uint64_t* signature, int64_t* vector
+    ) noexcept nogil
+    cdef int64_t _new_memory(self, int g, uint64_t signature) except -1 nogil
     cdef int _add_job(
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
     ) except -1 nogil

@@ -267,8 +267,15 @@ cdef class StateScorer:
                     continue
                 width = self._widths[e]
                 event_scores = scores if self._plain else self._event_scores + self._offsets[e]
-                memset(event_scores, 0, width * sizeof(double))
                 g = self._first_group[e]
+                if g < self._first_group[e + 1] and places[g] >= 0:
+                    vector = self._vectors + places[g]
+                    for i in range(width):
+                        event_scores[i] = 0.0 + vector[i]
+                    # All that follows from the place stands together in the first.
+                    g += max(1, self._n_of_place[e])
+                else:
+                    memset(event_scores, 0, width * sizeof(double))
                 while g < self._first_group[e + 1]:
                     if places[g] >= 0:
                         vector = self._vectors + places[g]
@@ -277,10 +284,7 @@ cdef class StateScorer:
                     elif places[g] < NO_ROW:
                         row = <int32_t> (FIRST_ROW - places[g])
                         (<Rows> self._tables[e]).add_run(&row, 1, 0, event_scores)
-                    if g == self._first_group[e]:
-                        g += max(1, self._n_of_place[e])
-                    else:
-                        g += 1
+                    g += 1
             if not self._plain:
                 for action in range(n_actions):
                     if not mask[action]:
@@ -347,6 +351,7 @@ cdef class StateScorer:
         cdef const char* state
         cdef const uint64_t* anchors
         cdef int64_t* places
+        cdef uint64_t signature = 0
         cdef Py_ssize_t s
         cdef int first = self._first_group[event]
         cdef int first_free = first + self._n_of_place[event]
@@ -360,9 +365,11 @@ cdef class StateScorer:
             state = states + s * self.system.state_size
             anchors = self._anchors + s * self.system.n_anchors
             places = self._places + s * self._n_groups
-            if first < first_free and not self._recall(
-                self._n_groups + event, anchors, &places[first]
+            if first < first_free and not (
+                self.memo
+                and self._is_known(self._n_groups + event, anchors, &signature, &places[first])
             ):
+                places[first] = self._new_memory(self._n_groups + event, signature)
                 for g in range(first, first_free):
                     # The first begins the sum, unless it must be kept by itself.
                     if g == first and not self._groups[g].lasts:
@@ -376,33 +383,39 @@ cdef class StateScorer:
                     # No other state waits for the vector.
                     places[g] = NO_ROW
                     self._add_job(g, state, anchors, NOWHERE, NOWHERE)
-                elif not self._recall(g, anchors, &places[g]):
+                elif not (
+                    self.memo and self._is_known(g, anchors, &signature, &places[g])
+                ):
+                    places[g] = self._new_memory(g, signature)
                     self._add_job(g, state, anchors, places[g], NOWHERE)
         self._do_jobs(event)
         return 0
 
-    cdef bint _recall(self, int g, const uint64_t* anchors, int64_t* vector) except -1 nogil:
-        """Find the vector of a group in the memo; returns False if it is new, and all zeros."""
-        cdef int width = self._widths[self._groups[g].event]
-        cdef uint64_t signature
-        cdef Memory* memory
-        if not self.memo:
-            vector[0] = self._new_vector(width)
+    cdef bint _is_known(
+        self, int g, const uint64_t* anchors, uint64_t* signature, int64_t* vector
+    ) noexcept nogil:
+        """Whether the memo knows the vector of a group; if not, only the signature is written."""
+        cdef const Memory* memory
+        signature[0] = self._signature(g, anchors)
+        memory = self._memory_of(signature[0])
+        if memory.age != self._age:
             return False
-        signature = self._signature(g, anchors)
-        memory = self._memory_of(signature)
-        if memory.age == self._age:
-            vector[0] = memory.vector
-            return True
-        if self._n_memories * 2 >= self._memory_slots:
-            self._grow_memories()
+        vector[0] = memory.vector
+        return True
+
+    cdef int64_t _new_memory(self, int g, uint64_t signature) except -1 nogil:
+        """A vector of zeros for a group, of which the memo knows from now on."""
+        cdef int64_t vector = self._new_vector(self._widths[self._groups[g].event])
+        cdef Memory* memory
+        if self.memo:
+            if self._n_memories * 2 >= self._memory_slots:
+                self._grow_memories()
             memory = self._memory_of(signature)
-        vector[0] = self._new_vector(width)
-        self._n_memories += 1
-        memory.age = self._age
-        memory.signature = signature
-        memory.vector = vector[0]
-        return False
+            memory.age = self._age
+            memory.signature = signature
+            memory.vector = vector
+            self._n_memories += 1
+        return vector
 
     cdef int _add_job(
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
