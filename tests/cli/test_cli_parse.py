@@ -1,0 +1,274 @@
+"""Trees on the command line: convert, configs, fit, evaluate, average."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config, load_config_from_str, load_model_from_config
+from spacy.vocab import Vocab
+
+from spacy_structreg.cli.corpus_files import CorpusOptions, Sentence, read_sentences
+from spacy_structreg.cli.evaluate import score_words
+from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.cli.training import load_training
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.estimators.dependency_parser import DependencyParser
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+# A word, its tag, its head from 1 (0: the root) and its relation.
+TREES = [
+    "我/PN/2/nsubj 看/VV/0/root 书/NN/2/obj 。/PU/2/punct",
+    "他/PN/2/nsubj 写/VV/0/root 字/NN/2/obj 。/PU/2/punct",
+    "小/JJ/2/amod 王/NR/3/nsubj 看/VV/0/root 字/NN/3/obj",
+    "旧/JJ/2/amod 书/NN/4/nsubj 很/AD/4/advmod 好/VA/0/root ！/PU/4/punct",
+    "他/PN/3/nsubj 也/AD/3/advmod 看/VV/0/root 旧/JJ/5/amod 书/NN/3/obj 。/PU/3/punct",
+]
+EPOCHS = 6
+
+Row = tuple[str, str, int, str]
+
+
+def rows_of(tree: str) -> list[Row]:
+    split = (word.split("/") for word in tree.split())
+    return [(form, tag, int(head), relation) for form, tag, head, relation in split]
+
+
+def conllu(trees: list[str]) -> str:
+    blocks = []
+    for tree in trees:
+        rows = enumerate(rows_of(tree), start=1)
+        blocks.append(
+            "".join(
+                f"{i}\t{form}\t_\t_\t{tag}\t_\t{head}\t{relation}\t_\tSpaceAfter=No\n"
+                for i, (form, tag, head, relation) in rows
+            )
+        )
+    return "\n".join(blocks) + "\n"
+
+
+def sentence_of(tree: str) -> DependencySentence:
+    """What the parser learns of a tree: the label of roots is spaCy's."""
+    forms, tags, heads, relations = zip(*rows_of(tree), strict=True)
+    return DependencySentence(
+        forms,
+        tags,
+        tuple(head - 1 if head else ROOT for head in heads),
+        tuple("ROOT" if relation == "root" else relation for relation in relations),
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the trees as CoNLL-U, four times to train on and once as gold."""
+    folder = tmp_path_factory.mktemp("parse")
+    (folder / "train.conllu").write_text(conllu(TREES * 4), "utf-8")
+    (folder / "gold.conllu").write_text(conllu(TREES), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def parsing(folder: Path, invoke: Invoke) -> Path:
+    """The folder of a pipeline that tags and parses given words."""
+    output = folder / "parse"
+    if output.exists():
+        return output
+    train, gold = folder / "train.spacy", folder / "gold.spacy"
+    tagger = folder / "tag"
+    shared = ("--train", train, "--dev", gold)
+    settings = ("--training.seed", 3, "--training.max_epochs", EPOCHS)
+    for command in (
+        ("convert", train.with_suffix(".conllu"), train),
+        ("convert", gold.with_suffix(".conllu"), gold),
+        ("init-config", folder / "tag.cfg", "--task", "tag", *shared),
+        ("fit", folder / "tag.cfg", tagger, *shared, *settings),
+        ("init-config", folder / "parse.cfg", "--task", "parse", "--base", tagger, *shared),
+        ("fit", folder / "parse.cfg", output, *shared, *settings),
+    ):
+        assert invoke(*command).exit_code == 0
+    return output
+
+
+def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
+    output = tmp_path / "report.json"
+    result = invoke("evaluate", *arguments, "--output", output)
+    assert result.exit_code == 0, result.output
+    return dict(json.loads(output.read_text("utf-8")))
+
+
+# Corpora -----------------------------------------------------------------------------------------
+
+
+def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    sentences = list(read_sentences(folder / "gold.spacy"))
+    assert sentences[0] == Sentence(
+        words=["我", "看", "书", "。"],
+        tags=["PN", "VV", "NN", "PU"],
+        heads=[1, 1, 1, 1],
+        deps=["nsubj", "ROOT", "obj", "punct"],
+    )
+    back = tmp_path / "back.conllu"
+    assert invoke("convert", folder / "gold.spacy", back).exit_code == 0
+    assert back.read_text("utf-8") == (folder / "gold.conllu").read_text("utf-8")
+
+
+def test_docs_of_several_sentences(tmp_path: Path, invoke: Invoke) -> None:
+    vocab = Vocab()
+    doc = Doc(
+        vocab,
+        words=["我", "看", "\n", "好", "书"],
+        spaces=[False] * 5,
+        heads=[1, 1, 1, 4, 4],
+        deps=["nsubj", "ROOT", "dep", "amod", "ROOT"],
+    )
+    part = Doc(vocab, words=["我", "看"], spaces=[False] * 2, heads=[1, 1], deps=["nsubj", ""])
+    path = tmp_path / "docs.spacy"
+    DocBin(docs=[doc, part]).to_disk(path)
+    whole, incomplete = read_sentences(path)
+    assert (whole.words, whole.heads) == (["我", "看", "好", "书"], [1, 1, 3, 3])
+    assert whole.starts == [True, False, True, False]
+    # Trees in part are none.
+    assert incomplete.heads is incomplete.deps is None
+    assert invoke("convert", path, tmp_path / "docs.conllu").exit_code == 0
+    found = list(read_sentences(tmp_path / "docs.conllu", CorpusOptions()))
+    assert [sentence.heads for sentence in found] == [[1, 1], [1, 1], None]
+
+
+# Configs and fit ---------------------------------------------------------------------------------
+
+
+def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path) -> None:
+    config = load_config(folder / "parse.cfg")
+    assert config["nlp"]["pipeline"] == ["tagger", "parser"]
+    assert config["components"]["tagger"] == {"source": str(folder / "tag")}
+    assert config["training"]["frozen_components"] == ["tagger"]
+    assert config["corpora"]["train"]["gold"] == ["words", "tags"]
+    assert config["corpora"]["dev"]["gold"] == ["words"]
+    assert config["training"]["score_weights"]["tag_acc"] is None
+    # Alone, it needs gold tags for the development corpus, too.
+    alone = load_config_from_str(init_config(Task.parse, lang="en"))
+    assert alone["nlp"]["pipeline"] == ["parser"]
+    assert alone["corpora"]["dev"]["gold"] == ["words", "tags"]
+    assert alone["components"]["parser"]["sentences"] == "doc"
+
+
+def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:
+    nlp = load_pipeline(str(parsing))
+    gold = list(map(sentence_of, TREES))
+    held_out = [
+        DependencySentence(
+            each.words,
+            tuple(nlp.get_pipe("tagger").estimator.predict(list(each.words))),
+            each.heads,
+            each.labels,
+        )
+        for each in gold
+    ]
+    by_hand = DependencyParser(seed=3, epochs=EPOCHS, patience=5).fit(gold * 4, held_out)
+    assert nlp.get_pipe("parser").to_bytes() == by_hand.to_bytes()
+
+
+def test_tags_in_training_are_those_of_the_corpus_and_in_evaluation_those_of_the_pipes(
+    parsing: Path, folder: Path, tmp_path: Path
+) -> None:
+    vocab = Vocab()
+    words = ["我", "看", "书", "。"]
+    tree = {"heads": [1, 1, 1, 1], "deps": ["dep"] * 4}
+    odd = Doc(vocab, words=words, spaces=[False] * 4, tags=["X", "Y", "Z", "X"], **tree)
+    DocBin(docs=[odd]).to_disk(tmp_path / "odd.spacy")
+    training = load_training(folder / "parse.cfg")
+    (train,) = training.sentences(tmp_path / "odd.spacy")
+    (dev,) = training.sentences(tmp_path / "odd.spacy", "dev")
+    assert train.tags == ("X", "Y", "Z", "X")
+    assert dev.tags == ("PN", "VV", "NN", "PU")
+    overrides = {
+        "corpora.train.gold": ["words"],
+        "training.annotating_components": ["tagger"],
+    }
+    training = load_training(folder / "parse.cfg", overrides)
+    assert training.sentences(tmp_path / "odd.spacy")[0].tags == dev.tags
+
+
+# Evaluate ----------------------------------------------------------------------------------------
+
+
+def test_trees_of_given_words(
+    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    gold = folder / "gold.conllu"
+    report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags")
+    assert report["dep_uas"] == report["dep_las"] == report["dep_complete"] == 1.0
+    assert report["given"] == "words,tags"
+    assert not {"tag_acc", "tag_f", "las_f", "seg_f"} & report.keys()
+    # One gold head and one gold label are others, and one gold tag, which the parser is not given.
+    changed = tmp_path / "changed.conllu"
+    trees = [TREES[0].replace("书/NN/2/obj", "书/M/2/iobj"), TREES[1].replace("字/NN/2", "字/NN/1")]
+    changed.write_text(conllu(trees), "utf-8")
+    report = report_of(invoke, tmp_path, parsing, changed, "--gold", "words")
+    assert report["tag_acc"] == report["dep_uas"] == 7 / 8
+    assert report["dep_las"] == 6 / 8
+    assert report["dep_las_nopunct"] == 4 / 6
+    assert report["dep_complete"] == 1 / 2
+    assert report["counts"]["all"]["heads"] == 7
+    without = tmp_path / "without.txt"
+    without.write_text("我 看 书 。\n", "utf-8")
+    assert "no tags to give" in fails("evaluate", parsing, without, "--gold", "words,tags")
+    message = fails("evaluate", folder / "tag", gold, "--gold", "words,tags")
+    assert message.startswith("no pipe of the pipeline parses given words")
+    # Without gold trees, tags alone are scored, and without a parser, too.
+    tagged = tmp_path / "tagged.txt"
+    tagged.write_text("我_PN 看_VV 书_NN 。_PU\n", "utf-8")
+    for pipeline, corpus in ((parsing, tagged), (folder / "tag", gold)):
+        report = report_of(invoke, tmp_path, pipeline, corpus, "--gold", "words")
+        assert report["tag_acc"] == 1.0
+        assert "dep_las" not in report
+
+
+def test_an_untrained_parser_is_no_parser_to_score(folder: Path) -> None:
+    config = load_config_from_str(init_config(Task.parse))
+    untrained = load_model_from_config(config, auto_fill=True)
+    sentences = list(read_sentences(folder / "gold.conllu"))
+    with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
+        score_words(untrained, sentences, tags=True)
+
+
+def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:
+    """Behind spaCy's characters, of which the words of these trees are made."""
+    gold = tmp_path / "gold.conllu"
+    # 看书 is one word here: of 4 predicted words and 3 gold ones, 2 are the same, with their tags.
+    gold.write_text(conllu(["我/PN/2/nsubj 看书/VV/0/root 。/PU/2/punct", TREES[1]]), "utf-8")
+    report = report_of(invoke, tmp_path, parsing, gold)
+    assert report["given"] == "text"
+    assert (report["seg_p"], report["seg_r"]) == (6 / 8, 6 / 7)
+    # The heads of 我 and 。 are not the word that they should be.
+    assert report["tag_f"] == 12 / 15
+    assert report["uas_f"] == report["las_f"] == 8 / 15
+    assert not {"dep_las", "tag_acc", "joint_f"} & report.keys()
+    # Where a word has no head, words with tags are left.
+    gold.write_text(conllu([TREES[1]]).replace("\t2\tpunct", "\t_\t_"), "utf-8")
+    report = report_of(invoke, tmp_path, parsing, gold)
+    assert "joint_f" in report
+    assert "las_f" not in report
+
+
+# Average -----------------------------------------------------------------------------------------
+
+
+def test_parsers_are_averaged(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    shared = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
+    other = tmp_path / "other"
+    settings = ("--training.seed", 4, "--training.max_epochs", 2)
+    assert invoke("fit", folder / "parse.cfg", other, *shared, *settings).exit_code == 0
+    averaged = tmp_path / "averaged"
+    assert invoke("average", parsing, other, averaged).exit_code == 0
+    models = [spacy.load(path).get_pipe("parser").estimator for path in (parsing, other)]
+    by_hand = DependencyParser.average(models)
+    assert spacy.load(averaged).get_pipe("parser").to_bytes() == by_hand.to_bytes()
