@@ -28,6 +28,7 @@ ARTICLES = {
     271: ("test", slice(None)),
 }
 SEGMENTATION = {"train": (1, 816, 931, 1151), "dev": (301,), "test": (271,)}
+STANDARD_FIGURES = "metrics/parse/arc_standard/test.json"
 PARSING = {"train": (1, 271, 301), "dev": (931, 1151), "test": (816,)}
 
 
@@ -111,7 +112,8 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
     options = ("--vars.release", str(release), "--vars.counts", "any", "--vars.models", "2")
     run_project(folder, "segment", *options, data=None)
     run_project(folder, "joint", *options, "--vars.joint_models", "2", data=None)
-    run_project(folder, "prepare-parsing", *options, data=None)
+    run_project(folder, "parse", *options, data=None)
+    run_project(folder, "raw", *options, "--vars.joint_models", "2", data=None)
 
     n_test = sum(map(len, pairs_of(SEGMENTATION["test"])))
     for workflow, figure in (("segment", "seg_f"), ("joint", "joint_f")):
@@ -120,20 +122,48 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
         assert 0.7 < report[figure] < 1
         assert (folder / f"training/{workflow}/model-best").is_dir()
 
+    gold = {}
     for part, articles in PARSING.items():
         expected = pairs_of(articles)
-        trees = list(dependency_sentences(folder / f"corpus/parsing/{part}.conllu"))
-        assert [[*zip(tree.words, tree.tags, strict=True)] for tree in trees] == expected
+        gold[part] = list(dependency_sentences(folder / f"corpus/parsing/{part}.conllu"))
+        assert [[*zip(tree.words, tree.tags, strict=True)] for tree in gold[part]] == expected
         docs = spacy.tokens.DocBin().from_disk(folder / f"corpus/parsing/{part}.spacy")
-        for tree, doc in zip(trees, docs.get_docs(spacy.Vocab()), strict=True):
+        for tree, doc in zip(gold[part], docs.get_docs(spacy.Vocab()), strict=True):
             assert tree.heads.count(ROOT) == 1
             assert is_projective(tree.heads)
             assert [(token.text, token.tag_) for token in doc] == expected.pop(0)
-            heads = [ROOT if token.head == token else token.head.i for token in doc]
-            assert tuple(heads) == tree.heads
+            assert heads_of(doc) == tree.heads
+
+    n_words = sum(len(tree.words) for tree in gold["test"])
+    for pipeline, metrics, system in (
+        ("training/parse/model-best", "metrics/parse.json", "arc_eager"),
+        ("training/parse/arc_standard/model-best", STANDARD_FIGURES, "arc_standard"),
+    ):
+        nlp = spacy.load(folder / pipeline)
+        assert nlp.config["components"]["parser"]["model"]["system"] == system
+        n_right = 0
+        for tree in gold["test"]:
+            doc = nlp(spacy.tokens.Doc(nlp.vocab, words=tree.words, tags=tree.tags))
+            n_right += sum(a == b for a, b in zip(heads_of(doc), tree.heads, strict=True))
+        report = json.loads((folder / metrics).read_text("utf-8"))
+        assert report["given"] == "words,tags"
+        assert report["dep_uas"] == pytest.approx(n_right / n_words)
+        assert report["dep_uas"] > 0.5
+
+    nlp = spacy.load(folder / "training/raw/model-best")
+    n_found = sum(len(nlp("".join(tree.words))) for tree in gold["test"])
+    report = json.loads((folder / "metrics/raw.json").read_text("utf-8"))
+    assert report["given"] == "text"
+    assert report["counts"]["gold"] == n_words
+    assert report["counts"]["predicted"] == n_found
+    assert 0.3 < report["las_f"] <= report["uas_f"] < report["seg_f"] < 1
 
 
-@pytest.mark.parametrize("task", ["segment", "joint"])
+def heads_of(doc: spacy.tokens.Doc) -> tuple[int, ...]:
+    return tuple(ROOT if token.head == token else token.head.i for token in doc)
+
+
+@pytest.mark.parametrize("task", ["segment", "joint", "parse"])
 def test_the_configs_are_what_init_config_gives(task: str) -> None:
     text = init_config(Task(task), tag_map="ctb" if task == "joint" else None)
     given = Config().from_str(text, interpolate=False)
