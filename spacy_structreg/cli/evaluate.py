@@ -294,6 +294,7 @@ def score_words(
             words=[token.text for token in doc],
             spaces=[False] * len(doc),
             tags=[token.tag_ for token in doc] if tags else None,
+            pos=[token.pos_ for token in doc] if tags else None,
         )
         for doc in gold
     )

@@ -27,7 +27,8 @@ def create_corpus(
     path: a ``.spacy`` file, a folder of such, or a text file of one sentence a line with its words
         parted by spaces (``.txt``, also ``.txt.gz`` and ``.txt.xz``).
     gold: which annotation of the reference goes to the predicted side: ``words``, and with them
-        ``tags`` and ``sents``. Without it the pipeline's tokenizer makes the words.
+        ``tags``, universal ones included, and ``sents``. Without it the pipeline's tokenizer makes
+        the words.
     limit: how many Docs to take; 0 for all.
     Raises ValueError if there is no path, `limit` is negative, or if tags or sentences are asked
     for without words. Reading raises it, naming the file, if there is nothing to read.
@@ -110,5 +111,6 @@ def _predicted(nlp: Language, reference: Doc, gold: set[Gold]) -> Doc:
         words=[token.text for token in reference],
         spaces=[bool(token.whitespace_) for token in reference],
         tags=[token.tag_ for token in reference] if "tags" in gold else None,
+        pos=[token.pos_ for token in reference] if "tags" in gold else None,
         sent_starts=[token.is_sent_start for token in reference] if "sents" in gold else None,
     )
