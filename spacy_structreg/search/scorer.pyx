@@ -331,7 +331,7 @@ cdef class StateScorer:
             for action in range(n_actions):
                 if masks[action]:
                     events |= self._events[action]
-                    if self.n_events == 1:
+                    if events and self.n_events == 1:
                         break
             self._raised[s] = events
             met |= events

@@ -218,6 +218,8 @@ cdef class ArcEager(DependencyTransitions):
         # The leftmost of the words that a word has an arc with.
         reach = list(range(n))
         for word, head in enumerate(heads):
+            if head >= n:
+                raise ValueError(f"a head is word {head}, of {n}")
             if head >= 0:
                 reach[max(word, head)] = min(reach[max(word, head)], word, head)
         position = 0

@@ -165,6 +165,8 @@ cdef class ArcStandard(DependencyTransitions):
         stack = []
         pending = [0] * n
         for head in heads:
+            if head >= n:
+                raise ValueError(f"a head is word {head}, of {n}")
             if head >= 0:
                 pending[head] += 1
         position = 0
@@ -184,7 +186,10 @@ cdef class ArcStandard(DependencyTransitions):
                 stack.append(position)
                 position += 1
             else:
-                raise ValueError("the heads make no projective tree with one root")
+                break
+        # The last word may be its own head yet.
+        if len(actions) != 2 * n - 1 or heads[stack[0]] != ROOT:
+            raise ValueError("the heads make no projective tree with one root")
         return actions
 
     # The sentence ------------------------------------------------------------------------------

@@ -192,10 +192,13 @@ cdef class DependencyTransitions(TransitionSystem):
     cdef Py_ssize_t tags_between(
         self, Py_ssize_t left, Py_ssize_t right, const uint64_t** values
     ) noexcept nogil:
-        """Point to the different tags of the words between two; returns their number."""
+        """Point to the different tags of the words between two; returns their number.
+
+        There is nothing between a word and one that is not there.
+        """
         cdef Py_ssize_t n = 0
         cdef Py_ssize_t k
-        if left < 0 or right > self._n:
+        if left < 0 or right >= self._n:
             return 0
         for k in range(self._n_tags):
             if self._next[(left + 1) * self._n_tags + k] < right:
