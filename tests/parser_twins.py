@@ -1,0 +1,519 @@
+"""Slow, obvious twins of the transition systems of dependency parsing, their beams and training.
+
+States are lists of words and arcs, what templates read is looked up by the names of atoms, beams
+are sorted lists, and merged states are replayed from their actions.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+
+from agenda_twin import NO_WORD, Feature, Value, Weights
+
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.word_shapes import shape_table
+from spacy_structreg.learn.murmur import hash_string
+from spacy_structreg.learn.rows import Rows
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.arc_standard import ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS, ArcStandard
+from spacy_structreg.tasks.dependencies import DependencyTransitions
+from spacy_structreg.tasks.tagging import WordAtoms
+
+ROOT = -1
+SHIFT = 0
+REDUCE = 1
+PLAIN = WordAtoms(False)
+KINDS = shape_table()
+
+Actions = tuple[int, ...]
+Heads = tuple[int, ...]
+Tree = tuple[list[int], list[int]]
+
+
+# Trees --------------------------------------------------------------------------------------------
+
+
+def random_tree(draw: random.Random, n: int) -> list[int]:
+    """The heads of a projective tree with one root: parts of spans hang on the word beside them."""
+    heads = [ROOT] * n
+    spans = []
+
+    def place(top: int, begin: int, end: int) -> None:
+        spans.extend([(begin, top, top), (top + 1, end, top)])
+
+    place(draw.randrange(n), 0, n)
+    while spans:
+        begin, end, head = spans.pop()
+        if begin < end:
+            stop = draw.randint(begin + 1, end)
+            top = draw.randrange(begin, stop)
+            heads[top] = head
+            place(top, begin, stop)
+            spans.append((stop, end, head))
+    return heads
+
+
+def is_tree(heads: Sequence[int]) -> bool:
+    """Whether heads make a projective tree with one root, by the definition."""
+    if list(heads).count(ROOT) != 1:
+        return False
+    above = [set[int]() for _ in heads]
+    for word in range(len(heads)):
+        at = word
+        while at != ROOT:
+            if at in above[word]:
+                return False
+            above[word].add(at)
+            at = heads[at]
+    return all(
+        head in above[between]
+        for word, head in enumerate(heads)
+        if head != ROOT
+        for between in range(min(word, head) + 1, max(word, head))
+    )
+
+
+@cache
+def all_trees(n: int) -> tuple[Heads, ...]:
+    """The heads of all projective trees with one root over n words."""
+    return tuple(filter(is_tree, product(range(ROOT, n), repeat=n)))
+
+
+# Transition systems -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """stack: the top last. arcs: child, head and label, in the order in which they were made."""
+
+    stack: tuple[int, ...] = ()
+    position: int = 0
+    arcs: tuple[tuple[int, int, int], ...] = ()
+    has_reduced: bool = False
+
+    def head(self, word: int) -> int | None:
+        return next((head for child, head, _ in self.arcs if child == word), None)
+
+    def label(self, word: int) -> int | None:
+        return next((label for child, _, label in self.arcs if child == word), None)
+
+    def children(self, word: int, side: str) -> list[int]:
+        """Those on one side, the outermost first."""
+        found = [child for child, head, _ in self.arcs if head == word]
+        if side == "l":
+            return sorted(child for child in found if child < word)
+        return sorted((child for child in found if child > word), reverse=True)
+
+
+@dataclass(frozen=True)
+class ParserTwin(ABC):
+    """The parser of one sentence. weights: those of a feature, one for each column of its event."""
+
+    words: Sequence[str]
+    tags: Sequence[str]
+    templates: Sequence[StateTemplate]
+    weights: Weights
+    n_labels: int = 1
+
+    @abstractmethod
+    def legal(self, state: State) -> list[int]: ...
+
+    @abstractmethod
+    def apply(self, state: State, action: int) -> State: ...
+
+    @abstractmethod
+    def front(self, position: int) -> int | None:
+        """N0 as a node, which may not be there."""
+
+    @abstractmethod
+    def raised(self, action: int) -> dict[str, int]:
+        """The events of an action, with the columns of their scores."""
+
+    @abstractmethod
+    def view(self, state: State, step: int) -> object:
+        """What is to be equal in states that are merged."""
+
+    @property
+    def n(self) -> int:
+        return len(self.words)
+
+    @property
+    def n_steps(self) -> int:
+        return 2 * self.n - 1
+
+    def arcs_of(self, first: int) -> tuple[list[int], list[int]]:
+        """The actions that make arcs to the left and to the right, by labels."""
+        lefts = [first + label for label in range(self.n_labels)]
+        return lefts, [action + self.n_labels for action in lefts]
+
+    def replay(self, actions: Sequence[int]) -> State:
+        state = State()
+        for action in actions:
+            state = self.apply(state, action)
+        return state
+
+    def tree(self, actions: Sequence[int]) -> Tree:
+        state = self.replay(actions)
+        heads = [state.head(word) for word in range(self.n)]
+        labels = [state.label(word) for word in range(self.n)]
+        return [ROOT if h is None else h for h in heads], [ROOT if x is None else x for x in labels]
+
+    # Features -----------------------------------------------------------------------------------
+
+    def node(self, state: State, name: str) -> int | None:
+        """The word that a node stands for; one beyond the ends of the sentence for padding."""
+        match = re.fullmatch(r"([SN])(-?\d)(.*)", name)
+        assert match
+        place, relation = int(match[2]), match[3]
+        if match[1] == "N":
+            word = self.front(state.position) if place == 0 else state.position + place
+        else:
+            word = state.stack[-1 - place] if place < len(state.stack) else None
+        if word is None or relation == "":
+            return word
+        if relation in ("-1", "+1"):
+            return word + int(relation)
+        if relation[0] == "h":
+            above = state.head(word)
+            return state.head(above) if relation == "h2" and above is not None else above
+        return dict(enumerate(state.children(word, relation[0]))).get(len(relation) - 1)
+
+    def field(self, word: int, name: str) -> Value | None:
+        if not 0 <= word < self.n:
+            return NO_WORD
+        if name == "t":
+            return ("number", hash_string(self.tags[word]))
+        seen = "".join(chr(ord(c) - 0xFEE0) if "！" <= c <= "～" else c for c in self.words[word])
+        kinds = [chr(KINDS[min(ord(c), len(KINDS) - 1)]) for c in seen]
+        lower = seen.lower()
+        length = int(name[-1]) if name[-1].isdigit() else 1
+        if length > len(seen):
+            return None
+        if name == "len":
+            return ("number", 1 + min(len(seen), 4))
+        text = {
+            "w": seen,
+            "lower": lower,
+            "kinds": "".join(kinds),
+            "shape": "".join(b for a, b in zip(["", *kinds], kinds, strict=False) if a != b),
+            "start": lower[0],
+            "prefix": lower[:length],
+            "end": lower[-1],
+            "suffix": lower[::-1][:length],
+        }[name.rstrip("2345")]
+        return ("number", PLAIN.key_of(text))
+
+    def atom(self, state: State, name: str) -> list[Value]:
+        """The values of an atom; none if it is null."""
+        value: Value | int | None
+        if name.startswith(("dist(", "between(")):
+            nodes = [self.node(state, node) for node in name[:-1].partition("(")[2].split(",")]
+            left, right = nodes
+            if left is None or right is None:
+                return []
+            if name.startswith("between("):
+                tags = {self.field(word, "t") for word in range(left + 1, right)}
+                return [tag for tag in tags if tag is not None]
+            far = abs(right - left)
+            value = far if far < 6 else 6 if far <= 10 else 7
+        elif name.endswith(")"):
+            kind, _, node = name[:-1].partition("(")
+            word = self.node(state, node)
+            value = None if word is None else self.field(word, kind)
+        elif name.endswith("label"):
+            word = self.node(state, name.removesuffix("label"))
+            label = None if word is None else state.label(word)
+            value = None if label is None else 1 + label
+        elif name[-2:] in ("vl", "vr", "sl", "sr"):
+            word = self.node(state, name[:-2])
+            children = [] if word is None else state.children(word, name[-1])
+            if name[-2] == "v":
+                value = 1 + min(len(children), 15)
+            else:
+                labels = {label for child, _, label in state.arcs if child in children}
+                value = 1 + sum(2**label for label in labels)
+            value = None if word is None else value
+        else:
+            word = self.node(state, name[:-1])
+            value = None if word is None else self.field(word, name[-1])
+        if value is None:
+            return []
+        return [("number", value) if isinstance(value, int) else value]
+
+    def features(self, state: State, event: str) -> list[Feature]:
+        found = []
+        for template in self.templates:
+            if template.event == event:
+                values = [self.atom(state, name) for name in template.atoms]
+                found += [Feature(template, joined) for joined in product(*values)]
+        return found
+
+    def fired(self, state: State, action: int) -> Iterator[tuple[Feature, int]]:
+        """The features that score an action, and the columns of their weights."""
+        for event, column in self.raised(action).items():
+            for feature in self.features(state, event):
+                yield feature, column
+
+    def action_score(self, state: State, action: int) -> float:
+        return sum(float(self.weights(f)[column]) for f, column in self.fired(state, action))
+
+    def score(self, actions: Sequence[int]) -> float:
+        total, state = 0.0, State()
+        for action in actions:
+            total += self.action_score(state, action)
+            state = self.apply(state, action)
+        return total
+
+    # Search -------------------------------------------------------------------------------------
+
+    def all(
+        self, state: State | None = None, score: float = 0.0, actions: Actions = ()
+    ) -> Iterator[tuple[float, list[int]]]:
+        """Every legal derivation with its score."""
+        state = state or State()
+        if len(actions) == self.n_steps:
+            yield score, list(actions)
+            return
+        for action in self.legal(state):
+            after = score + self.action_score(state, action)
+            yield from self.all(self.apply(state, action), after, (*actions, action))
+
+    def slots(
+        self,
+        width: float,
+        *,
+        merge: bool = False,
+        n_best: int = 1,
+        cost: Callable[[int, int], float] | None = None,
+    ) -> Iterator[list[Item]]:
+        """What the beam keeps after each action; ties by action, then parent.
+
+        n_best: so many are kept at the end. cost: of an action at a step, beyond its features.
+        """
+        kept = [Item(0.0, 0, (), State())]
+        number = 0
+        for step in range(self.n_steps):
+            candidates = []
+            for item in kept:
+                for action in self.legal(item.state):
+                    score = self.action_score(item.state, action)
+                    score += cost(step, action) if cost else 0.0
+                    candidates += self.led_to(item, action, score, merge)
+            candidates.sort(key=lambda candidate: candidate.rank)
+            kept = []
+            room = max(width, n_best) if step == self.n_steps - 1 else width
+            alike: dict[object, Item] = {}
+            for candidate in candidates:
+                if len(kept) >= room:
+                    break
+                view = self.view(candidate.state, step) if merge else len(kept)
+                if view in alike:
+                    alike[view].below += candidate.below if candidate.origin is candidate else []
+                    continue
+                number += 1
+                candidate.number = number
+                alike[view] = candidate
+                kept.append(candidate)
+            yield kept
+
+    def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:
+        actions = (*item.actions, action)
+        found = Item(item.score + score, 0, actions, self.apply(item.state, action), action, item)
+        return [found]
+
+    def beam(
+        self, width: float, merge: bool = False, n_best: int = 1
+    ) -> list[tuple[float, list[int]]]:
+        """What the agenda finds."""
+        *_, last = self.slots(width, merge=merge, n_best=n_best)
+        return [(item.score, list(item.actions)) for item in last[:n_best]]
+
+
+@dataclass(eq=False)
+class Item:
+    """A state of the beam, with the best way to it.
+
+    When states are merged that lie on different ones (Huang & Sagae 2010, Figure 3): inside, the
+    actions since the word was shifted that the subtree on top begins with, and their score; origin,
+    the item which that shift led to; below, of an origin, the items that were there before, with
+    the score of the shift.
+    """
+
+    score: float
+    number: int
+    actions: Actions
+    state: State
+    action: int = -1
+    parent: Item | None = None
+    taken: Item | None = None
+    inside: Actions = ()
+    inside_score: float = 0.0
+    origin: Item | None = None
+    below: list[tuple[Item, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.origin = self.origin or self
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        assert self.parent
+        return (
+            -self.score, self.action, self.parent.number, self.taken.number if self.taken else -1,
+        )  # fmt: skip
+
+
+class EagerTwin(ParserTwin):
+    """SHIFT, REDUCE, then ARC-LEFT and ARC-RIGHT by labels."""
+
+    def legal(self, state: State) -> list[int]:
+        lefts, rights = self.arcs_of(2)
+        has_next, is_last = state.position < self.n, state.position == self.n - 1
+        headless = [word for word in state.stack if state.head(word) is None]
+        found = []
+        if has_next and not state.has_reduced and not (is_last and state.stack):
+            found.append(SHIFT)
+        if state.stack and state.stack[-1] not in headless:
+            found.append(REDUCE)
+        if has_next and state.stack and state.stack[-1] in headless:
+            found += lefts
+        if has_next and state.stack and not (is_last and len(headless) > 1):
+            found += rights
+        return found
+
+    def apply(self, state: State, action: int) -> State:
+        stack, i = state.stack, state.position
+        label = (action - 2) % self.n_labels
+        if action == SHIFT:
+            return State((*stack, i), i + 1, state.arcs)
+        if action == REDUCE:
+            return State(stack[:-1], i, state.arcs, has_reduced=True)
+        if action < 2 + self.n_labels:
+            return State(stack[:-1], i, (*state.arcs, (stack[-1], i, label)))
+        return State((*stack, i), i + 1, (*state.arcs, (i, stack[-1], label)))
+
+    def front(self, position: int) -> int | None:
+        return position if position < self.n else None
+
+    def raised(self, action: int) -> dict[str, int]:
+        label = (action - 2) % self.n_labels
+        pushes = action == SHIFT or action >= 2 + self.n_labels
+        events = {"action": action, "push" if pushes else "pop": 0}
+        if action > REDUCE:
+            events["right" if pushes else "left"] = label
+        return events
+
+    def view(self, state: State, step: int) -> object:
+        def side(word: int, which: str) -> object:
+            children = state.children(word, which)
+            labels = [state.label(child) for child in children]
+            return children[:2], labels[:2], len(children), sorted({*map(str, labels)})
+
+        return repr((
+            state.position, state.has_reduced, side(state.position, "l"),
+            [(word, state.label(word), side(word, "l"), side(word, "r")) for word in state.stack],
+        ))  # fmt: skip
+
+
+class StandardTwin(ParserTwin):
+    """SHIFT, then LEFT and RIGHT by labels."""
+
+    def legal(self, state: State) -> list[int]:
+        found = [SHIFT] if state.position < self.n else []
+        if len(state.stack) > 1:
+            lefts, rights = self.arcs_of(1)
+            found += lefts + rights
+        return found
+
+    def apply(self, state: State, action: int) -> State:
+        if action == SHIFT:
+            return State((*state.stack, state.position), state.position + 1, state.arcs)
+        *rest, second, top = state.stack
+        label = (action - 1) % self.n_labels
+        if action <= self.n_labels:
+            return State((*rest, top), state.position, (*state.arcs, (second, top, label)))
+        return State((*rest, second), state.position, (*state.arcs, (top, second, label)))
+
+    def front(self, position: int) -> int | None:
+        return position
+
+    def raised(self, action: int) -> dict[str, int]:
+        return {"action": action}
+
+    def view(self, state: State, step: int) -> object:
+        begin = state.stack[-1]
+        while children := state.children(begin, "l"):
+            begin = children[0]
+        names = sorted({name for template in self.templates for name in template.atoms})
+        seen = [self.atom(state, name) for name in names]
+        return repr((state.position, step, begin, state.stack[-3:], seen))
+
+    def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:
+        if not merge:
+            return super().led_to(item, action, score, merge)
+        if action == SHIFT:
+            (shifted,) = super().led_to(item, action, score, merge)
+            shifted.below = [(item, score)]
+            return [shifted]
+        assert item.origin
+        found_all = []
+        for below, shift_score in item.origin.below:
+            inside = (SHIFT, *item.inside, action)
+            inside_score = shift_score + item.inside_score + score
+            actions = (*below.actions, *inside)
+            found = Item(below.score + inside_score, 0, actions, self.replay(actions), action, item)
+            found.taken, found.origin = below, below.origin
+            found.inside = (*below.inside, *inside)
+            found.inside_score = below.inside_score + inside_score
+            found_all.append(found)
+        return found_all
+
+
+@dataclass(frozen=True)
+class System:
+    """A transition system by its parts, and its twin."""
+
+    name: str
+    make: Callable[..., DependencyTransitions]
+    twin: type[ParserTwin]
+    atoms: tuple[str, ...]
+    events: tuple[str, ...]
+    tables: dict[str, str] = field(default_factory=dict)
+
+    def parse(self, *texts: str) -> tuple[StateTemplate, ...]:
+        return parse_state_templates(texts, self.events, self.atoms, self.tables)
+
+    def new(self, templates: Sequence[StateTemplate], n_labels: int) -> DependencyTransitions:
+        atoms = [atom for template in templates for atom in template.atoms]
+        events = [event for event in self.events if event in {t.event for t in templates}]
+        return self.make(WordAtoms(), n_labels, atoms, events)
+
+
+EAGER = System("arc_eager", ArcEager, EagerTwin, ARC_EAGER_ATOMS, ARC_EAGER_EVENTS)
+STANDARD = System(
+    "arc_standard", ArcStandard, StandardTwin, ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS
+)
+SYSTEMS = {system.name: system for system in (EAGER, STANDARD)}
+
+
+def agenda_of(
+    system: System,
+    twin: ParserTwin,
+    tables: Sequence[Rows],
+    width: int | None,
+    *,
+    merge: bool = False,
+    memo: bool = True,
+    given: tuple[Sequence[int | None], Sequence[int | None]] | None = None,
+) -> Agenda:
+    """The agenda of a twin, its sentence loaded."""
+    loaded = system.new(twin.templates, twin.n_labels)
+    loaded.load_words(twin.words, twin.tags, *(given or ()))
+    return Agenda(StateScorer(loaded, twin.templates, tables, memo), width, merge)
