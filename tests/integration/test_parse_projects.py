@@ -1,0 +1,167 @@
+"""The workflows of the projects that parse, on treebanks made from that of the quickstart."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from test_projects import PROJECTS, TAG_MAPS, copy_of, made, run, run_project
+from thinc.api import Config
+
+from spacy_structreg.cli.init_config import Task, init_config
+
+LANGUAGES = {"ptb_sample": "en", "ud_chinese": "zh", "ud_english": "en"}
+CORPORA = {"ptb_sample": "corpus/10"}
+FEW = ("--vars.folds", "2", "--vars.guided_models", "1")
+
+Gold = list[tuple[list[str], list[int], list[str]]]
+# A fixture of the tests of projects.
+__all__ = ["made"]
+
+
+@pytest.fixture(scope="module")
+def finished(
+    made: tuple[Path, object], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """Makes a copy of a project after its last workflow that parses."""
+    folders: dict[str, Path] = {}
+
+    def make(name: str) -> Path:
+        if name not in folders:
+            folder = copy_of(name, tmp_path_factory.mktemp("parsed"))
+            few = FEW if name == "ud_chinese" else FEW[:2]
+            run_project(folder, "parse", *few, data=made[0])
+            if name == "ud_chinese":
+                run_project(folder, "raw", *few, data=made[0])
+            folders[name] = folder
+        return folders[name]
+
+    return make
+
+
+def gold_of(path: Path) -> Gold:
+    docs = DocBin().from_disk(path).get_docs(spacy.Vocab())
+    return [
+        ([token.text for token in doc], [token.head.i for token in doc], [t.dep_ for t in doc])
+        for doc in docs
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_parse_trains_on_jackknifed_tags(name: str, finished: Callable[[str], Path]) -> None:
+    folder = finished(name)
+    corpus = folder / CORPORA.get(name, "corpus")
+    tagged, source = (
+        list(DocBin().from_disk(corpus / file).get_docs(spacy.Vocab()))
+        for file in ("train-jackknifed.spacy", "train.spacy")
+    )
+    pairs = [(a, b) for x, y in zip(tagged, source, strict=True) for a, b in zip(x, y, strict=True)]
+    assert all((a.text, a.head.i, a.dep_) == (b.text, b.head.i, b.dep_) for a, b in pairs)
+    assert 0.5 < sum(a.tag_ == b.tag_ for a, b in pairs) / len(pairs) < 1
+
+    # The figures are those of the pipeline on gold words.
+    nlp = spacy.load(folder / "training/parse/model-best")
+    assert nlp.lang == LANGUAGES[name]
+    n_words = n_heads = n_labels = 0
+    for words, heads, deps in gold_of(corpus / "test.spacy"):
+        doc = nlp(Doc(nlp.vocab, words=words, spaces=[False] * len(words)))
+        for token, head, dep in zip(doc, heads, deps, strict=True):
+            n_words += 1
+            n_heads += token.head.i == head
+            n_labels += (token.head.i, token.dep_) == (head, dep)
+    report = json.loads((folder / "metrics/parse.json").read_text("utf-8"))
+    assert report["given"] == "words"
+    assert report["dep_uas"] == pytest.approx(n_heads / n_words)
+    assert report["dep_las"] == pytest.approx(n_labels / n_words)
+    assert report["dep_las"] > 0.6
+    gold_tags = json.loads((folder / "metrics/parse/gold-tags.json").read_text("utf-8"))
+    assert gold_tags["given"] == "words,tags"
+    assert gold_tags["dep_las"] > 0.6
+    assert (folder / "metrics/parse/dev.json").is_file()
+
+
+@pytest.mark.slow
+def test_raw_ends_with_a_package(finished: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = finished("ud_chinese")
+    report = json.loads((folder / "metrics/raw.json").read_text("utf-8"))
+    assert report["given"] == "text"
+    assert 0.5 < report["las_f"] <= report["uas_f"] < report["seg_f"] < 1
+    assert report["tag_f"] < report["seg_f"]
+    package = folder / "packages/zh_gsd_structreg-0.1.0"
+    meta = json.loads((package / "meta.json").read_text("utf-8"))
+    assert meta["license"] == "CC BY-SA 4.0"
+    assert meta["performance"]["las_f"] == pytest.approx(report["las_f"])
+    assert meta["pipeline"] == ["tagger", "attribute_ruler", "parser"]
+    readme = (package / "README.md").read_text("utf-8")
+    assert "CC BY-SA 4.0" in readme
+    assert f"{100 * report['las_f']:.2f}" in readme
+
+    # Nothing is downloaded: what building needs is here, and so is what the package requires.
+    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
+    installed = tmp_path / "installed"
+    done = run(folder, "-m", "pip", "install", *options, "--target", str(installed), str(package))
+    assert done.returncode == 0, done.stderr
+    text = "今天上午，临江市图书馆正式开放。学生和老师都来了！"
+    code = (
+        "import json, sys, spacy\n"
+        "doc = spacy.load('zh_gsd_structreg')(sys.argv[1])\n"
+        "print(json.dumps([[t.text, t.tag_, t.dep_, t.head.i, t.is_sent_start] for t in doc]))\n"
+    )
+    # Away from the folder of the project: the package is whole.
+    done = subprocess.run(
+        [sys.executable, "-c", code, text],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tokens = json.loads(done.stdout)
+    assert "".join(token[0] for token in tokens) == text
+    assert all(tag and dep for _, tag, dep, _, _ in tokens)
+    # Each sentence has a tree.
+    assert [dep for _, _, dep, _, _ in tokens].count("ROOT") == 2
+    assert sum(starts for *_, starts in tokens) == 2
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_the_configs_are_what_init_config_gives(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lang, base = LANGUAGES[name], "training/tag/model-best"
+    monkeypatch.chdir(tmp_path)
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("structreg_tagger", name="tagger")
+    Path(base).mkdir(parents=True)
+    nlp.to_disk(base)
+    given = Config().from_str(init_config(Task.parse, lang=lang, base=base), interpolate=False)
+    kept = Config().from_disk(PROJECTS / name / "configs/parse.cfg", interpolate=False)
+    # They depend on the number of sentences.
+    for config in (given, kept):
+        assert config["training"].pop("eval_frequency") > 0
+        config["training"].pop("patience")
+    assert kept == given, "make the config anew: see the README of the project"
+
+
+def test_the_pipeline_of_raw_text_has_the_tokenizer_that_is_trained_for_it() -> None:
+    configs = PROJECTS / "ud_chinese/configs"
+    text = init_config(Task.joint, tag_map=TAG_MAPS["ud_chinese"])
+    given = Config().from_str(text, interpolate=False)
+    guided = Config().from_disk(configs / "guided.cfg", interpolate=False)
+    raw = Config().from_disk(configs / "raw.cfg", interpolate=False)
+    assert raw["nlp"]["tokenizer"] == guided["nlp"]["tokenizer"]
+    # In all else, it is trained as any other.
+    for config in (given, guided):
+        del config["nlp"]["tokenizer"]["model"]
+        for name in ("eval_frequency", "patience"):
+            config["training"].pop(name)
+    assert guided == given
