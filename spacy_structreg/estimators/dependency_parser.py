@@ -7,18 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from spacy_structreg.corpora.dependencies import (
     ROOT,
     DependencySentence,
     Parse,
-    is_projective,
     projectivize,
 )
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import DEPENDENCIES, Words
+from spacy_structreg.estimators.parse_queries import (
+    GivenArcs,
+    Query,
+    TaggedSentence,
+    parse_queries,
+    without_blanks,
+)
+from spacy_structreg.estimators.partial_trees import PartialTree, PartialTreeTrainer
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
@@ -43,12 +50,6 @@ from spacy_structreg.tasks.tagging import WordAtoms
 from spacy_structreg.training.agenda import AgendaTrainer
 
 logger = logging.getLogger("spacy_structreg")
-
-TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
-"""Words, and a tag for each."""
-
-GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
-"""Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
 
 UNLABELLED: Final = "dep"
 """The label of all arcs of a parser without labels."""
@@ -97,10 +98,11 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         cut, so that `mini_sample` must be None.
 
     Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
-    training (`corpora.dependencies.projectivize`); sentences with several roots, or with heads that
-    nobody has annotated, are left out; both are counted in the log. Words of nothing but white
-    space are no words to the model: they are passed over in training, and become children of the
-    word before them, with the label ``""``.
+    training (`corpora.dependencies.projectivize`); where heads or labels are None, the model finds
+    the best that go with the others before each epoch (`estimators.partial_trees`); sentences with
+    several roots are left out. The log counts all three. Words of nothing but white space are no
+    words to the model: they are passed over in training, and become children of the word before
+    them, with the label ``""``.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -236,7 +238,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         The score is the sum of the weights of all features. Raises ValueError if n < 1, and as
         `predict`.
         """
-        query = _Query.of((words, tags), None)
+        query = Query.of((words, tags), None)
         with self._decoders().borrow() as decoder:
             return [
                 (score, query.answer(decoder, tree))
@@ -251,16 +253,16 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         n_threads: int,
     ) -> Iterator[Parse]:
         queries = (
-            (_Query.of(sentence, None) for sentence in sentences)
+            (Query.of(sentence, None) for sentence in sentences)
             if given is None
-            else (_Query.of(*pair) for pair in zip(sentences, given, strict=True))
+            else (Query.of(*pair) for pair in zip(sentences, given, strict=True))
         )
-        return decoders.stream(queries, _parse, size=len, n_threads=n_threads)
+        return decoders.stream(queries, parse_queries, size=len, n_threads=n_threads)
 
     # Hooks of the base class ---------------------------------------------------------------------
 
     def _examples(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
-        visible = _without_blanks(sentence)
+        visible = without_blanks(sentence)
         return [] if visible is None else [visible]
 
     def _score(
@@ -278,25 +280,27 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     def _structure_of(self, examples: Iterable[DependencySentence]) -> ParseStructure:
         labels = set(self._expected)
         roots: Counter[str] = Counter()
-        n_lifted = n_left_out = 0
+        n_lifted = n_partial = n_left_out = 0
         for example in examples:
             tree = _tree_of(example, self.labelled)
             if tree is None:
                 n_left_out += 1
                 continue
-            n_lifted += tree.heads != example.heads
-            for head, label in zip(tree.heads, tree.labels, strict=True):
-                if head == ROOT:
+            heads, names = tree
+            n_partial += None in heads or None in names
+            n_lifted += heads != example.heads
+            for head, label in zip(heads, names, strict=True):
+                if label is not None and head == ROOT:
                     roots[label] += 1
-                else:
+                elif label is not None and head is not None:
                     labels.add(label)
         if n_lifted:
             logger.info("%d trees that are not projective were made so for training", n_lifted)
+        if n_partial:
+            logger.info("%d trees are annotated in part; training completes them", n_partial)
         if n_left_out:
             logger.warning(
-                "%d sentences are left out of training: they have several roots, or words without "
-                "a head or a label",
-                n_left_out,
+                "%d sentences are left out of training: they have several roots", n_left_out
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
@@ -372,190 +376,49 @@ class ParseStructure(Structure[DependencySentence, ParseDecoder]):
         rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
         return Perceptron(rows, learning)
 
-    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return AgendaTrainer(
+    def new_trainer(self, learner: Perceptron) -> PartialTreeTrainer:
+        trainer = AgendaTrainer(
             self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
         )
+        return PartialTreeTrainer(trainer, self.new_decoder, self.system)
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
         return ParseDecoder(Agenda(scorer, self.beam, self.merge), self.arc_labels, self.root_label)
 
-    def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
+    def compile(
+        self, example: DependencySentence, learner: Perceptron
+    ) -> Derivation | PartialTree | None:
         tree = _tree_of(example, self.labelled)
         if tree is None:
             return None
+        heads, labels = tree
         number = {label: i for i, label in enumerate(self.arc_labels)}
-        arcs = [label for head, label in zip(tree.heads, tree.labels, strict=True) if head != ROOT]
-        if unknown := sorted(set(arcs) - number.keys()):
+        of_arcs = {label for head, label in zip(heads, labels, strict=True) if head != ROOT}
+        if unknown := sorted(label for label in of_arcs - number.keys() if label is not None):
             raise ValueError(
                 f"the label {unknown[0]!r} is none of those that the training began with "
                 f"({', '.join(self.arc_labels)}); call fit, or prepare with the whole corpus"
             )
-        labels = [number.get(label, 0) for label in tree.labels]
-        return self.system.compile(example.words, example.tags, tree.heads, labels, learner)
+        if None in heads or None in of_arcs:
+            return PartialTree(example.words, example.tags, heads, labels, learner.lineage)
+        return self.system.compile(
+            example.words,
+            example.tags,
+            [head for head in heads if head is not None],
+            [0 if label is None else number.get(label, 0) for label in labels],
+            learner,
+        )
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         return {"root_label": self.root_label}, {}
 
 
-def _without_blanks(sentence: DependencySentence) -> DependencySentence | None:
-    """A sentence without the words of nothing but white space; None if no other is left.
-
-    What hangs on such a word is hung on its head.
-    """
-    kept = [i for i, word in enumerate(sentence.words) if word.strip()]
-    if len(kept) == len(sentence.words):
-        return sentence
-    if not kept:
+def _tree_of(
+    example: DependencySentence, labelled: bool
+) -> tuple[tuple[int | None, ...], tuple[str | None, ...]] | None:
+    """The heads and labels to train on, or None if they are of no tree with one root."""
+    if example.heads.count(ROOT) > 1 or (None not in example.heads and ROOT not in example.heads):
         return None
-    place = {old: new for new, old in enumerate(kept)}
-
-    def head_of(word: int) -> int | None:
-        head = sentence.heads[word]
-        while head is not None and head != ROOT and head not in place:
-            head = sentence.heads[head]
-        return head if head is None or head == ROOT else place[head]
-
-    return DependencySentence(
-        words=tuple(sentence.words[i] for i in kept),
-        tags=tuple(sentence.tags[i] for i in kept),
-        heads=tuple(head_of(i) for i in kept),
-        labels=tuple(sentence.labels[i] for i in kept),
-    )
-
-
-def _tree_of(example: DependencySentence, labelled: bool) -> Parse | None:
-    """The projective tree to train on, or None if there is no whole tree with one root."""
-    if example.heads.count(ROOT) != 1 or (labelled and None in example.labels):
-        return None
-    heads = [head for head in projectivize(example.heads) if head is not None]
-    if len(heads) < len(example.words):
-        return None
-    labels = [label if labelled and label is not None else UNLABELLED for label in example.labels]
-    return Parse(tuple(heads), tuple(labels))
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A sentence to be parsed: the words that are none of white space, and what is known of them.
-
-    places: where they stand among all n_words words. given: what is given for all words, and the
-    heads and labels of it that bind the visible words.
-    """
-
-    words: list[str]
-    tags: list[str]
-    places: list[int]
-    n_words: int
-    given: GivenArcs | None
-    heads: list[int | None] | None
-
-    @classmethod
-    def of(cls, sentence: TaggedSentence, given: GivenArcs | None) -> _Query:
-        """Raises ValueError for what cannot be parsed, or not with the given arcs."""
-        words, tags = sentence
-        if isinstance(words, str) or isinstance(tags, str):
-            raise ValueError(f"{sentence!r:.60} is not a list of words and a list of tags")
-        if not words:
-            raise ValueError("a sentence without words has no tree")
-        if len(tags) != len(words):
-            raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
-        heads = None
-        if given is not None:
-            tree = DependencySentence(tuple(words), tuple(tags), tuple(given[0]), tuple(given[1]))
-            visible = _without_blanks(tree)
-            heads = [] if visible is None else list(visible.heads)
-            if heads.count(ROOT) > 1 or not is_projective(heads):
-                raise ValueError(
-                    f"no projective tree with one root over {' '.join(words)[:40]!r} has the heads "
-                    f"that are given: {list(given[0])}"
-                )
-        places = [i for i, word in enumerate(words) if word.strip()]
-        return cls(
-            [words[i] for i in places], [tags[i] for i in places], places, len(words), given, heads
-        )
-
-    def __len__(self) -> int:
-        return sum(map(len, self.words))
-
-    def bound(
-        self, number: dict[str, int], *, complete: bool = False
-    ) -> tuple[list[int | None], list[int | None]] | None:
-        """What binds the visible words, by the numbers of labels; None if nothing does.
-
-        complete: bind all heads, by some that go with those given.
-        """
-        if self.given is None or self.heads is None:
-            return None
-        labels = [self.given[1][place] for place in self.places]
-        return (
-            list(_completed(self.heads)) if complete else self.heads,
-            [None if label is None else number.get(label) for label in labels],
-        )
-
-    def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
-        """The tree over all words, from one over the visible words."""
-        heads = [ROOT] * self.n_words
-        labels = [""] * self.n_words
-        for place, head, number in zip(self.places, *tree, strict=True):
-            heads[place] = ROOT if head == ROOT else self.places[head]
-            labels[place] = decoder.root_label if head == ROOT else decoder.labels[number]
-        first = self.places[0] if self.places else 0
-        visible = set(self.places)
-        for i in range(self.n_words):
-            if i not in visible and i != first:
-                # Blanks before the first word are its children.
-                heads[i] = max(i - 1, 0) if i > first else first
-        if self.given is not None:
-            for i, label in enumerate(self.given[1]):
-                if label is not None:
-                    labels[i] = label
-        return Parse(tuple(heads), tuple(labels))
-
-
-def _parse(decoder: ParseDecoder, queries: list[_Query]) -> list[Parse]:
-    number = {label: i for i, label in enumerate(decoder.labels)}
-    trees = decoder.parse(
-        [(query.words, query.tags) for query in queries],
-        [query.bound(number) for query in queries],
-    )
-    answers = []
-    for query, found in zip(queries, trees, strict=True):
-        tree = found
-        if tree is None:
-            # Whatever was on the beam has come to contradict what is given.
-            bound = query.bound(number, complete=True)
-            (tree,) = decoder.parse([(query.words, query.tags)], [bound])
-            assert tree is not None
-        answers.append(query.answer(decoder, tree))
-    return answers
-
-
-def _completed(heads: Sequence[int | None]) -> list[int]:
-    """Heads of a projective tree with one root that has the heads that are known.
-
-    heads: with one root at most, and part of a projective tree. A word without a head gets one end
-    of the shortest known arc that spans it; the first that no arc spans becomes the root if there
-    is none, and the head of others.
-    """
-    arcs = [
-        (min(word, head), max(word, head))
-        for word, head in enumerate(heads)
-        if head is not None and head != ROOT
-    ]
-    # Words that no arc spans are their own end.
-    ends = [
-        min(
-            ((left, right) for left, right in arcs if left < word < right),
-            key=lambda arc: arc[1] - arc[0],
-            default=(word, word),
-        )[0]
-        for word in range(len(heads))
-    ]
-    free = [word for word, head in enumerate(heads) if head is None and ends[word] == word]
-    root = heads.index(ROOT) if ROOT in heads else free[0]
-    completed = [ends[word] if head is None else head for word, head in enumerate(heads)]
-    for word in free:
-        completed[word] = ROOT if word == root else root
-    return completed
+    labels = example.labels if labelled else (UNLABELLED,) * len(example.words)
+    return projectivize(example.heads), labels

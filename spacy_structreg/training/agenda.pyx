@@ -245,7 +245,6 @@ cdef class AgendaTrainer:
             <void**> &self._gold_states, &self._gold_state_capacity, (n_gold + 1) * size, 1
         )
         self.system.init(self._gold_states)
-        self.system.make_room(n_gold)
         self.agenda.begin()
         for slot in range(n_slots):
             count = self.agenda.open(slot, self.agenda.width)
@@ -297,6 +296,7 @@ cdef class AgendaTrainer:
                     gold_slot = self.system.slot(
                         self._gold_states + gold_step * size, gold[gold_step]
                     )
+                    self.system.make_room(1)
                     self.system.apply(
                         self._gold_states + gold_step * size, gold[gold_step],
                         self._gold_states + (gold_step + 1) * size,
