@@ -502,6 +502,7 @@ cdef class ParseDecoder:
     def nbest(self, list words not None, list tags not None, Py_ssize_t k):
         """The `k` best trees that the beam lets through, best first, as `parse` gives them.
 
+        Fewer where several ways lead to one tree, which gets the score of the best.
         Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
         """
         if k < 1:
@@ -509,9 +510,14 @@ cdef class ParseDecoder:
         self.system.load_words(words, tags)
         if not words:
             return [(0.0, ([], []))]
-        return [
-            (score, self.system.tree(actions)) for score, actions in self.agenda.derivations(k)
-        ]
+        found = []
+        seen = set()
+        for score, actions in self.agenda.derivations(k):
+            heads, labels = self.system.tree(actions)
+            if (*heads, *labels) not in seen:
+                seen.add((*heads, *labels))
+                found.append((score, (heads, labels)))
+        return found
 
     def __reduce__(self):
         raise TypeError("a decoder holds working memory; pickle the model instead")
