@@ -38,6 +38,7 @@ def finished(
             folder = copy_of(name, tmp_path_factory.mktemp("parsed"))
             few = FEW if name == "ud_chinese" else FEW[:2]
             run_project(folder, "parse", *few, data=made[0])
+            run_project(folder, "parse-gold", *few, data=made[0])
             if name == "ud_chinese":
                 run_project(folder, "raw", *few, data=made[0])
             folders[name] = folder
@@ -85,6 +86,7 @@ def test_parse_trains_on_jackknifed_tags(name: str, finished: Callable[[str], Pa
     gold_tags = json.loads((folder / "metrics/parse/gold-tags.json").read_text("utf-8"))
     assert gold_tags["given"] == "words,tags"
     assert gold_tags["dep_las"] > 0.6
+    assert spacy.load(folder / "training/parse-gold/model-best").pipe_names == ["parser"]
     assert (folder / "metrics/parse/dev.json").is_file()
 
 
