@@ -279,6 +279,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
 
     def _structure_of(self, examples: Iterable[DependencySentence]) -> ParseStructure:
         labels = set(self._expected)
+        # Those of words whose heads are not known, roots perhaps.
+        loose: set[str] = set()
         roots: Counter[str] = Counter()
         n_lifted = n_partial = n_left_out = 0
         for example in examples:
@@ -292,8 +294,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             for head, label in zip(heads, names, strict=True):
                 if label is not None and head == ROOT:
                     roots[label] += 1
-                elif label is not None and head is not None:
-                    labels.add(label)
+                elif label is not None:
+                    (loose if head is None else labels).add(label)
         if n_lifted:
             logger.info("%d trees that are not projective were made so for training", n_lifted)
         if n_partial:
@@ -304,7 +306,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
-        return self._structure_for(sorted(labels), root)
+        return self._structure_for(sorted(labels | loose - {root}), root)
 
     def _structure_for(self, labels: Sequence[str], root_label: str) -> ParseStructure:
         events = list(dict.fromkeys(template.event for template in self._templates))
@@ -394,6 +396,11 @@ class ParseStructure(Structure[DependencySentence, ParseDecoder]):
             return None
         heads, labels = tree
         number = {label: i for i, label in enumerate(self.arc_labels)}
+        # What only roots are called says nothing of the arc of a word without a head.
+        labels = tuple(
+            None if head is None and label == self.root_label and label not in number else label
+            for head, label in zip(heads, labels, strict=True)
+        )
         of_arcs = {label for head, label in zip(heads, labels, strict=True) if head != ROOT}
         if unknown := sorted(label for label in of_arcs - number.keys() if label is not None):
             raise ValueError(

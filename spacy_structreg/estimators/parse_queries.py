@@ -107,7 +107,11 @@ class Query:
         labels = [""] * self.n_words
         for place, head, number in zip(self.places, *tree, strict=True):
             heads[place] = ROOT if head == ROOT else self.places[head]
-            labels[place] = decoder.root_label if head == ROOT else decoder.labels[number]
+            if head == ROOT:
+                labels[place] = decoder.root_label
+            elif decoder.labels:
+                # A model of nothing but roots has none.
+                labels[place] = decoder.labels[number]
         first = self.places[0] if self.places else 0
         visible = set(self.places)
         for i in range(self.n_words):

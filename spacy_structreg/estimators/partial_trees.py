@@ -92,7 +92,7 @@ class PartialTreeTrainer:
         completed = {}
         for (i, example), tree in zip(examples.items(), trees, strict=True):
             labels = [
-                0 if head == ROOT else number[label]
+                0 if head == ROOT or not number else number[label]
                 for head, label in zip(tree.heads, tree.labels, strict=True)
             ]
             derivation = self._system.compile(
