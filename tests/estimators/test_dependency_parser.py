@@ -1,0 +1,614 @@
+"""The dependency parser: what it learns, keeps, refuses and writes into files."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import random
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up import Change, tampered
+from parser_twins import all_trees, is_tree, random_tree
+
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+from spacy_structreg.estimators.dependency_parser import SYSTEMS, UNLABELLED, DependencyParser
+from spacy_structreg.estimators.parse_queries import completed_heads
+from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.parsing import score_parses
+
+PLAIN = Learning()
+
+
+def tree(text: str) -> DependencySentence:
+    """A sentence of word/tag/head/label, heads counted from 1, 0 for the root, _ for unknown."""
+    words, tags, heads, labels = zip(*(item.split("/") for item in text.split()), strict=True)
+    return DependencySentence(
+        words,
+        tags,
+        tuple(None if head == "_" else int(head) - 1 for head in heads),
+        tuple(None if label == "_" else label for label in labels),
+    )
+
+
+CORPUS = [
+    tree("the/D/2/det dog/N/3/nsubj walks/V/0/root"),
+    tree("a/D/3/det big/A/3/amod dog/N/4/nsubj sees/V/0/root the/D/6/det cat/N/4/obj"),
+    tree("dogs/N/2/nsubj walk/V/0/root home/N/2/advmod ./P/2/punct"),
+    tree("see/V/0/root the/D/4/det old/A/4/amod house/N/1/obj of/I/6/case dogs/N/4/nmod"),
+    tree("cats/N/2/nsubj see/V/0/root and/C/4/cc walk/V/2/conj"),
+    tree("狗/N/2/nsubj 走/V/0/root"),
+]
+LABELS = ("advmod", "amod", "case", "cc", "conj", "det", "nmod", "nsubj", "obj", "punct")
+VOCABULARY = sorted({(w, t) for s in CORPUS for w, t in zip(s.words, s.tags, strict=True)})
+EACH_SYSTEM = pytest.mark.parametrize("system", SYSTEMS)
+# Two words of which one is lifted: the arc of the third crosses that of the fourth.
+CROSSING = tree("a/D/3/det b/N/4/obj c/V/0/root d/N/3/obj")
+SEVERAL_ROOTS = tree("walk/V/0/root see/V/0/root")
+
+
+@cache
+def fitted(system: str = "arc_eager", **changes: object) -> DependencyParser:
+    """A parser that is trained once; tests that change weights take their own."""
+    chosen = {"epochs": 6, "learning": PLAIN, "beam": 4, **changes}
+    return DependencyParser(system=system, **chosen).fit(CORPUS)  # type: ignore[arg-type]
+
+
+def queries(sentences: Sequence[DependencySentence]) -> list[tuple[list[str], list[str]]]:
+    return [(list(sentence.words), list(sentence.tags)) for sentence in sentences]
+
+
+def las(parser: DependencyParser) -> float | None:
+    return parser.evaluate(CORPUS).as_dict()["dep_las"]
+
+
+def random_query(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
+    pairs = draw.choices([*VOCABULARY, ("new", "N"), ("词", "X")], k=n)
+    return [word for word, _ in pairs], [tag for _, tag in pairs]
+
+
+# Learning -----------------------------------------------------------------------------------------
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("beam", [1, 4, None])
+def test_learns_its_corpus(system: str, beam: int | None) -> None:
+    corpus = CORPUS[:3] if beam is None else CORPUS
+    chosen = "action: S0w N0w | S0t N0t N1t" if system == "arc_eager" else None
+    if beam is None:
+        # All analyses are looked at: of short sentences only.
+        corpus = [CORPUS[0], CORPUS[5]]
+    parser = DependencyParser(
+        system=system,
+        beam=beam,
+        templates=chosen if beam is None else None,
+        epochs=15,
+        learning=PLAIN,
+    )
+    parser.fit(corpus)
+    assert parser.predict_batch(queries(corpus)) == [Parse(s.heads, s.labels) for s in corpus]  # type: ignore[arg-type]
+
+
+def test_labels_are_those_of_arcs() -> None:
+    assert fitted().labels == LABELS
+    assert fitted("arc_standard").labels == LABELS
+    assert fitted().predict(["x"], ["N"]) == Parse((ROOT,), ("root",))
+
+
+@EACH_SYSTEM
+def test_without_labels_all_arcs_are_alike(system: str) -> None:
+    corpus = [*CORPUS, tree("walk/V/0/_ home/N/1/_")]
+    parser = DependencyParser(system=system, labelled=False, epochs=12, learning=PLAIN, beam=4)
+    parser.fit(corpus)
+    assert parser.labels == (UNLABELLED,)
+    for sentence, parse in zip(corpus, parser.predict_batch(queries(corpus)), strict=True):
+        assert parse == Parse(sentence.heads, (UNLABELLED,) * len(sentence.words))  # type: ignore[arg-type]
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"beam": 1},
+        {"beam": 1, "update": "max_violation"},
+        {"update": "early"},
+        {"update": "plain"},
+        {"merge": True},
+        {"merge": False},
+        {"learning": Learning(update="pa", aggressiveness=0.5)},
+        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(update="pa_ii", aggressiveness=0.5)},
+        {"learning": Learning(l2=1e-5, l1=1e-6)},
+        {"learning": Learning(cumulative_l1=1e-5)},
+        {"learning": Learning(dropout=0.1)},
+        {"learning": Learning(hidden_dropout=0.1)},
+        {"learning": Learning(clock="epochs")},
+        {"n_models": 3},
+        {"n_models": 2, "mean": "nonzero"},
+    ],
+    ids=str,
+)
+def test_every_way_of_learning_learns(system: str, changes: dict[str, object]) -> None:
+    settings = {"epochs": 15, "learning": PLAIN, "beam": 4, **changes}
+    parser = DependencyParser(system=system, **settings).fit(CORPUS)  # type: ignore[arg-type]
+    assert las(parser) == pytest.approx(1.0, abs=0.15)
+
+
+def test_greedy_parsers_learn_at_every_action() -> None:
+    assert DependencyParser(beam=1).update == "every"
+    assert DependencyParser(beam=2).update == "max_violation"
+    assert DependencyParser(beam=None).update == "max_violation"
+    assert not DependencyParser().merge
+    assert DependencyParser(system="arc_standard").merge
+
+
+def test_dropout_hides_words_but_no_tags() -> None:
+    hidden = Learning(dropout=1 - 1e-12)
+    words = DependencyParser(templates="action: S0w | N0w | len(S0)", learning=hidden, beam=4)
+    tags = DependencyParser(templates="action: S0t N0t", learning=hidden, beam=4)
+    sentence = queries(CORPUS)[1]
+    assert words.fit(CORPUS).nbest(*sentence, 1)[0][0] == 0.0
+    assert tags.fit(CORPUS).nbest(*sentence, 1)[0][0] > 0.0
+
+
+def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
+    noisy = Learning(dropout=0.1, hidden_dropout=0.1)
+    for system in SYSTEMS:
+        one, many, other = (
+            DependencyParser(
+                system=system, epochs=2, n_models=3, learning=noisy, beam=4, seed=seed
+            ).fit(CORPUS, CORPUS[:2], n_threads=n_threads)
+            for seed, n_threads in ((0, 1), (0, 2), (9, 1))
+        )
+        assert one.to_bytes() == many.to_bytes() != other.to_bytes()
+
+
+# What a corpus may hold ---------------------------------------------------------------------------
+
+
+def test_the_log_counts_trees_that_are_no_projective_trees(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    parser = DependencyParser(epochs=12, learning=PLAIN, beam=4)
+    with caplog.at_level(logging.INFO, "spacy_structreg"):
+        parser.fit([*CORPUS, CROSSING, CROSSING, SEVERAL_ROOTS])
+    (lifted,) = [r for r in caplog.records if "not projective" in r.message]
+    (left_out,) = [r for r in caplog.records if "several roots" in r.message]
+    assert lifted.message.startswith("2 trees")
+    assert left_out.message.startswith("1 sentences")
+    assert left_out.levelname == "WARNING"
+    # The shorter of the two arcs, that of "b", hangs on the head of its head.
+    assert parser.predict(CROSSING.words, CROSSING.tags).heads == (2, 2, ROOT, 2)
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "spacy_structreg"):
+        DependencyParser(epochs=1).fit(CORPUS)
+    assert not caplog.records
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("beam", [1, 4])
+def test_trees_that_are_known_in_part_do_no_harm(system: str, beam: int) -> None:
+    partial = [
+        tree("the/D/2/det dog/N/_/_ walks/V/0/root"),
+        tree("a/D/_/_ big/A/_/_ dog/N/_/_"),
+        tree("cats/N/2/_ see/V/0/root"),
+    ]
+    parser = DependencyParser(system=system, epochs=15, learning=PLAIN, beam=beam)
+    parser.fit([*CORPUS, *partial])
+    assert parser.labels == LABELS
+    assert las(parser) == pytest.approx(1.0, abs=0.05)
+    assert parser.partial_fit(partial).labels == LABELS
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("x/N/_/rare y/V/0/root", ("rare",)),
+        ("x/N/_/root y/V/_/_", ("root",)),
+        ("x/N/_/root y/V/0/root", ()),
+        ("x/N/_/rare y/V/_/root z/V/0/root", ("rare",)),
+        # Lifted, the first word has no head any more.
+        ("a/N/3/det b/N/4/_ c/V/_/_ d/V/_/_", ("det",)),
+        ("x/N/0/_ y/N/_/_", ()),
+        ("x/N/_/_ y/N/_/_", ()),
+    ],
+)
+def test_labels_of_words_without_heads_count(text: str, labels: tuple[str, ...]) -> None:
+    assert DependencyParser(epochs=2).fit([tree(text)]).labels == labels
+    parser = DependencyParser(epochs=12, learning=PLAIN, beam=4).fit([*CORPUS, tree(text)])
+    expected = set(labels) - {"root"}
+    assert parser.labels == tuple(sorted({*LABELS, *expected}))
+    assert las(parser) == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_model_of_nothing_but_roots_has_no_labels() -> None:
+    parser = DependencyParser(epochs=1).fit([tree("walk/V/0/root")])
+    assert parser.labels == ()
+    parse = parser.predict(["a", "b"], ["D", "N"])
+    assert sorted(parse.labels) == ["", "root"]
+    assert parser.predict(["a", "b"], ["D", "N"], given=([1, None], ["x", None])) == Parse(
+        (1, ROOT), ("x", "root")
+    )
+
+
+def test_blank_words_are_no_words() -> None:
+    # The dog hangs on a blank, which hangs on the verb.
+    with_blanks = DependencySentence(
+        (" ", "the", "\n", "dog", "\u3000", "walks"),
+        ("", "D", "", "N", "", "V"),
+        (5, 3, 5, 2, 5, ROOT),
+        ("_", "det", "_", "nsubj", "_", "root"),
+    )
+    parser = DependencyParser(epochs=12, learning=PLAIN, beam=4).fit([*CORPUS, with_blanks])
+    parse = parser.predict(with_blanks.words, with_blanks.tags)
+    assert parse.heads == (1, 3, 1, 5, 3, ROOT)
+    assert parse.labels == ("", "det", "", "nsubj", "", "root")
+    assert parser.predict([" ", "\t", "\n"], ["", "", ""]).heads == (ROOT, 0, 1)
+    assert [p for _, p in parser.nbest(list(with_blanks.words), list(with_blanks.tags), 1)] == [
+        parse
+    ]
+    blank = DependencySentence((" ",), ("",), (ROOT,), ("root",))
+    assert DependencyParser(epochs=1).fit([*CORPUS, blank]).labels == LABELS
+
+
+def test_sentences_that_are_no_trees_are_refused() -> None:
+    for bad in (["the", "dog"], [("the", "D")], None, "the dog"):
+        with pytest.raises(ValueError, match="sentence"):
+            DependencyParser().fit([bad])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"no|training"):
+        DependencyParser().fit([])
+
+
+def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
+    parser = DependencyParser(learning=PLAIN, beam=4)
+    parser.prepare(CORPUS, labels=["xcomp"])
+    assert parser.labels == (*LABELS, "xcomp")
+    assert not parser.is_trained
+    for _ in range(12):
+        parser.partial_fit(CORPUS[:3]).partial_fit(CORPUS[3:])
+    assert las(parser) == 1.0
+    with pytest.raises(ValueError, match="label 'iobj' is none of those"):
+        parser.partial_fit([tree("see/V/0/root dogs/N/1/iobj")])
+    # The label of a root is none of an arc.
+    parser.partial_fit([tree("walk/V/0/parataxis home/N/1/advmod")])
+    again = DependencyParser.from_bytes(fitted().to_bytes())
+    again.partial_fit(CORPUS)
+    with pytest.raises(ValueError, match="label 'iobj' is none of those"):
+        again.partial_fit([tree("see/V/0/root dogs/N/1/iobj")])
+
+
+def test_the_label_of_roots_is_the_most_frequent() -> None:
+    def root_label(*labels: str) -> str:
+        corpus = [tree(f"walk/V/0/{label} home/N/1/obj") for label in labels]
+        return DependencyParser(epochs=1).fit(corpus).predict(["x"], ["V"]).labels[0]
+
+    assert root_label("b", "a", "b") == "b"
+    assert root_label("b", "a") == "a"
+
+
+# Prediction ---------------------------------------------------------------------------------------
+
+
+@EACH_SYSTEM
+def test_sentences_do_not_depend_on_each_other_or_on_threads(system: str) -> None:
+    draw = random.Random(1)
+    parser = fitted(system)
+    sentences = [random_query(draw, draw.randint(1, 12)) for _ in range(60)]
+    alone = [parser.predict(*sentence) for sentence in sentences]
+    assert parser.predict_batch(sentences) == alone
+    assert parser.predict_batch(sentences, n_threads=2) == alone
+    assert list(parser.predict_stream(iter(sentences), n_threads=2)) == alone
+    assert all(is_tree(parse.heads) for parse in alone)
+    assert parser.predict_batch([]) == []
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("merge", [False, True])
+def test_the_best_trees_differ_and_their_scores_fall(system: str, merge: bool) -> None:
+    parser = fitted(system, merge=merge)
+    for sentence in queries(CORPUS):
+        found = parser.nbest(*sentence, 8)
+        scores = [score for score, _ in found]
+        assert scores == sorted(scores, reverse=True)
+        assert found[0][1] == parser.predict(*sentence)
+        assert len({parse for _, parse in found}) == len(found)
+        assert all(is_tree(parse.heads) for _, parse in found)
+    with pytest.raises(ValueError, match="at least one tree"):
+        parser.nbest(*queries(CORPUS)[0], 0)
+
+
+@EACH_SYSTEM
+def test_without_a_limit_all_trees_are_found_once(system: str) -> None:
+    """In arc-standard parsing several ways lead to most trees."""
+    parser = DependencyParser(system=system, merge=False, beam=None, epochs=2, labelled=False)
+    parser.fit([CORPUS[0], CORPUS[5]])
+    found = parser.nbest(["the", "dog", "walks", "home"], ["D", "N", "V", "N"], 1_000)
+    assert sorted(parse.heads for _, parse in found) == sorted(all_trees(4))
+
+
+def test_what_cannot_be_parsed() -> None:
+    parser = fitted()
+    for words, tags, message in (
+        ([], [], "without words"),
+        (["the"], [], "0 tags are given for 1 words"),
+        (["the"], ["D", "N"], "2 tags are given for 1 words"),
+        ("the dog", ["D", "N"], "not a list of words"),
+        (["the", "dog"], "DN", "not a list of words"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parser.predict(words, tags)
+        with pytest.raises(ValueError, match=message):
+            parser.nbest(words, tags, 1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="has not been trained"):
+        DependencyParser().predict(["a"], ["D"])
+
+
+def test_evaluate_counts_as_the_metric_does() -> None:
+    gold = [*CORPUS, CROSSING, SEVERAL_ROOTS]
+    parser = fitted()
+    predicted = parser.predict_batch(queries(gold))
+    assert parser.evaluate(gold) == score_parses(gold, predicted)
+    assert parser.evaluate(gold, n_threads=2) == score_parses(gold, predicted)
+
+
+# Given arcs ---------------------------------------------------------------------------------------
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("beam", [1, 4])
+@given(draw=st.integers(0, 2**32 - 1).map(random.Random), n=st.integers(1, 14))
+@settings(max_examples=40)
+def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) -> None:
+    parser = fitted(system, beam=beam)
+    words, tags = random_query(draw, n)
+    share = draw.choice([0.2, 0.5, 1.0])
+    heads = [head if draw.random() < share else None for head in random_tree(draw, n)]
+    labels = [draw.choice([None, "det", "obj", "unheard of"]) for _ in range(n)]
+    parse = parser.predict(words, tags, given=(heads, labels))
+    assert is_tree(parse.heads)
+    assert all(wish in (None, head) for wish, head in zip(heads, parse.heads, strict=True))
+    assert all(wish in (None, label) for wish, label in zip(labels, parse.labels, strict=True))
+    # What is not given is a label of the model.
+    assert set(parse.labels) <= {*LABELS, "root", "unheard of"}
+
+
+@given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 20))
+@settings(max_examples=150)
+def test_any_part_of_a_tree_can_be_completed(draw: random.Random, n: int) -> None:
+    heads = [head if draw.random() < draw.random() else None for head in random_tree(draw, n)]
+    completed = completed_heads(heads)
+    assert is_tree(completed)
+    assert all(wish in (None, head) for wish, head in zip(heads, completed, strict=True))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
+    """All that can be given of short sentences."""
+    parser = fitted("arc_standard", beam=1)
+    draw = random.Random(n)
+    words, tags = random_query(draw, n)
+    choices = [None, *range(ROOT, n)]
+    for _ in range(150):
+        heads = [draw.choice(choices) for _ in range(n)]
+        fits = any(
+            all(wish in (None, head) for wish, head in zip(heads, other, strict=True))
+            for other in all_trees(n)
+        )
+        if fits:
+            parse = parser.predict(words, tags, given=(heads, [None] * n))
+            assert all(wish in (None, h) for wish, h in zip(heads, parse.heads, strict=True))
+        else:
+            with pytest.raises(ValueError, match=r"circle|no projective tree"):
+                parser.predict(words, tags, given=(heads, [None] * n))
+
+
+def test_given_arcs_that_are_none() -> None:
+    parser = fitted()
+    words, tags = ["the", "dog", "walks"], ["D", "N", "V"]
+    for heads, message in (
+        ([1, None, 3], "head 3 of word 2"),
+        ([-2, None, None], "head -2 of word 0"),
+        ([None, None], "2 heads"),
+        ([ROOT, ROOT, None], "no projective tree"),
+        ([1, 0, None], "circle"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parser.predict(words, tags, given=(heads, [None] * 3))
+    with pytest.raises(ValueError, match="1 labels"):
+        parser.predict(words, tags, given=([None] * 3, ["det"]))
+    nothing = ([None] * 3, [None] * 3)
+    alone = parser.predict(words, tags)
+    assert parser.predict_batch([(words, tags)] * 2, given=[None, nothing])[0] == alone
+    with pytest.raises(ValueError, match="zip"):
+        parser.predict_batch([(words, tags)] * 2, given=[None])
+
+
+def test_given_labels_of_roots_and_blanks_stay() -> None:
+    words, tags = ["dogs", " ", "walk"], ["N", "", "V"]
+    given_arcs = ([2, None, ROOT], ["topic", "space", "main"])
+    parse = fitted().predict(words, tags, given=given_arcs)
+    assert parse == Parse((2, 0, ROOT), ("topic", "space", "main"))
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+@EACH_SYSTEM
+def test_files_bytes_and_pickles_keep_what_is_predicted(system: str, tmp_path: Path) -> None:
+    parser = fitted(system)
+    draw = random.Random(2)
+    sentences = [random_query(draw, 8) for _ in range(20)]
+    expected = parser.predict_batch(sentences)
+    parser.save(tmp_path / "model.srt")
+    for other in (
+        DependencyParser.load(tmp_path / "model.srt"),
+        load_estimator(tmp_path / "model.srt"),
+        DependencyParser.from_bytes(parser.to_bytes()),
+        pickle.loads(pickle.dumps(parser)),
+    ):
+        assert isinstance(other, DependencyParser)
+        assert other.predict_batch(sentences) == expected
+        assert other.to_bytes() == parser.to_bytes()
+        assert (other.labels, other.templates, other.system) == (
+            parser.labels,
+            parser.templates,
+            system,
+        )
+
+
+def test_settings_travel() -> None:
+    for chosen in (
+        {"system": "arc_standard", "merge": False, "half_width": False, "beam": None},
+        {"templates": "left: S0w N0w | action: S0t N0t", "beam": 1, "labelled": False},
+        {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
+    ):
+        parser = DependencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
+        again = DependencyParser.from_bytes(parser.to_bytes())
+        for name in ("system", "templates", "labelled", "half_width", "beam", "merge", "update"):
+            assert getattr(again, name) == getattr(parser, name)
+        assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
+
+
+def test_a_training_goes_on_from_its_file() -> None:
+    parser = DependencyParser(learning=PLAIN, beam=4).partial_fit(CORPUS)
+    again = DependencyParser.from_bytes(parser.to_bytes(state="training"))
+    assert again.partial_fit(CORPUS).to_bytes() == parser.partial_fit(CORPUS).to_bytes()
+
+
+def change_of(name: str, value: object) -> Change:
+    return lambda header, _: header["settings"].update({name: value})
+
+
+def entry(name: str, value: object) -> Change:
+    return lambda header, _: header.update({name: value})
+
+
+BAD: dict[str, Change] = {
+    **{f"system {v!r}": change_of("system", v) for v in (None, 1, "", "arc_hybrid", [])},
+    "templates of another system": change_of("system", "arc_standard"),
+    **{
+        f"templates {v!r}": change_of("templates", v)
+        for v in (None, "rich", [], [1], ["action: S9w"], ["append: S0w"])
+    },
+    **{f"beam {v!r}": change_of("beam", v) for v in (0, -1, 1.5, "4", True, 2**40)},
+    **{f"merge {v!r}": change_of("merge", v) for v in (None, 1, "yes")},
+    **{f"labelled {v!r}": change_of("labelled", v) for v in (None, 0, "no")},
+    **{f"update {v!r}": change_of("update", v) for v in (None, 1, "late", "every")},
+    **{
+        f"labels {v!r}": entry("labels", v)
+        for v in (None, [], ["det"], "det", [*LABELS[:-1], 1], [*LABELS, "x"])
+    },
+    **{
+        f"structure {v!r}": entry("structure", v)
+        for v in (None, {}, {"root_label": 1}, {"root_label": "root", "more": 1}, [])
+    },
+    "no structure": lambda header, _: header.pop("structure"),
+    **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [22, 22], [2**63])},
+    "an array that belongs to nothing": lambda _, arrays: arrays.update(
+        {"stray": np.zeros(3, np.float32)}
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def small() -> bytes:
+    """A model file of little more than a thousand bytes."""
+    chosen = {"templates": "action: S0t N0t", "beam": 4, "epochs": 2}
+    return DependencyParser(**chosen).fit(CORPUS).to_bytes()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", BAD.values(), ids=BAD)
+def test_crafted_files_are_refused(small: bytes, change: Change) -> None:
+    with pytest.raises(ValueError, match=r"^some\.srt: "):
+        DependencyParser.from_bytes(tampered(small, change), name="some.srt")
+
+
+def test_damaged_files_are_refused_or_are_what_they_were(small: bytes) -> None:
+    whole = DependencyParser.from_bytes(small)
+    n_loaded = 0
+    for place in range(0, len(small), 3):
+        damaged = bytearray(small)
+        damaged[place] ^= 1 << place % 8
+        try:
+            again = DependencyParser.from_bytes(bytes(damaged), name="some.srt")
+        except ValueError as error:
+            assert str(error).startswith("some.srt: ")  # noqa: PT017
+            continue
+        n_loaded += 1
+        assert again.to_bytes() == whole.to_bytes()
+    assert n_loaded < len(small) / 6
+    for length in range(0, len(small), 7):
+        with pytest.raises(ValueError, match=r"^some\.srt: "):
+            DependencyParser.from_bytes(small[:length], name="some.srt")
+
+
+# Averages -----------------------------------------------------------------------------------------
+
+
+@EACH_SYSTEM
+def test_models_are_averaged(system: str) -> None:
+    models = [
+        DependencyParser(system=system, epochs=8, learning=PLAIN, beam=4, seed=seed).fit(CORPUS)
+        for seed in range(3)
+    ]
+    average = DependencyParser.average(models)
+    assert average.labels == LABELS
+    assert las(average) == pytest.approx(1.0, abs=0.05)
+    # Models are averaged by weight: sums of scores are the mean of the sums.
+    sentence = queries(CORPUS)[1]
+    plain = DependencyParser.average([models[0]] * 2, "plain")
+    assert plain.predict(*sentence) == models[0].predict(*sentence)
+
+
+def test_models_that_see_different_things_are_not_averaged() -> None:
+    one = fitted()
+    for changes, message in (
+        ({"system": "arc_standard"}, "differ in system"),
+        ({"templates": "rich"}, "differ in templates"),
+        ({"half_width": False}, "differ in half_width"),
+    ):
+        other = DependencyParser(epochs=1, **changes).fit(CORPUS)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=message):
+            DependencyParser.average([one, other])
+    other = DependencyParser(epochs=1).fit(CORPUS[:2])
+    with pytest.raises(ValueError, match="differ in labels"):
+        DependencyParser.average([one, other])
+    roots = [
+        DependencyParser(epochs=1).fit([tree(f"a/D/2/det b/N/0/{label}")]) for label in ("x", "y")
+    ]
+    with pytest.raises(ValueError, match="differ in root_label"):
+        DependencyParser.average(roots)
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"system": "arc_hybrid"}, "system is 'arc_hybrid'; choose from arc_eager, arc_standard"),
+        ({"beam": 0}, "beam is 0"),
+        ({"beam": 2.5}, "beam is 2.5"),
+        ({"update": "late"}, "update is 'late'"),
+        ({"update": "every", "beam": 4}, "'every' needs a beam of width 1"),
+        ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
+        ({"templates": "append: S0w"}, "fires on the event 'append'"),
+        ({"templates": "poor"}, "tables of templates are transition"),
+        ({"templates": []}, "templates is empty"),
+        ({"templates": "rich", "system": "arc_standard"}, "tables of templates are merging"),
+        ({"templates": "action: S0vl", "system": "arc_standard"}, "reads the atom 'S0vl'"),
+        ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"n_models": 0}, "n_models is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        DependencyParser(**chosen)  # type: ignore[arg-type]
