@@ -172,7 +172,9 @@ class StructregParser(EstimatorPipe):
 
     def _sentence(self, doc: Doc, start: int, end: int) -> tuple[list[str], list[str]]:
         tokens = [doc[i] for i in range(start, end)]
-        return [token.text for token in tokens], list(map(self._tag, tokens))
+        # As in training, without white space within words.
+        words = ["".join(token.text.split()) or token.text for token in tokens]
+        return words, list(map(self._tag, tokens))
 
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.attribute == "tag" else token.pos_)
