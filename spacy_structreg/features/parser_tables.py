@@ -58,14 +58,16 @@ _LEFT: Final = _arc("left", "N0", "S0", "N0l", "dist(S0,N0l)")
 _RIGHT: Final = _arc("right", "S0", "N0", "S0r", "dist(S0r,N0)")
 
 GRAPH: Final = f"""{_LEFT}
+left: N0t S0t S0rt
 {_RIGHT}
 pop: S0ht S0t S0rt | S0t S0vr | S0w S0t S0vr
 push: N0t N0vl | N0w N0t N0vl
 """
 """The graph templates of Zhang & Clark 2011, Table 14, each at the earliest action at which all
-that it reads is known: the rightmost grandchild and the right arity when a word is popped, the left
-arity when it is pushed. Weights of arcs are told apart by their direction and their label. The
-grandchild and the arity of what is never popped, on the right of the root, are not counted."""
+that it reads is known: the rightmost grandchild and the right arity when a word is popped (by an
+arc to the left, when that is made), the left arity when it is pushed. Weights of arcs are told
+apart by their direction and their label. The grandchild and the arity of what is never popped, on
+the right of the root, are not counted."""
 
 COMBINED: Final = f"{TRANSITION}{GRAPH}"
 """The combined parser of Zhang & Clark 2011: Tables 13 and 14."""
