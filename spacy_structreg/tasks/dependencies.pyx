@@ -12,7 +12,9 @@ the head and the children next to the outermost. Of a node an atom is (`S0` for 
 - ``S0label``: the label of its arc, of nodes that may have a head; ``S0vl``, ``S0vr``: how many
   children it has on each side; ``S0sl``, ``S0sr``: the set of their labels.
 
-A node that is not there silences templates; beyond the ends of the sentence there is padding.
+The word and the tag of a node that is not there, such as the head of a word that has none yet, are
+values like any other, and others again beyond the ends of the sentence; labels and numbers that are
+not there silence templates.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -23,7 +25,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
+from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagging cimport N_FIELDS
 
@@ -42,8 +44,9 @@ cdef enum:
     # The place of the length among the fields of `WordAtoms`.
     LENGTH = 12
     MAX_LENGTH = 4
-    # The field of padding.
-    NO_WORD = 1
+    # The fields beyond the ends of the sentence, and of a node that is not there.
+    BEYOND = 1
+    NOWHERE = 2
     # Sentences of more words than this are refused.
     MAX_WORDS = 0x7FFFFFF
 
@@ -145,8 +148,8 @@ cdef class DependencyTransitions(TransitionSystem):
         self._heads = heads
         self._labels = labels
         for i in range(N_FIELDS_OF_WORD):
-            self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NULL_ATOM
-            self._fields[PADDING * N_FIELDS_OF_WORD + i] = NO_WORD
+            self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NOWHERE
+            self._fields[PADDING * N_FIELDS_OF_WORD + i] = BEYOND
         for i in range(n):
             fields = self._fields + (FIRST_WORD + i) * N_FIELDS_OF_WORD
             self.words.fill(
@@ -365,7 +368,7 @@ cdef class DependencyTransitions(TransitionSystem):
 def hash_of_tag(tag):
     """A tag as an atom: none of the values that mean something else."""
     found = hash_string(tag)
-    return found if found > NO_WORD else found + 2
+    return found if found > NOWHERE else found + NOWHERE + 1
 
 
 cdef class ParseDecoder:
