@@ -126,6 +126,12 @@ cdef class ArcStandard(DependencyTransitions):
         self.has_stack = True
         self.state_size = sizeof(StandardState)
         self.n_anchors = N_ANCHORS
+        # What is seen of the children of the second word belongs to the signatures of states in
+        # which that word is still the top.
+        atoms = list(atoms)
+        atoms += [
+            name.replace("S1", "S0") for name in atoms if "S1l" in name or "S1r" in name
+        ]
         self.declare(atoms, _NODES, _NUMBERS, ())
         self._n_atoms = len(self.atoms)
         self._all_atoms = (

@@ -155,7 +155,7 @@ cdef class DependencyTransitions(TransitionSystem):
             self.words.fill(
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
             )
-            fields[LENGTH] = 1 + <uint64_t> min(bounds[i + 1] - bounds[i], MAX_LENGTH)
+            fields[LENGTH] = NOWHERE + <uint64_t> min(bounds[i + 1] - bounds[i], MAX_LENGTH)
             fields[TAG] = tags[i]
         if self._reads_between:
             self._index_tags(tags, n)
