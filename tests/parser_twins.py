@@ -30,6 +30,8 @@ from spacy_structreg.tasks.tagging import WordAtoms
 ROOT = -1
 SHIFT = 0
 REDUCE = 1
+# The word and the tag of a node that is not there; beyond the sentence there is no word.
+NO_NODE: Value = ("number", 2)
 PLAIN = WordAtoms(False)
 KINDS = shape_table()
 
@@ -186,7 +188,9 @@ class ParserTwin(ABC):
             return state.head(above) if relation == "h2" and above is not None else above
         return dict(enumerate(state.children(word, relation[0]))).get(len(relation) - 1)
 
-    def field(self, word: int, name: str) -> Value | None:
+    def field(self, word: int | None, name: str) -> Value | None:
+        if word is None:
+            return NO_NODE
         if not 0 <= word < self.n:
             return NO_WORD
         if name == "t":
@@ -198,7 +202,7 @@ class ParserTwin(ABC):
         if length > len(seen):
             return None
         if name == "len":
-            return ("number", 1 + min(len(seen), 4))
+            return ("number", 2 + min(len(seen), 4))
         text = {
             "w": seen,
             "lower": lower,
@@ -227,7 +231,7 @@ class ParserTwin(ABC):
         elif name.endswith(")"):
             kind, _, node = name[:-1].partition("(")
             word = self.node(state, node)
-            value = None if word is None else self.field(word, kind)
+            value = self.field(word, kind)
         elif name.endswith("label"):
             word = self.node(state, name.removesuffix("label"))
             label = None if word is None else state.label(word)
@@ -243,7 +247,7 @@ class ParserTwin(ABC):
             value = None if word is None else value
         else:
             word = self.node(state, name[:-1])
-            value = None if word is None else self.field(word, name[-1])
+            value = self.field(word, name[-1])
         if value is None:
             return []
         return [("number", value) if isinstance(value, int) else value]
@@ -451,8 +455,10 @@ class StandardTwin(ParserTwin):
         begin = state.stack[-1]
         while children := state.children(begin, "l"):
             begin = children[0]
-        names = sorted({name for template in self.templates for name in template.atoms})
-        seen = [self.atom(state, name) for name in names]
+        names = {name for template in self.templates for name in template.atoms}
+        # The top will be the second word, whose children may be seen.
+        names |= {name.replace("S1", "S0") for name in names if re.search("S1[lr]", name)}
+        seen = [self.atom(state, name) for name in sorted(names)]
         return repr((state.position, step, begin, state.stack[-3:], seen))
 
     def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:

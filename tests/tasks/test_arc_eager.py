@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from agenda_twin import NO_WORD, Feature, Value, table_of
-from parser_twins import EAGER, EagerTwin, agenda_of
+from parser_twins import EAGER, NO_NODE, EagerTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.tagging import WordAtoms
@@ -37,23 +37,24 @@ def number(value: int) -> Value:
 # then the verb is, with all its children but the last.
 STATES: dict[int, dict[str, list[Value]]] = {
     8: {
-        "S0w": [word("他")], "S1w": [word("给")], "S2w": [], "N0w": [word("书")],
+        "S0w": [word("他")], "S1w": [word("给")], "S2w": [NO_NODE], "N0w": [word("书")],
         "N1t": [tag("PU")], "N2t": [NO_WORD], "N3w": [NO_WORD], "N-1t": [tag("M")],
-        "S0-1t": [tag("VV")], "S0+1w": [word("一")], "S0hw": [word("给")], "S0h2w": [],
-        "S0label": [number(1 + OBJECT)], "S0hlabel": [], "S0lw": [], "S0rw": [],
-        "N0lw": [word("本")], "N0l2w": [], "N0llabel": [number(1 + OTHER)], "N0l2label": [],
+        "S0-1t": [tag("VV")], "S0+1w": [word("一")], "S0hw": [word("给")], "S0h2w": [NO_NODE],
+        "S0label": [number(1 + OBJECT)], "S0hlabel": [], "S0lw": [NO_NODE], "S0rw": [NO_NODE],
+        "N0lw": [word("本")], "N0l2w": [NO_NODE], "N0llabel": [number(1 + OTHER)], "N0l2label": [],
         "S0vl": [number(1)], "S0vr": [number(1)], "N0vl": [number(2)], "S0sl": [number(1)],
         "N0sl": [number(1 + 2**OTHER)], "dist(S0,N0)": [number(3)], "dist(S0,N0l)": [number(2)],
-        "dist(S0r,N0)": [], "len(S0)": [number(2)], "end(N1)": [word("。")], "prefix2(S0)": [],
+        "dist(S0r,N0)": [], "len(S0)": [number(3)], "end(N1)": [word("。")], "prefix2(S0)": [],
     },
     10: {
-        "S0w": [word("书")], "S0hw": [word("给")], "S0lw": [word("本")], "S0l2w": [],
+        "S0w": [word("书")], "S0hw": [word("给")], "S0lw": [word("本")], "S0l2w": [NO_NODE],
         "S0llabel": [number(1 + OTHER)], "S0vl": [number(2)], "S0vr": [number(1)],
-        "N0w": [word("。")], "N1w": [NO_WORD], "N0lw": [], "N0vl": [number(1)],
+        "N0w": [word("。")], "N1w": [NO_WORD], "N0lw": [NO_NODE], "N0vl": [number(1)],
         "dist(S0,N0)": [number(1)], "dist(S0,N0l)": [], "between(S0,N0)": [],
     },
     11: {
-        "S0w": [word("给")], "S1w": [], "S0hw": [], "S0label": [], "S0lw": [word("我")],
+        "S0w": [word("给")], "S1w": [NO_NODE], "S0hw": [NO_NODE], "S0label": [],
+        "S0lw": [word("我")],
         "S0rw": [word("书")], "S0r2w": [word("他")], "S0r2label": [number(1 + OBJECT)],
         "S0vl": [number(2)], "S0vr": [number(3)], "S0sr": [number(1 + 2**OBJECT)],
         "S0sl": [number(1 + 2**SUBJECT)], "dist(S0,N0)": [number(5)],
@@ -62,7 +63,7 @@ STATES: dict[int, dict[str, list[Value]]] = {
     },
     # All words have come; the last is on top, and nothing comes next.
     12: {
-        "S0w": [word("。")], "S0+1w": [NO_WORD], "S0hw": [word("给")], "N0w": [], "N0vl": [],
+        "S0w": [word("。")], "S0+1w": [NO_WORD], "S0hw": [word("给")], "N0w": [NO_NODE], "N0vl": [],
         "N1w": [NO_WORD], "N-1w": [word("。")], "dist(S0,N0)": [], "between(S0,N0)": [],
     },
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from agenda_twin import NO_WORD, Feature, Value, table_of
-from parser_twins import STANDARD, StandardTwin, agenda_of
+from parser_twins import NO_NODE, STANDARD, StandardTwin, agenda_of
 
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.tagging import WordAtoms
@@ -36,17 +36,18 @@ def number(value: int) -> Value:
 # With two words on the stack, then three, then two with children of their own, then all but one.
 STATES: dict[int, dict[str, list[Value]]] = {
     2: {
-        "S0w": [word("看")], "S1w": [word("我")], "S2w": [], "N0t": [tag("CD")], "S0lw": [],
-        "S1rt": [], "S0llabel": [], "dist(S1,S0)": [number(1)], "len(S0)": [number(2)],
+        "S0w": [word("看")], "S1w": [word("我")], "S2w": [NO_NODE], "N0t": [tag("CD")],
+        "S0lw": [NO_NODE],
+        "S1rt": [NO_NODE], "S0llabel": [], "dist(S1,S0)": [number(1)], "len(S0)": [number(3)],
     },
     7: {
         "S0w": [word("书")], "S1w": [word("本")], "S2w": [word("看")], "S1lw": [word("一")],
-        "S1llabel": [number(1 + OTHER)], "S1rw": [], "S0lw": [], "N0t": [tag("PU")],
+        "S1llabel": [number(1 + OTHER)], "S1rw": [NO_NODE], "S0lw": [NO_NODE], "N0t": [tag("PU")],
         "N1t": [NO_WORD], "N3w": [NO_WORD], "dist(S1,S0)": [number(1)],
     },
     8: {
-        "S0w": [word("书")], "S1w": [word("看")], "S2w": [], "S0lt": [tag("M")],
-        "S0llabel": [number(1 + OTHER)], "S0rt": [], "S1lt": [tag("PN")],
+        "S0w": [word("书")], "S1w": [word("看")], "S2w": [NO_NODE], "S0lt": [tag("M")],
+        "S0llabel": [number(1 + OTHER)], "S0rt": [NO_NODE], "S1lt": [tag("PN")],
         "S1llabel": [number(1 + SUBJECT)], "dist(S1,S0)": [number(3)],
     },
     # The queue is empty, but begins with padding.
