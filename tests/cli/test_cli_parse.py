@@ -197,6 +197,36 @@ def test_tags_in_training_are_those_of_the_corpus_and_in_evaluation_those_of_the
     assert training.sentences(tmp_path / "odd.spacy")[0].tags == dev.tags
 
 
+def test_behind_a_tokenizer_that_tags(
+    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    joint, config, output = (tmp_path / name for name in ("joint", "parse.cfg", "parse"))
+    corpora = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
+    settings = ("--training.max_epochs", EPOCHS)
+    for command in (
+        ("init-config", tmp_path / "joint.cfg", "--task", "joint", *corpora),
+        ("fit", tmp_path / "joint.cfg", joint, *corpora, *settings),
+        ("init-config", config, "--task", "parse", "--base", joint, *corpora),
+        ("fit", config, output, *corpora, *settings),
+    ):
+        assert invoke(*command).exit_code == 0
+    nlp = spacy.load(output)
+    # The tokenizer tags raw text; given words need given tags.
+    assert nlp.pipe_names == ["parser"]
+    assert load_config(config)["corpora"]["dev"]["gold"] == ["words", "tags"]
+    doc = nlp("我看书。他写字。")
+    found = [(token.text, token.tag_, token.head.i, token.dep_) for token in doc]
+    expected = [
+        (form, tag, first + (head or index + 1) - 1, "ROOT" if relation == "root" else relation)
+        for first, tree in ((0, TREES[0]), (4, TREES[1]))
+        for index, (form, tag, head, relation) in enumerate(rows_of(tree))
+    ]
+    assert found == expected
+    assert [sentence.text for sentence in doc.sents] == ["我看书。", "他写字。"]
+    report = report_of(invoke, tmp_path, output, folder / "gold.spacy")
+    assert report["las_f"] == report["seg_f"] == 1.0
+
+
 # Evaluate ----------------------------------------------------------------------------------------
 
 
