@@ -35,6 +35,8 @@ cdef enum:
     # Groups of fewer templates are not remembered beyond the sentence.
     LEAST_LASTING = 4
     LASTING_BYTES = 0x1000000
+    # When the memo holds so many scores of a sentence, it begins anew.
+    MOST_CELLS = 0x400000
     NOWHERE = -1
     # In place of a vector: the group has no row, or only this one, counted downwards.
     NO_ROW = -1
@@ -326,6 +328,9 @@ cdef class StateScorer:
         )
         if not self.memo:
             self._n_vector_cells = 0
+        elif self._n_vector_cells > MOST_CELLS:
+            # What lies far back in a long sentence is hardly asked for again.
+            self.forget()
         for s in range(n):
             events = 0
             for action in range(n_actions):
