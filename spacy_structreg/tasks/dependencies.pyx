@@ -233,6 +233,7 @@ cdef class DependencyTransitions(TransitionSystem):
 
         words, tags: lists of strings. heads, labels: numbers that are given, None for those that
         are not.
+        Raises ValueError for heads and labels that do not exist, or are not one for each word.
         """
         cdef int32_t[::1] given_heads
         cdef int32_t[::1] given_labels
@@ -243,12 +244,10 @@ cdef class DependencyTransitions(TransitionSystem):
         loader._hashes = {}
         loader._load([(list(words), list(tags))])
         given_heads = np.array(
-            [UNKNOWN if head is None else head for head in heads or [None] * n] or [0],
-            dtype=np.int32,
+            _given_numbers(heads or [None] * n, n, n) or [0], dtype=np.int32
         )
         given_labels = np.array(
-            [UNKNOWN if label is None else label for label in labels or [None] * n] or [0],
-            dtype=np.int32,
+            _given_numbers(labels or [None] * n, n, self.n_labels) or [0], dtype=np.int32
         )
         self._kept = (loader, given_heads, given_labels)
         self.load(
@@ -371,6 +370,19 @@ def hash_of_tag(tag):
     return found if found > NOWHERE else found + NOWHERE + 1
 
 
+def _given_numbers(numbers, n_words, end):
+    """Given heads or labels as decoders take them: `UNKNOWN` for None, `ROOT` for none.
+
+    Raises ValueError if they are not one for each word, or one is not below `end`.
+    """
+    if len(numbers) != n_words:
+        raise ValueError(f"{len(numbers)} heads or labels are given for {n_words} words")
+    for number in numbers:
+        if number is not None and not ROOT <= number < end:
+            raise ValueError(f"{number} is given as a head or label, of {end}")
+    return [UNKNOWN if number is None else number for number in numbers]
+
+
 cdef class ParseDecoder:
     """Parses sentences of words and tags. It holds working memory: use one in each thread.
 
@@ -452,7 +464,8 @@ cdef class ParseDecoder:
         sentence None or pairs of heads and labels, of which any may be None.
         The head of the root is -1, and its label too. None instead of a tree where what is given
         left no way within the beam. The GIL is released while parsing.
-        Raises ValueError for tags that are not one for each word, TypeError for what is no string.
+        Raises ValueError for tags that are not one for each word and for given heads and labels
+        that do not exist, TypeError for what is no string.
         """
         cdef Py_ssize_t n_sentences = len(sentences)
         cdef Py_ssize_t n_words = self._load(sentences)
@@ -470,9 +483,11 @@ cdef class ParseDecoder:
             constrained = given is not None and given[i] is not None
             if constrained:
                 heads, labels = given[i]
+                heads = _given_numbers(heads, n, n)
+                labels = _given_numbers(labels, n, self.system.n_labels)
                 for k in range(n):
-                    self._heads[first + k] = UNKNOWN if heads[k] is None else heads[k]
-                    self._labels[first + k] = UNKNOWN if labels[k] is None else labels[k]
+                    self._heads[first + k] = heads[k]
+                    self._labels[first + k] = labels[k]
             with nogil:
                 self.system.load(
                     self._text, self._bounds + first, self._tags + first, n,
