@@ -267,6 +267,21 @@ def test_arc_eager_states_that_look_alike_are_merged(
     assert agenda.derivations(5) == expected
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_merging_arc_eager_states_is_exact(seed: int) -> None:
+    """Words below a word on the stack are no longer seen, beyond their number and labels."""
+    system = SYSTEMS["arc_eager"]
+    draw = random.Random(seed)
+    twin = twin_of(draw, system, 6, system.parse("action: S0w N0w | S0lw S0vr | N0lw N0t"), 1)
+    best = max(score for score, _ in twin.all())
+    merged, plain = (
+        agenda_of(system, twin, tables_of(system, twin), None, merge=merge)
+        for merge in (True, False)
+    )
+    assert merged.derivations(1)[0][0] == plain.derivations(1)[0][0] == best
+    assert merged.n_items < plain.n_items
+
+
 # Atoms --------------------------------------------------------------------------------------------
 
 
@@ -441,6 +456,29 @@ def test_a_decoder_parses_sentence_by_sentence(system: System) -> None:
     assert decoder.nbest([], [], 1) == [(0.0, ([], []))]
     with pytest.raises(ValueError, match="at least one tree"):
         decoder.nbest(*one, 0)
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize(
+    "given_arcs",
+    [
+        ([2, None], [None, None]),
+        ([-3, None], [None, None]),
+        ([2**40, None], [None, None]),
+        ([None, None], [None, 2]),
+        ([None, None], [None, -2]),
+        ([None], [None, None]),
+        ([None, None], [None] * 3),
+    ],
+)
+def test_given_heads_and_labels_must_exist(
+    system: System, given_arcs: tuple[list[int | None], list[int | None]]
+) -> None:
+    decoder = decoder_of(system)
+    with pytest.raises(ValueError, match="given"):
+        decoder.parse([(["我", "学"], ["N", "V"])], [given_arcs])
+    with pytest.raises(ValueError, match="given"):
+        decoder.system.load_words(["我", "学"], ["N", "V"], *given_arcs)
 
 
 @EACH_SYSTEM

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parser_twins import ROOT, SYSTEMS, Item, ParserTwin, System, random_tree
+from parser_twins import ROOT, SYSTEMS, Item, ParserTwin, System, agenda_of, random_tree
 from twins import rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate
@@ -255,3 +255,39 @@ def test_sentences_are_learnt(system: System, merge: bool) -> None:
     golds = corpus(random.Random(4), 2, 5) + corpus(random.Random(5), 2, 5)
     twin = check(system, golds, n_labels=2, width=4, merge=merge, epochs=6)
     assert twin.weights
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
+def test_the_memo_changes_no_bit(system: System, merge: bool) -> None:
+    """Of weights that are no fractions of two, in training and in decoding."""
+    draw = random.Random(8)
+    golds = [gold for _ in range(6) for gold in corpus(draw, 3, 9)]
+    learning = Learning(update="pa_i", aggressiveness=0.3, hidden_dropout=0.1)
+    parsed = system.parse(TEMPLATES[system.name], WITH_LABELS[system.name])
+    trained = []
+    for memo in (True, False):
+        made = system.new(parsed, 3)
+        rows = [TrainingRows(columns, adaptive=True) for columns in made.events.values()]
+        learner = Perceptron(rows, learning)
+        trainer = AgendaTrainer(made, parsed, learner, 4, "max_violation", merge, memo=memo)
+        compiled = [made.compile(g.words, g.tags, g.heads, g.labels, learner) for g in golds]
+        for epoch in range(4):
+            trainer.epoch(compiled, list(range(len(golds))), epoch)
+        trained.append(learner.average())
+    for one, other in zip(*trained, strict=True):
+        assert one.n_rows
+        assert {name: array.tobytes() for name, array in one.arrays.items()} == {
+            name: array.tobytes() for name, array in other.arrays.items()
+        }
+    for gold in corpus(draw, 3, 30) + corpus(draw, 3, 30):
+        twin = system.twin(gold.words, gold.tags, parsed, lambda _: [0.0], 3)
+        for width in (1, 5, 100):
+            with_memo, without = (
+                agenda_of(system, twin, trained[0], width, merge=merge, memo=memo)
+                for memo in (True, False)
+            )
+            found = with_memo.derivations(5)
+            assert without.derivations(5) == found
+            # Again, now that the memo holds what it has seen.
+            assert with_memo.derivations(5) == found
