@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from pipeline.made_up import DEV, TRAIN
 
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
 from spacy_structreg.estimators.tagger import Tagger
@@ -36,6 +38,7 @@ GRID = """
 corpora:
   tree: {reader: conllu, tags: true, train: train.conllu, dev: dev.conllu, test: dev.conllu}
   lines: {reader: segmented, train: train.txt, test: test.txt}
+  parsed: {reader: conllu, trees: true, train: train.conllu, dev: dev.conllu, test: dev.conllu}
 models:
   words: {kind: words, beam: 4, update: early, mini_sample: 5, epochs: 2}
   whole: {like: words, mini_sample: null}
@@ -43,8 +46,12 @@ models:
   tagger: {kind: tagger, beam: 2, epochs: 1}
   both: {kind: word_joint, beam: 2, epochs: 1}
   chain: {kind: character_joint, rule: perceptron, epochs: 1}
-reference: {parts: {words: words}, decode: {merge: false}}
-timing: {rounds: 2, characters: 100, enough: 1}
+  parser: {kind: parser, templates: transition, beam: 4, epochs: 3}
+  stack: {kind: parser, system: arc_standard, beam: 4, epochs: 1}
+references:
+  texts: {parts: {words: words}, decode: {merge: false}}
+  tagged_words: {parts: {parser: parser}}
+timing: {rounds: 2, characters: 100, sentences: 5, enough: 1}
 experiments:
   widths:
     title: Widths
@@ -89,6 +96,17 @@ experiments:
       "retagged": {parts: {words: both, tagger: tagger}}
     corpora:
       tree: {seeds: 1}
+  parsing:
+    title: Parsing
+    x: speed
+    curves:
+      "trained": {parts: {parser: parser}, vary: train.beam, values: [1, 4]}
+      "decoded": {parts: {parser: parser}, vary: decode.beam, values: [2]}
+      "epochs": {parts: {parser: parser}, vary: train.epochs, values: [1, 2]}
+      "arc-standard": {parts: {parser: stack}}
+      "unmerged": {parts: {parser: stack}, decode: {merge: false}}
+    corpora:
+      parsed: {seeds: 1, seeds_of: {"trained": 2}, average: [trained]}
 claims:
   - {source: A, says: wide beams help, more: widths / single / 4, less: widths / single / 1}
   - {source: B, says: narrow ones are fast, more: widths / single / 1, less: widths / single / 4,
@@ -102,6 +120,8 @@ GUIDED = f"characters({CHARACTERS}) + words({WORDS})"
 PIPELINE = f"words({WORDS}) + tagger(beam=2 epochs=1 kind=tagger)"
 CHAIN = "epochs=1 kind=character_joint rule=perceptron"
 JOINT = "beam=2 epochs=1 kind=word_joint"
+PARSER = "beam={} epochs={} kind=parser templates=transition"
+STACK = "beam=4 epochs=1 kind=parser system=arc_standard"
 EXACT = "beam=None by_words=True merge=True"
 # What the grid asks for, in words.
 EXPECTED = {
@@ -122,6 +142,14 @@ EXPECTED = {
     ("tree", f"characters({CHAIN}) + words({JOINT})", "beam=2 window=10", "0"),
     ("tree", f"characters({CHAIN}) + words({JOINT})", "n_best=3", "0"),
     ("tree", f"words({JOINT}) + tagger(beam=2 epochs=1 kind=tagger)", "", "0"),
+    *(
+        ("parsed", f"parser({PARSER.format(beam, 3)})", "", seeds)
+        for beam in (1, 4)
+        for seeds in ("0", "1", "0-1")
+    ),
+    ("parsed", f"parser({PARSER.format(4, 3)})", "beam=2", "0"),
+    *(("parsed", f"parser({PARSER.format(4, epochs)})", "", "0") for epochs in (1, 2)),
+    *(("parsed", f"parser({STACK})", decoding, "0") for decoding in ("", "merge=False")),
 }
 FEW = TRAIN[:80]
 
@@ -130,14 +158,30 @@ def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
     return [[(word, f"T{len(word) % 3}") for word in words] for words in sentences]
 
 
+def trees(sentences: list[list[str]]) -> list[DependencySentence]:
+    """A tree over each sentence: its root is the longest word, and words hang on their neighbours.
+
+    The words before the root hang on the next one, those behind it on the one before.
+    """
+    found = []
+    for sentence in tagged(sentences):
+        words, tags = zip(*sentence, strict=True)
+        root = max(range(len(words)), key=lambda i: len(words[i]))
+        heads = [-1 if i == root else i + 1 if i < root else i - 1 for i in range(len(words))]
+        labels = ["root" if i == root else "pre" if i < root else "post" for i in range(len(words))]
+        found.append(DependencySentence(words, tags, tuple(heads), tuple(labels)))
+    return found
+
+
 def conllu(sentences: list[list[str]]) -> str:
     blocks = (
         "".join(
-            f"{number}\t{word}\t_\tX\t{tag}\t_\t{number - 1}\t{'dep' if number > 1 else 'root'}"
-            "\t_\t_\n"
-            for number, (word, tag) in enumerate(words, 1)
+            f"{number}\t{word}\t_\tX\t{tag}\t_\t{head + 1}\t{label}\t_\t_\n"
+            for number, (word, tag, head, label) in enumerate(
+                zip(tree.words, tree.tags, tree.heads, tree.labels, strict=True), 1
+            )
         )
-        for words in tagged(sentences)
+        for tree in trees(sentences)
     )
     return "\n".join(blocks) + "\n"
 
@@ -234,15 +278,21 @@ def everything(project: Path, data: Path | None) -> subprocess.CompletedProcess[
 def test_the_workflow_runs_the_whole_grid_once(finished):
     found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
     assert set(found) == EXPECTED
-    for (_, parts, decoding, seeds), line in found.items():
+    for (corpus, parts, decoding, seeds), line in found.items():
+        names = {"oov_r", "f"}
+        if corpus == "parsed":
+            names = {"uas", "las"}
+        elif "tagger" in parts or "joint" in parts:
+            names |= {"joint_f"}
+        scores = {name for name in line if name.startswith(("dev_", "test_"))}
+        assert scores == {f"{part}_{name}" for part in ("dev", "test") for name in names}
         for part in ("dev", "test"):
-            assert 0 <= line[f"{part}_oov_r"] <= 1
-            assert 0 < line[f"{part}_f"] <= 1
-            joint = line[f"{part}_joint_f"]
-            if "tagger" in parts or "joint" in parts:
-                assert 0 < joint <= line[f"{part}_f"]
+            assert all(0 <= line[f"{part}_{name}"] <= 1 for name in names)
+            if "f" in names:
+                assert line[f"{part}_f"] > 0
+                assert 0 < line.get(f"{part}_joint_f", line[f"{part}_f"]) <= line[f"{part}_f"]
             else:
-                assert joint is None
+                assert 0 < line[f"{part}_las"] <= line[f"{part}_uas"]
         assert line["speed"] > 0
         assert line["reference"] > 0
         assert (line["seconds"] == 0) == ("-" in seeds)
@@ -323,11 +373,43 @@ def test_runs_are_what_the_estimators_find(finished):
 
 
 @pytest.mark.slow
+def test_runs_of_parsers_are_what_the_parser_finds(finished):
+    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+
+    def agrees(parts: str, decoding: str, seeds: str, parser: DependencyParser) -> None:
+        line = found["parsed", f"parser({parts})", decoding, seeds]
+        scores = parser.evaluate(trees(DEV)).all
+        assert line["test_uas"] == pytest.approx(scores.heads / scores.words, abs=1e-6)
+        assert line["test_las"] == pytest.approx(scores.labels / scores.words, abs=1e-6)
+
+    def trained(beam: int, epochs: int, seed: int = 0) -> DependencyParser:
+        parser = DependencyParser(templates="transition", beam=beam, epochs=epochs, seed=seed)
+        return parser.fit(trees(FEW))
+
+    both = [trained(4, 3, seed) for seed in (0, 1)]
+    agrees(PARSER.format(4, 3), "", "0", both[0])
+    agrees(PARSER.format(4, 3), "", "1", both[1])
+    agrees(PARSER.format(4, 3), "", "0-1", DependencyParser.average(both))
+    header, arrays = both[0].contents()
+    narrow = {**header, "settings": {**header["settings"], "beam": 2}}
+    agrees(PARSER.format(4, 3), "beam=2", "0", DependencyParser.from_contents("2", narrow, arrays))
+    # One training made the models of one, two and three epochs.
+    agrees(PARSER.format(4, 1), "", "0", trained(4, 1))
+    agrees(PARSER.format(4, 2), "", "0", trained(4, 2))
+    agrees(PARSER.format(1, 3), "", "1", trained(1, 3, 1))
+    stack = DependencyParser(system="arc_standard", beam=4, epochs=1).fit(trees(FEW))
+    agrees(STACK, "", "0", stack)
+    header, arrays = stack.contents()
+    plain = {**header, "settings": {**header["settings"], "merge": False}}
+    agrees(STACK, "merge=False", "0", DependencyParser.from_contents("plain", plain, arrays))
+
+
+@pytest.mark.slow
 def test_every_picture_of_the_report_is_there(finished):
     text = (finished / "report" / "README.md").read_text(encoding="utf-8")
     assert "Nothing much." in text
     pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", text))
-    assert pictures == {"widths.svg", "pieces.svg"}
+    assert pictures == {"widths.svg", "pieces.svg", "parsing.svg"}
     for picture in pictures:
         drawn = (finished / "report" / picture).read_text(encoding="utf-8")
         assert drawn.startswith("<?xml")
@@ -365,11 +447,13 @@ def test_an_interrupted_study_goes_on(finished, project, data):
 SMALL = """
 corpora:
   tree: {reader: conllu, tags: true, train: a, dev: b, test: c}
+  parsed: {reader: conllu, trees: true, train: a, dev: b, test: c}
 models:
   words: {kind: words}
   tagger: {kind: tagger}
-reference: {parts: {words: words}}
-timing: {rounds: 3, characters: 20000, enough: 2}
+  parser: {kind: parser}
+references: {texts: {parts: {words: words}}, tagged_words: {parts: {parser: parser}}}
+timing: {rounds: 3, characters: 20000, sentences: 150, enough: 2}
 experiments:
   widths:
     title: Widths
@@ -386,6 +470,13 @@ experiments:
       "other": {parts: {words: words, tagger: tagger}, decode: {tagger_beam: 8}}
     corpora:
       tree: {seeds: 2}
+  parsing:
+    title: Parsing
+    x: value
+    curves:
+      "parser": {parts: {parser: parser}, vary: decode.beam, values: [1, 4]}
+    corpora:
+      parsed: {seeds: 2}
 claims:
   - {source: A, says: wide, more: widths / single / 16, less: widths / single / 1}
   - {source: B, says: as wide, more: widths / single / 64, less: widths / single / 16, equal: true}
@@ -393,6 +484,7 @@ claims:
   - {source: D, says: better, more: joint / pipeline / pipeline, less: joint / other / other,
      figure: joint_f}
   - {source: E, says: unsure, more: widths / single / 64, less: widths / single / 16}
+  - {source: F, says: parses, more: parsing / parser / 4, less: parsing / parser / 1, figure: las}
 """
 TEST_F = {1: (0.8, 0.81, 0.82), 16: (0.9, 0.92, 0.94), 64: (0.902, 0.92, 0.94)}
 SPEEDS = {1: (400.0, 800.0, 1200.0), 16: (100.0, 100.0, 100.0), 64: (25.0, 25.0, 25.0)}
@@ -400,11 +492,12 @@ SPEEDS = {1: (400.0, 800.0, 1200.0), 16: (100.0, 100.0, 100.0), 64: (25.0, 25.0,
 
 def made_up_runs() -> str:
     def line(parts: str, decoding: str, seeds: str, **figures: Any) -> str:
+        of_text = {"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125}
         given = {
-            **dict(zip(KEY, ("tree", parts, decoding, seeds), strict=True)),
-            **{"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125},
-            **{"dev_joint_f": None, "test_joint_f": None, "weight": None},
-            **{"speed": 100.0, "reference": 100.0, "seconds": 2.0},
+            **dict(zip(KEY, ("parsed" if "parser" in parts else "tree", parts), strict=False)),
+            **{"decoding": decoding, "seeds": seeds},
+            **({} if "parser" in parts else of_text),
+            **{"weight": None, "speed": 100.0, "reference": 100.0, "seconds": 2.0},
             **{"checksum": "0" * 12, "version": "0"},
             **figures,
         }
@@ -432,6 +525,15 @@ def made_up_runs() -> str:
                     test_joint_f=joint,
                 )
             )
+    for beam, of_seeds in ((1, (0.5, 0.52)), (4, (0.6, 0.66))):
+        for seed, las in enumerate(of_seeds):
+            lines.append(
+                line(
+                    *("parser(kind=parser)", f"beam={beam}", str(seed)),
+                    **{"dev_uas": 0.75, "dev_las": 0.625, "test_uas": 0.8, "test_las": las},
+                    speed=250.0,
+                )
+            )
     return "".join(lines)
 
 
@@ -455,7 +557,7 @@ def written(project: Path) -> str:
 
 def test_tables_of_runs_made_up_by_hand(by_hand):
     text = written(by_hand)
-    claims, widths, joint = tables(text)
+    claims, widths, joint, parsing = tables(text)
     rows = {(row[1], row[2]): dict(zip(widths[0], row, strict=True)) for row in widths[1:]}
     assert len(rows) == 6
     first = rows["1", "3"]
@@ -480,12 +582,26 @@ def test_tables_of_runs_made_up_by_hand(by_hand):
     assert other["test JF"] == f"81.00 ± {statistics.stdev([80, 82]):.2f}"
     assert not {"weight", "k chars/s", "× ref"} & set(joint[0])
 
-    assert [row[2] for row in claims[1:]] == [
+    assert parsing[0] == [
+        *("system", "", "seeds", "dev UAS", "test UAS", "dev LAS", "test LAS"),
+        *("95 % interval", "CPU s"),
+    ]
+    wide = dict(zip(parsing[0], parsing[2], strict=True))
+    assert (wide["dev UAS"], wide["test UAS"]) == ("75.00 ± 0.00", "80.00 ± 0.00")
+    assert (wide["dev LAS"], wide["test LAS"]) == (
+        "62.50 ± 0.00",
+        f"63.00 ± {statistics.stdev([60, 66]):.2f}",
+    )
+
+    assert [row[2] for row in claims[1:]] == ["tree"] * 5 + ["parsed"]
+    assert [row[3] for row in claims[1:]] == [
         "+11.00 ± 2.48: agrees",
         "+0.07 ± 0.29: agrees",
         "× 8: agrees",
         "-10.50 ± 6.35: disagrees",
         "+0.07 ± 0.29: undecided",
+        # Pairs of +10 and +14, and 12.706 for one degree of freedom.
+        "+12.00 ± 25.41: undecided",
     ]
     assert "A note." in text
     assert "![Widths](widths.svg)" in text
@@ -497,7 +613,7 @@ def test_pictures_of_runs_made_up_by_hand(by_hand):
     arguments = ("scripts/plots.py", "configs/small.yml", "report/runs.jsonl", folder)
     done = run(*arguments, folder=by_hand)
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in folder.iterdir()] == ["widths.svg"]
+    assert {path.name for path in folder.iterdir()} == {"widths.svg", "parsing.svg"}
     drawn = (folder / "widths.svg").read_text(encoding="utf-8")
     # A point for each width, with its name beside it; and the curve's name.
     assert {"1", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
@@ -557,6 +673,20 @@ def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
             "n_best",
         ),
         ("tags: true, ", "", "needs tags"),
+        ("trees: true, ", "", "needs trees"),
+        ("{parts: {parser: parser}, vary", "{parts: {words: parser}, vary", "cannot be the part"),
+        (
+            "{parts: {parser: parser}, vary",
+            "{parts: {parser: parser, words: words}, vary",
+            "no other part",
+        ),
+        ("vary: decode.beam, values: [2]", "vary: decode.by_words, values: [2]", "by_words"),
+        ("\n  tagged_words: {parts: {parser: parser}}", "", "a reference that reads tagged_words"),
+        (
+            "less: widths / single / 4,\n     figure: speed",
+            "less: widths / single / 4,\n     figure: las",
+            "about nothing",
+        ),
         ("average: [product]", "average: [products]", "no curve"),
         ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
         ("lines: {seeds", "rows: {seeds", "unknown corpus"),

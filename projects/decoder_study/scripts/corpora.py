@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from spacy_structreg.corpora.conllu import segmented_sentences
+from spacy_structreg.corpora.conllu import dependency_sentences, segmented_sentences
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.segmented import read_segmented
 from spacy_structreg.corpora.tagged import read_tagged_sentences
+from spacy_structreg.estimators.gold import DEPENDENCIES
 
 Words: TypeAlias = "list[str]"
 TaggedWords: TypeAlias = "list[tuple[str, str]]"
@@ -21,15 +23,34 @@ READERS: Final = {"conllu": segmented_sentences, "segmented": read_segmented}
 
 @dataclass(frozen=True)
 class Part:
-    """Sentences as lists of words; and as lists of words with tags, if the corpus has tags."""
+    """Sentences as lists of words; and as words with tags, or as trees, if the corpus has them."""
 
     words: list[Words]
-    tagged: list[TaggedWords] | None
+    tagged: list[TaggedWords] | None = None
+    trees: list[DependencySentence] | None = None
 
     @property
     def texts(self) -> list[str]:
         """The characters of each sentence."""
         return list(map("".join, self.words))
+
+    def cut(self, start: int, stop: int) -> Part:
+        """Some of the sentences."""
+        return Part(
+            self.words[start:stop],
+            None if self.tagged is None else self.tagged[start:stop],
+            None if self.trees is None else self.trees[start:stop],
+        )
+
+    def layers(self) -> Iterator[Sequence[str]]:
+        """All that the sentences say, for a checksum."""
+        if self.trees is not None:
+            for tree in self.trees:
+                yield from DEPENDENCIES.layers(tree)
+            return
+        yield from self.words
+        for sentence in self.tagged or []:
+            yield [tag for _, tag in sentence]
 
 
 @dataclass(frozen=True)
@@ -67,24 +88,29 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
 
     def part(which: str) -> Part:
         path = folder / entry[which]
+        if entry.get("trees"):
+            trees = list(dependency_sentences(path))
+            return Part([list(tree.words) for tree in trees], trees=trees)
         tagged = list(read_tagged_sentences(path)) if entry.get("tags") else None
         if tagged is None:
             found = _part(READERS[entry["reader"]](path))
         else:
             tagged = [[(_squeezed(word), tag) for word, tag in sentence] for sentence in tagged]
             found = Part([[word for word, _ in sentence] for sentence in tagged], tagged)
+        return found
+
+    def filled(which: str) -> Part:
+        found = part(which)
         if not found.words:
             raise ValueError(f"the corpus {name} has no sentence in its part {which!r}")
         return found
 
-    train, test = part("train"), part("test")
+    train, test = filled("train"), filled("test")
     if "dev" in entry:
-        dev = part("dev")
+        dev = filled("dev")
     else:
         kept = len(train.words) * 9 // 10
-        tags = train.tagged
-        dev = Part(train.words[kept:], None if tags is None else tags[kept:])
-        train = Part(train.words[:kept], None if tags is None else tags[:kept])
+        train, dev = train.cut(0, kept), train.cut(kept, len(train.words))
         if not train.words:
             raise ValueError(f"the corpus {name} is too small to take a tenth of")
     vocabulary = frozenset(word for sentence in train.words for word in sentence)
@@ -92,7 +118,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
 
 
 def _part(sentences: Iterable[Sequence[str]]) -> Part:
-    return Part([[_squeezed(word) for word in sentence] for sentence in sentences], None)
+    return Part([[_squeezed(word) for word in sentence] for sentence in sentences])
 
 
 def _squeezed(word: str) -> str:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import srsly  # type: ignore[import-untyped]
-from systems import ROLES, checked_decoding, is_tagged, new_model
+from systems import ROLES, SCORES, checked_decoding, found_by, new_model
 
 Setting: TypeAlias = "dict[str, Any]"
 
-FIGURES: Final = ("f", "joint_f", "speed")
+READS: Final = {"words": "texts", "tags": "texts", "trees": "tagged_words"}
+"""What systems read, by what they find; those that read the same share a reference."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class Plan:
-    """What an experiment asks of one corpus. joint: whether tags are scored too."""
+    """What an experiment asks of one corpus. finds: what is scored, of `systems.SCORES`."""
 
     experiment: str
     corpus: str
     curves: tuple[Curve, ...]
-    joint: bool
+    finds: str
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,8 @@ class Experiment:
 class Claim:
     """What a paper says of two rows: `more` has the higher figure, or, where `equal`, no higher.
 
-    more, less: ``"experiment / curve / row"``. figure: ``"f"``, ``"joint_f"`` or ``"speed"``.
+    more, less: ``"experiment / curve / row"``. figure: ``"speed"``, or
+    one of `systems.SCORES`.
     """
 
     source: str
@@ -147,9 +149,12 @@ class Grid:
             timing = given["timing"]
             self.rounds = int(timing["rounds"])
             self.timed_characters = int(timing["characters"])
+            self.timed_sentences = int(timing["sentences"])
             self.enough = float(timing["enough"])
-            reference = given["reference"]
-            self.reference = self._system(reference["parts"], {}, reference.get("decode") or {})
+            self.references = {
+                reads: self._system(reference["parts"], {}, reference.get("decode") or {})
+                for reads, reference in given["references"].items()
+            }
             self.experiments = [
                 self._experiment(name, entry) for name, entry in given["experiments"].items()
             ]
@@ -159,8 +164,12 @@ class Grid:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
         for claim in self.claims:
-            known = claim.figure in FIGURES
-            if not known or not self.rows(claim.more) or not self.rows(claim.less):
+            rows = [self.rows(claim.more), self.rows(claim.less)]
+            if not all(rows) or not all(
+                claim.figure in ("speed", *SCORES[self.finds(row.system)])
+                for side in rows
+                for row in side.values()
+            ):
                 raise ValueError(f"{path}: the claim {claim.says!r} is about nothing in the grid")
 
     def plans(self) -> list[Plan]:
@@ -179,6 +188,10 @@ class Grid:
             for each in one.rows
             if each.name == row
         }
+
+    def finds(self, system: System) -> str:
+        """What a system finds, of `systems.SCORES`."""
+        return found_by(self.models[line]["kind"] for _, line in system.parts)
 
     def wanted(self, corpus: str) -> dict[Key, System]:
         """The runs that a corpus needs."""
@@ -211,13 +224,14 @@ class Grid:
     ) -> Plan:
         averaged = scope.get("average") or []
         picked = scope.get("curves") or list(curves)
-        for curve in [*averaged, *picked, *scope.get("values", {}), *scope.get("seeds_of", {})]:
+        seeds_of = scope.get("seeds_of", {})
+        for curve in [*averaged, *picked, *scope.get("values", {}), *seeds_of]:
             if curve not in curves:
                 raise ValueError(f"{name} has no curve {curve!r}")
         made = []
         for curve in picked:
             entry = curves[curve]
-            n_seeds = int(scope.get("seeds_of", {}).get(curve, scope["seeds"]))
+            n_seeds = int(seeds_of.get(curve, scope["seeds"]))
             if n_seeds < 1 or (curve in averaged and n_seeds < 2):
                 raise ValueError(f"{name}, {curve}: {n_seeds} seeds are too few")
             values = scope.get("values", {}).get(curve, entry.get("values", []))
@@ -234,16 +248,15 @@ class Grid:
                 for label, value, system in self._varied(curve, entry, varies, values)
             ]
             made.append(Curve(curve, varies, tuple(rows)))
-        joint = {
-            is_tagged({role: self.models[model]["kind"] for role, model in row.system.parts})
-            for curve in made
-            for row in curve.rows
-        }
-        if len(joint) > 1:
-            raise ValueError(f"{name} mixes systems with and without tags")
-        if joint == {True} and not self.corpora[corpus].get("tags"):
-            raise ValueError(f"{name} needs tags, which the corpus {corpus} has not")
-        return Plan(name, corpus, tuple(made), joint == {True})
+        found = {self.finds(row.system) for curve in made for row in curve.rows}
+        if len(found) != 1:
+            raise ValueError(f"{name} is to compare systems that find {sorted(found)}")
+        (finds,) = found
+        if finds != "words" and not self.corpora[corpus].get(finds):
+            raise ValueError(f"{name} needs {finds}, which the corpus {corpus} has not")
+        if READS[finds] not in self.references:
+            raise ValueError(f"{name} needs a reference that reads {READS[finds]}")
+        return Plan(name, corpus, tuple(made), finds)
 
     def _varied(
         self, curve: str, entry: Mapping[str, Any], varies: str, values: Sequence[Any]

@@ -19,7 +19,7 @@ mpl.use("Agg")
 
 from grid import Experiment, Grid, Key, Plan, Row
 from matplotlib import pyplot as plt
-from report import Figure, of, ratio, test_f, test_joint
+from report import TITLES, Figure, of, ratio, score
 from results import Results
 
 
@@ -82,20 +82,20 @@ def against_value(axes: Any, plan: Plan, results: Results, figure: Figure) -> No
 def picture(experiment: Experiment, results: Results) -> Any:
     """The figure of an experiment: a column for each corpus, a row for each kind of F."""
     plans = experiment.plans
-    n_rows = 2 if any(plan.joint for plan in plans) else 1
+    n_rows = max(len(TITLES[plan.finds]) for plan in plans)
     figure, panels = plt.subplots(
         n_rows, len(plans), figsize=(6.2 * len(plans), 4.4 * n_rows), squeeze=False
     )
     draw = against_speed if experiment.x == "speed" else against_value
     for column, plan in enumerate(plans):
-        kinds = [("test SF", test_f), ("test JF", test_joint)] if plan.joint else []
-        for place, (title, which) in enumerate(kinds or [("test F", test_f)]):
+        shown = TITLES[plan.finds]
+        for place, (name, title) in enumerate(shown.items()):
             axes = panels[place][column]
-            draw(axes, plan, results, which)
+            draw(axes, plan, results, score(f"test_{name}"))
             axes.set_title(plan.corpus)
-            axes.set_ylabel(title)
+            axes.set_ylabel(f"test {title}")
             axes.grid(alpha=0.3)
-        for place in range(len(kinds) or 1, n_rows):
+        for place in range(len(shown), n_rows):
             panels[place][column].set_visible(False)
     panels[0][0].legend(fontsize=7)
     return figure

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from grid import Claim, Experiment, Grid, Key, Plan
+from grid import READS, Claim, Experiment, Grid, Key, Plan, Row
 from results import Result, Results
 from summary import Summary, differences, summary
 
@@ -24,35 +24,29 @@ COMMAND: Final = "python -m spacy project run study projects/decoder_study"
 
 Figure = Callable[[Result], float]
 
+TITLES: Final = {
+    "words": {"f": "F"},
+    "tags": {"f": "SF", "joint_f": "JF"},
+    "trees": {"uas": "UAS", "las": "LAS"},
+}
+"""By what a system finds, the scores that tables and pictures show; the last is the chief one."""
 
-def dev_f(result: Result) -> float:
-    """F of segmentation on the dev set, in percent."""
-    return 100 * result.dev_f
-
-
-def test_f(result: Result) -> float:
-    """F of segmentation on the test set, in percent."""
-    return 100 * result.test_f
-
-
-def test_oov(result: Result) -> float:
-    """Recall of unknown words on the test set, in percent."""
-    return 100 * result.test_oov_r
+SPEEDS: Final = {"texts": ("k chars/s", 1000), "tagged_words": ("sentences/s", 1)}
+"""By what a system reads, the title of its speed, and the unit."""
 
 
-def dev_joint(result: Result) -> float:
-    """F of words with their tags on the dev set, in percent."""
-    return 100 * (result.dev_joint_f or 0.0)
+def score(name: str) -> Figure:
+    """One of the scores of a result, in percent."""
 
+    def figure(result: Result) -> float:
+        return 100 * result.scores[name]
 
-def test_joint(result: Result) -> float:
-    """F of words with their tags on the test set, in percent."""
-    return 100 * (result.test_joint_f or 0.0)
+    return figure
 
 
 def speed(result: Result) -> float:
-    """Thousand characters per CPU second."""
-    return result.speed / 1000
+    """Characters or sentences per CPU second."""
+    return result.speed
 
 
 def ratio(result: Result) -> float:
@@ -63,9 +57,6 @@ def ratio(result: Result) -> float:
 def seconds(result: Result) -> float:
     """CPU seconds of training."""
     return result.seconds
-
-
-OF_CLAIM: Final[dict[str, Figure]] = {"f": test_f, "joint_f": test_joint, "speed": ratio}
 
 
 def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
@@ -94,19 +85,18 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def cells(keys: Sequence[Key], results: Results, *, joint: bool) -> list[str]:
+def cells(keys: Sequence[Key], results: Results, finds: str) -> list[str]:
     """The figures of a row of a table."""
-    dev, test = (dev_joint, test_joint) if joint else (dev_f, test_f)
-    found = of(results, keys, test)
+    names = [f"{part}_{name}" for name in TITLES[finds] for part in ("dev", "test")]
+    found = [of(results, keys, score(name)) for name in names]
     weights = sorted({w for w in (results[key].weight for key in keys) if w is not None})
     trained = of(results, keys, seconds).mean
+    _, unit = SPEEDS[READS[finds]]
     return [
-        *([shown(of(results, keys, f)) for f in (dev_f, test_f)] if joint else []),
-        shown(of(results, keys, dev)),
-        shown(found),
-        interval(found),
-        shown(of(results, keys, test_oov), 1),
-        rounded(of(results, keys, speed).mean),
+        *map(shown, found),
+        interval(found[-1]),
+        "" if finds == "trees" else shown(of(results, keys, score("test_oov_r")), 1),
+        rounded(of(results, keys, speed).mean / unit),
         f"{of(results, keys, ratio).mean:.3g}",
         f"{trained:.1f}" if trained else "",
         " ".join(f"{w:g}" for w in weights),
@@ -115,23 +105,24 @@ def cells(keys: Sequence[Key], results: Results, *, joint: bool) -> list[str]:
 
 def plan_table(plan: Plan, results: Results, *, speeds: bool) -> str:
     """All rows of an experiment on a corpus; with their speeds, if these are the matter."""
-    of_joint = ["dev SF", "test SF", "dev JF", "test JF"]
-    header = ["system", "", "seeds", *(of_joint if plan.joint else ["dev F", "test F"])]
-    header += ["95 % interval", "OOV R", "k chars/s", "× ref", "CPU s", "weight"]
+    per_second, _ = SPEEDS[READS[plan.finds]]
+    header = ["system", "", "seeds"]
+    header += [f"{part} {name}" for name in TITLES[plan.finds].values() for part in ("dev", "test")]
+    header += ["95 % interval", "OOV R", per_second, "× ref", "CPU s", "weight"]
     lines = []
     for curve in plan.curves:
         for row in curve.rows:
             name = row.name if curve.varies else ""
-            figures = cells(row.singles(), results, joint=plan.joint)
+            figures = cells(row.singles(), results, plan.finds)
             lines.append([curve.name, name, str(len(row.seeds)), *figures])
             if row.average:
-                figures = cells([row.key(row.average)], results, joint=plan.joint)
+                figures = cells([row.key(row.average)], results, plan.finds)
                 lines.append([curve.name, name, f"{len(row.seeds)} averaged", *figures])
     # Columns that say nothing here are left out.
     kept = [
         i
         for i, title in enumerate(header)
-        if any(line[i] for line in lines) and (speeds or title not in ("k chars/s", "× ref"))
+        if any(line[i] for line in lines) and (speeds or title not in (per_second, "× ref"))
     ]
     return table(
         [header[i] for i in kept],
@@ -153,37 +144,31 @@ def verdict(claim: Claim, gain: Summary) -> str:
 
 def claims_table(grid: Grid, results: Results) -> str:
     """What the papers say against what was found, corpus by corpus."""
-    sides = [(claim, grid.rows(claim.more), grid.rows(claim.less)) for claim in grid.claims]
-    corpora = [
-        name
-        for name in grid.corpora
-        if any(name in more and name in less for _, more, less in sides)
-    ]
     lines = []
-    for claim, more, less in sides:
-        line = [claim.source, claim.says]
-        for corpus in corpora:
-            if corpus not in more or corpus not in less:
-                line.append("not run")
-                continue
-            one, other = more[corpus], less[corpus]
-            figure = OF_CLAIM[claim.figure]
-            pairs = [
-                (figure(results[one.key(seed)]), figure(results[other.key(seed)]))
-                for seed in one.seeds
-                if seed in other.seeds
-            ]
-            if claim.figure == "speed":
-                # Of speeds the quotient means something; that of their means is nearly it.
-                quotients = summary(a / b for a, b in pairs)
-                right = quotients.mean > 1
-                line.append(f"× {quotients.mean:.3g}: {'agrees' if right else 'disagrees'}")
-                continue
-            gain = differences([a for a, _ in pairs], [b for _, b in pairs])
-            spread = "" if gain.half is None else f" ± {gain.half:.2f}"
-            line.append(f"{gain.mean:+.2f}{spread}: {verdict(claim, gain)}")
-        lines.append(line)
-    return table(["source", "claim", *corpora], lines, n_text=2)
+    for claim in grid.claims:
+        less = grid.rows(claim.less)
+        for corpus, one in grid.rows(claim.more).items():
+            if corpus in less:
+                found = difference(claim, one, less[corpus], results)
+                lines.append([claim.source, claim.says, corpus, found])
+    return table(["source", "claim", "corpus", "difference"], lines, n_text=3)
+
+
+def difference(claim: Claim, one: Row, other: Row, results: Results) -> str:
+    """By how much one row is ahead of the other, and what that says of the claim."""
+    figure = ratio if claim.figure == "speed" else score(f"test_{claim.figure}")
+    pairs = [
+        (figure(results[one.key(seed)]), figure(results[other.key(seed)]))
+        for seed in one.seeds
+        if seed in other.seeds
+    ]
+    if claim.figure == "speed":
+        # Of speeds the quotient means something; that of their means is nearly it.
+        quotients = summary(a / b for a, b in pairs)
+        return f"× {quotients.mean:.3g}: {'agrees' if quotients.mean > 1 else 'disagrees'}"
+    gain = differences([a for a, _ in pairs], [b for _, b in pairs])
+    spread = "" if gain.half is None else f" ± {gain.half:.2f}"
+    return f"{gain.mean:+.2f}{spread}: {verdict(claim, gain)}"
 
 
 def head(grid: Grid, results: Results) -> list[str]:
@@ -197,27 +182,32 @@ def head(grid: Grid, results: Results) -> list[str]:
         f"each in `{results.path.name}`. ZC11 is Zhang & Clark 2011, Z14 is Zhang, Su & Zhou 2014, "
         "S14 is Sun 2014.",
         "F (SF) is that of segmentation, JF that of words with their tags, OOV R the recall of "
-        "words that are not in the training set; all in percent. ± is one standard deviation over "
-        "seeds, the interval is that of the mean by Student's t. Models are trained for a fixed "
-        "number of epochs; weights of guides are tuned on the dev set, and no choice is made on a "
-        "test set.",
+        "words that are not in the training set, UAS and LAS the share of words, punctuation among "
+        "them, with the right head, and with the right label too; all in percent. ± is one "
+        "standard deviation over seeds, the interval is that of the mean by Student's t. Models "
+        "are trained for a fixed number of epochs; weights of guides are tuned on the dev set, and "
+        "no choice is made on a test set.",
         "**Speeds** are characters of raw text per CPU second of one thread, from strings to lists "
-        f"of words: the first {grid.timed_characters:,} characters of the test set, the best of "
-        f"{grid.rounds} rounds (of one, where a round takes more than {grid.enough:g} s). The "
-        "machine was shared with other work, which changes them by up to a factor of two between "
-        "one minute and the next, so that k chars/s of different rows cannot be compared. *× ref* "
-        "can: it is the speed as a multiple of that of the reference, in rounds that took turns "
-        f"with its own. The reference is one model of words, with beam "
-        f"{reference_beam(grid)}, no merging. CPU s is the time of one training, on the same "
-        "shared machine.",
+        f"of words: the first {grid.timed_characters:,} characters of the test set; those of "
+        f"parsers sentences, from tagged words to trees: the first {grid.timed_sentences:,}. They "
+        f"are the best of {grid.rounds} rounds (of one, where a round takes more than "
+        f"{grid.enough:g} s). The machine was shared with other work, which changes them by up to "
+        "a factor of two between one minute and the next, so that speeds of different rows cannot "
+        "be compared. *× ref* can: it is the speed as a multiple of that of a reference, in rounds "
+        f"that took turns with its own. {references(grid)} CPU s is the time of one training, on "
+        "the same shared machine.",
     ]
 
 
-def reference_beam(grid: Grid) -> int:
-    """The width of the beam of the reference."""
-    _, line = grid.reference.parts[-1]
-    given = {**grid.models[line], **grid.decodings[grid.reference.decoding]}
-    return int(given.get("beam", 16))
+def references(grid: Grid) -> str:
+    """What the references are."""
+    texts = []
+    for reads, system in grid.references.items():
+        models = " + ".join(line for _, line in system.parts)
+        decoding = f", decoded with {system.decoding}" if system.decoding else ""
+        name = reads.replace("_", " ")
+        texts.append(f"The reference for systems that read {name} is `{models}`{decoding}.")
+    return " ".join(texts)
 
 
 def section(experiment: Experiment, results: Results, plots: str) -> list[str]:
@@ -236,9 +226,9 @@ def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
     if grid.claims:
         parts += [
             "## The papers' claims",
-            "Differences of test F (of JF where tags are the matter), paired by seed, and the half "
-            "width of their 95 % interval; of speeds their quotient. *undecided*: the interval "
-            "holds 0.",
+            "Differences on the test set, of F, of JF where tags are the matter, and of LAS for "
+            "parsers, paired by seed, and the half width of their 95 % interval; of speeds their "
+            "quotient. *undecided*: the interval holds 0.",
             claims_table(grid, results),
         ]
     for experiment in grid.experiments:

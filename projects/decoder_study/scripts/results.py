@@ -5,33 +5,45 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grid import Key
+from systems import SCORES
+
+SCORED: Final = frozenset(
+    frozenset(f"{part}_{name}" for part in ("dev", "test") for name in names)
+    for names in SCORES.values()
+)
+"""The sets of scores that a system may have."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The figures of one system; those of accuracy are fractions of 1.
+    """The figures of one system.
 
-    dev_joint_f, test_joint_f: None for systems without tags. weight: of the guide, or None.
-    speed: characters per CPU second. reference: those of the reference in the same minute.
+    scores: fractions of 1, one of the sets `SCORED`; in the file they stand beside the others.
+    weight: of the guide, or None. speed: characters, or sentences of a parser, per CPU second.
+    reference: those of the reference in the same minute.
     seconds: the CPU time of training all its models, 0 where they are averages.
     checksum: the first digits of the checksum of the training corpus. version: of the package.
+    Raises ValueError for other scores, for such as are no fractions, and for speeds not above 0.
     """
 
-    dev_f: float
-    dev_oov_r: float
-    test_f: float
-    test_oov_r: float
-    dev_joint_f: float | None
-    test_joint_f: float | None
+    scores: dict[str, float]
     weight: float | None
     speed: float
     reference: float
     seconds: float
     checksum: str
     version: str
+
+    def __post_init__(self) -> None:
+        if frozenset(self.scores) not in SCORED:
+            raise ValueError(f"the scores of nothing are {sorted(self.scores)}")
+        if not all(0 <= score <= 1 for score in self.scores.values()):
+            raise ValueError("a score is not a fraction of 1")
+        if not (self.speed > 0 and self.reference > 0):
+            raise ValueError("a speed is not above 0")
 
 
 class Results:
@@ -50,10 +62,8 @@ class Results:
             try:
                 fields = json.loads(line)
                 key = Key(**{name: fields.pop(name) for name in Key.__dataclass_fields__})
-                result = Result(**fields)
-                if not (result.speed > 0 and result.reference > 0):
-                    raise ValueError("a speed is not above 0")
-                self._results[key] = result
+                scores = {name: fields.pop(name) for name in list(fields) if _is_score(name)}
+                self._results[key] = Result(scores, **fields)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(
                     f"{path}:{number}: not a result of this study ({error!r}); remove the line, "
@@ -83,8 +93,13 @@ class Results:
 
     def add(self, key: Key, result: Result) -> None:
         """Keep a result, in the file too."""
-        fields: dict[str, Any] = asdict(key) | asdict(result)
+        fields: dict[str, Any] = asdict(key) | result.scores | asdict(result)
+        del fields["scores"]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
         self._results[key] = result
+
+
+def _is_score(name: str) -> bool:
+    return name.startswith(("dev_", "test_"))

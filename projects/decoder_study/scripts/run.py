@@ -14,18 +14,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from corpora import Corpus, Part, data_folder, read_corpus
-from grid import Grid, Key, System
+from grid import READS, Grid, Key, System, canonical
 from results import Result, Results
-from systems import Reader, build, fit
+from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.metrics.joint import score_joint
+from spacy_structreg.metrics.parsing import score_parses
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 
@@ -46,8 +46,10 @@ class Bench:
             for _, line in system.parts
             for seed in seeds_of(key)
         )
-        self._reference: Reader | None = None
-        self._texts = sample(corpus.test.texts, grid.timed_characters)
+        # The references are wanted to the end.
+        for reads in {READS[grid.finds(system)] for system in wanted.values()}:
+            self._left.update((line, 0) for _, line in grid.references[reads].parts)
+        self._references: dict[str, Reader] = {}
 
     def run(self, key: Key, system: System) -> Result:
         """The figures of a run, whose models are trained if need be."""
@@ -61,19 +63,18 @@ class Bench:
                 seconds += group[0][1]
         reader = build(models, self.grid.decodings[system.decoding], self.corpus.dev)
         speed, reference = self._times(reader)
-        dev, test = (self._score(reader, part) for part in (self.corpus.dev, self.corpus.test))
+        scores = {
+            f"{name}_{figure}": value
+            for name, part in (("dev", self.corpus.dev), ("test", self.corpus.test))
+            for figure, value in self._score(reader, part).items()
+        }
         for _, line in system.parts:
             for seed in seeds_of(key):
                 self._left[line, seed] -= 1
                 if not self._left[line, seed]:
                     del self._models[line, seed]
         return Result(
-            dev["seg_f"],
-            dev["oov_r"],
-            test["seg_f"],
-            test["oov_r"],
-            dev.get("joint_f"),
-            test.get("joint_f"),
+            scores,
             reader.weight,
             round(speed, 1),
             round(reference, 1),
@@ -83,45 +84,72 @@ class Bench:
         )
 
     def _model(self, line: str, seed: int) -> tuple[Any, float]:
-        """A trained model, and the CPU seconds that it took."""
+        """A trained model, and the CPU seconds that it took.
+
+        One training makes all models that are still wanted and differ in nothing but their epochs.
+        """
         if (line, seed) not in self._models:
+            like = unlimited(self.grid.models[line])
+            wanted: dict[int, list[str]] = {}
+            for (other, its_seed), n in self._left.items():
+                setting = self.grid.models[other]
+                if n and its_seed == seed and unlimited(setting) == like:
+                    wanted.setdefault(epochs_of(setting), []).append(other)
             began = time.process_time()
-            model = fit(self.grid.models[line], seed, self.corpus.train)
-            self._models[line, seed] = (model, time.process_time() - began)
+            for epochs, model in fit(self.grid.models[line], seed, self.corpus.train, wanted):
+                for other in wanted[epochs]:
+                    self._models[other, seed] = (model, time.process_time() - began)
         return self._models[line, seed]
 
     def _score(self, reader: Reader, part: Part) -> dict[str, float]:
-        found = reader.read(part.texts)
+        found = reader.read(inputs_of(part, reader.finds))
+        gold = gold_of(part, reader.finds)
         vocabulary = self.corpus.vocabulary
-        if reader.tagged:
-            assert part.tagged is not None
-            scores: Any = score_joint(part.tagged, found, vocabulary)
+        scores: Any
+        if reader.finds == "trees":
+            scores = score_parses(gold, found)
+        elif reader.finds == "tags":
+            scores = score_joint(gold, found, vocabulary)
         else:
-            scores = score_segmentation(part.words, found, vocabulary)
-        return {name: round(value or 0.0, 6) for name, value in scores.as_dict().items()}
+            scores = score_segmentation(gold, found, vocabulary)
+        figures = scores.as_dict()
+        names = SCORES[reader.finds]
+        return {name: round(figures[given] or 0.0, 6) for name, given in names.items()}
 
     def _times(self, reader: Reader) -> tuple[float, float]:
-        """Characters per CPU second: of a system, and of the reference in turns with it."""
-        if self._reference is None:
-            system = self.grid.reference
+        """Characters or sentences per CPU second: of a system; of its reference, in turns."""
+        reads = READS[reader.finds]
+        if reads not in self._references:
+            system = self.grid.references[reads]
             models = {role: self._model(line, 0)[0] for role, line in system.parts}
             decoding = self.grid.decodings[system.decoding]
-            self._reference = build(models, decoding, self.corpus.dev)
-        n = sum(map(len, self._texts))
+            self._references[reads] = build(models, decoding, self.corpus.dev)
+        inputs = inputs_of(self.corpus.test, reader.finds)
+        if reads == "texts":
+            inputs = sample(inputs, self.grid.timed_characters)
+            n = sum(map(len, inputs))
+        else:
+            inputs = inputs[: self.grid.timed_sentences]
+            n = len(inputs)
         best = [float("inf"), float("inf")]
         for _ in range(self.grid.rounds):
-            for i, each in enumerate((self._reference, reader)):
+            for i, each in enumerate((self._references[reads], reader)):
                 if best[i] <= self.grid.enough:
-                    best[i] = min(best[i], seconds_of(each, self._texts))
+                    best[i] = min(best[i], seconds_of(each, inputs))
                 elif best[i] == float("inf"):
-                    best[i] = seconds_of(each, self._texts)
+                    best[i] = seconds_of(each, inputs)
         return n / best[1], n / best[0]
 
 
-def seconds_of(reader: Reader, texts: Sequence[str]) -> float:
+def unlimited(setting: dict[str, Any]) -> str:
+    """What a model's training has in common with longer and shorter ones."""
+    return canonical({name: value for name, value in setting.items() if name != "epochs"})
+
+
+def seconds_of(reader: Reader, inputs: Sequence[Any]) -> float:
     """The CPU seconds of this process that reading takes."""
     began = time.process_time()
-    reader.read(texts)
+    reader.read(inputs)
     return max(time.process_time() - began, 1e-6)
 
 
@@ -172,8 +200,7 @@ def run(grid: Grid, results: Results) -> None:
         if not wanted:
             continue
         corpus = read_corpus(name, grid.corpora[name], folder)
-        tagged = ([tag for _, tag in sentence] for sentence in corpus.train.tagged or [])
-        checksum = corpus_checksum(chain(corpus.train.words, tagged))[:12]
+        checksum = corpus_checksum(corpus.train.layers())[:12]
         others = {result.checksum for key, result in results.items() if key.corpus == name}
         if others - {checksum}:
             raise ValueError(

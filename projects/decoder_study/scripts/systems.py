@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from corpora import Part
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
 from spacy_structreg.estimators.tagger import Tagger
@@ -18,24 +19,32 @@ from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.settings import Learning
 
-ROLES: Final = ("characters", "words", "tagger")
+ROLES: Final = ("characters", "words", "tagger", "parser")
+
+SCORES: Final = {
+    "words": {"f": "seg_f", "oov_r": "oov_r"},
+    "tags": {"f": "seg_f", "oov_r": "oov_r", "joint_f": "joint_f"},
+    "trees": {"uas": "dep_uas", "las": "dep_las"},
+}
+"""What systems find, and by which figures it is scored: their names here and in the package."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. role: what it can be in a system. tagged: whether it is trained on tags."""
+    """A kind of model. role: what it can be in a system. finds: what it learns, of `SCORES`."""
 
     estimator: type[Any]
     role: str
-    tagged: bool
+    finds: str
 
 
 KINDS: Final = {
-    "characters": Kind(CharacterSegmenter, "characters", tagged=False),
-    "character_joint": Kind(CharacterJointTagger, "characters", tagged=True),
-    "words": Kind(WordSegmenter, "words", tagged=False),
-    "word_joint": Kind(WordJointTagger, "words", tagged=True),
-    "tagger": Kind(Tagger, "tagger", tagged=True),
+    "characters": Kind(CharacterSegmenter, "characters", "words"),
+    "character_joint": Kind(CharacterJointTagger, "characters", "tags"),
+    "words": Kind(WordSegmenter, "words", "words"),
+    "word_joint": Kind(WordJointTagger, "words", "tags"),
+    "tagger": Kind(Tagger, "tagger", "tags"),
+    "parser": Kind(DependencyParser, "parser", "trees"),
 }
 
 LEARNING: Final = {
@@ -47,17 +56,18 @@ SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
 RERANKER: Final = frozenset({"weight", "n_best"})
 """With `n_best`, a model of words ranks the analyses of one of characters again."""
+PARSER: Final = frozenset({"beam", "merge"})
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A system that is ready. read: finds the words of texts, with tags if `tagged`.
+    """A system that is ready. read: finds words of texts, with or without tags, or trees.
 
-    weight: of the guide, where there is one and it matters.
+    finds: which of these, of `SCORES`. weight: of the guide, where there is one and it matters.
     """
 
-    read: Callable[[Sequence[str]], list[Any]]
-    tagged: bool
+    read: Callable[[Sequence[Any]], list[Any]]
+    finds: str
     weight: float | None = None
 
 
@@ -76,16 +86,44 @@ def new_model(setting: Mapping[str, Any], seed: int) -> Any:
         raise ValueError(f"a model of the kind {kind!r}: {error}") from error
 
 
-def fit(setting: Mapping[str, Any], seed: int, train: Part) -> Any:
-    """A trained model of the grid."""
-    return new_model(setting, seed).fit(
-        train.tagged if KINDS[setting["kind"]].tagged else train.words
-    )
+def fit(
+    setting: Mapping[str, Any], seed: int, train: Part, epochs: Collection[int]
+) -> Iterator[tuple[int, Any]]:
+    """One training of a model of the grid: the trained model after each of some numbers of epochs.
+
+    The models are those of trainings that end there.
+    """
+    model = new_model(setting, seed)
+    gold = gold_of(train, KINDS[setting["kind"]].finds)
+    model.prepare(gold)
+    compiled = model.compile(gold)
+    for epoch in range(1, max(epochs) + 1):
+        model.learn(compiled)
+        if epoch in epochs:
+            yield epoch, type(model).from_contents(f"epoch {epoch}", *model.contents())
 
 
-def is_tagged(kinds: Mapping[str, str]) -> bool:
-    """Whether models of these kinds, by role, find tags too."""
-    return any(KINDS[kind].tagged for kind in kinds.values())
+def epochs_of(setting: Mapping[str, Any]) -> int:
+    """The epochs of a training of a model of the grid."""
+    return int(new_model(setting, 0).epochs)
+
+
+def gold_of(part: Part, finds: str) -> Any:
+    """The gold sentences of a part, as what systems find."""
+    return {"words": part.words, "tags": part.tagged, "trees": part.trees}[finds]
+
+
+def inputs_of(part: Part, finds: str) -> list[Any]:
+    """What a system is given: texts, or the tagged words of trees."""
+    if finds != "trees":
+        return list(part.texts)
+    return [(tree.words, tree.tags) for tree in part.trees or []]
+
+
+def found_by(kinds: Iterable[str]) -> str:
+    """What models of these kinds find together, of `SCORES`."""
+    found = {KINDS[kind].finds for kind in kinds}
+    return next(finds for finds in reversed(SCORES) if finds in found)
 
 
 def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> None:
@@ -100,11 +138,15 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
         known |= RERANKER
     elif "words" in kinds:
         known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
+    if "parser" in kinds:
+        known = PARSER
+        if len(kinds) > 1:
+            raise ValueError("a parser is given gold words and tags, and has no other part")
     if "tagger" in kinds:
         known |= {"tagger_beam"}
         if len(kinds) == 1:
             raise ValueError("a tagger needs a part that finds words")
-    if len({KINDS[kind].tagged for role, kind in kinds.items() if role != "tagger"}) > 1:
+    if len({KINDS[kind].finds for role, kind in kinds.items() if role != "tagger"}) > 1:
         raise ValueError("of a model and its guide both must find tags, or neither")
     strange = set(decoding) - known
     if strange:
@@ -126,6 +168,8 @@ def decoding(model: Any, changes: Mapping[str, Any]) -> Any:
 def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Reader:
     """A system of trained models by role; a guide's weight is tuned on `dev` unless it is given."""
     changes = dict(given)
+    if "parser" in models:
+        return Reader(decoding(models["parser"], changes).predict_batch, "trees")
     tagger_beam = changes.pop("tagger_beam", None)
     weight = None
     if "n_best" in changes:
@@ -146,8 +190,8 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
         finder = models["characters"]
     if "tagger" not in models:
         if not isinstance(finder, TagReader):
-            return Reader(finder.predict_batch, False, weight)
-        return Reader(lambda texts: list(finder.predict_tagged_stream(texts)), True, weight)
+            return Reader(finder.predict_batch, "words", weight)
+        return Reader(lambda texts: list(finder.predict_tagged_stream(texts)), "tags", weight)
     beam_change = {} if tagger_beam is None else {"decode_beam": tagger_beam}
     tagger = decoding(models["tagger"], beam_change)
 
@@ -156,4 +200,4 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
         tags = tagger.predict_batch(found)
         return [list(zip(*pair, strict=True)) for pair in zip(found, tags, strict=True)]
 
-    return Reader(read, True, weight)
+    return Reader(read, "tags", weight)
