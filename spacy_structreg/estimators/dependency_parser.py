@@ -136,7 +136,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         epochs: int = 12,
         patience: int | None = None,
         n_models: int = 1,
-        mean: Mean = "plain",
+        mean: Mean = "nonzero",
         seed: int | None = 0,
     ) -> None:
         choose("system", system, SYSTEMS)
