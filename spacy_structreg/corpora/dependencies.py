@@ -133,12 +133,14 @@ def projectivize(heads: Sequence[int | None]) -> tuple[int | None, ...]:
 
     heads: without circles. While an arc is not projective, the shortest such (the first of equal
     ones) is lifted: its word gets the head of its head (Nivre and Nilsson 2005, "Pseudo-projective
-    dependency parsing", section 2). That may make a word a further root only if there were several,
-    and its head unknown only if the head of its head was. Labels stay what they are.
+    dependency parsing", section 2). That may make a word a further root only if there were several.
+    Its head is unknown then if the head of its head was, and, in a part of a tree, if that would
+    make it a second root. Labels stay what they are.
     """
     lifted = list(heads)
     if is_projective(lifted):
         return tuple(lifted)
+    one_root = lifted.count(ROOT) == 1
     dependents: list[set[int]] = [set() for _ in lifted]
     # Every arc that may not be projective, by its length.
     queue: list[tuple[int, int]] = []
@@ -155,7 +157,10 @@ def projectivize(heads: Sequence[int | None]) -> tuple[int | None, ...]:
             continue
         if _is_projective_arc(word, head, lifted):
             continue
-        above = lifted[word] = lifted[head]
+        above = lifted[head]
+        if above == ROOT and one_root:
+            above = None
+        lifted[word] = above
         dependents[head].remove(word)
         if above is not None and above != ROOT:
             dependents[above].add(word)

@@ -123,6 +123,8 @@ def test_projectivised_heads_are_projective_and_without_circles(heads: list[int 
     lifted = projectivize(heads)
     assert is_projective(lifted)
     assert not goes_in_circles(lifted)
+    if heads.count(ROOT) <= 1:
+        assert lifted.count(ROOT) == heads.count(ROOT)
     if is_projective(heads):
         assert lifted == tuple(heads)
     for word, (before, after) in enumerate(zip(heads, lifted, strict=True)):
@@ -154,6 +156,8 @@ def test_crossing_arcs_are_lifted_shortest_first() -> None:
     # 1 is below 3 and crosses the arc from 0 to 2.
     assert projectivize([ROOT, 3, 0, 0]) == (ROOT, 0, 0, 0)
     assert projectivize([None, 3, 0, None]) == (None, None, 0, None)
+    # 0 cannot be a root beside 3, where the head of 1 is not known.
+    assert projectivize([3, None, 3, ROOT, 3, 1])[0] is None
 
 
 def test_a_long_tangle_is_projectivised() -> None:
