@@ -85,7 +85,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         ``"arc_standard"`` (Huang & Sagae 2010).
     templates: the name of a table of `features.parser_tables`, templates in the notation of
         `features.state_templates`, or a list of these; None for the default of the system.
-    labelled: whether arcs get labels; without, all get `UNLABELLED`.
+    labelled: whether arcs get labels; without, all get `UNLABELLED`, and the best epoch is that of
+        the highest dep_uas, not dep_las.
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
     beam: how many states are kept, in training and in prediction; None for no limit.
     merge: merge the states that no later score can tell apart, in training and in prediction;
@@ -152,6 +153,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         )
         self.templates = tuple(map(str, self._templates))
         self.labelled = labelled
+        if not labelled:
+            self.PRIMARY = "dep_uas"
         self.half_width = half_width
         self.beam = None if beam is None else whole("beam", beam, 1)
         self.merge = parts.merge if merge is None else merge
@@ -203,7 +206,7 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
 
         tags: of the words. given: heads and labels that are known already; they stay, and the
         others are found to fit them. Given labels that the model does not know are kept for what
-        they are.
+        they are. Given heads of white space are not looked at: it hangs on the word before it.
         Raises ValueError if there are no words, tags or given arcs are not one for each word, no
         projective tree with one root has the given arcs, or the model has not been trained.
         """
@@ -235,8 +238,9 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
         """The `n` best trees that the beam lets through, best first, with their scores.
 
-        The score is the sum of the weights of all features. Raises ValueError if n < 1, and as
-        `predict`.
+        The score is the sum of the weights of all features. With `merge` there are few: of all ways
+        to states that look alike only the best is known at the end. Raises ValueError if n < 1, and
+        as `predict`.
         """
         query = Query.of((words, tags), None)
         with self._decoders().borrow() as decoder:
