@@ -51,7 +51,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     GOLD: ClassVar[GoldKind[Any]]
     """What gold sentences are."""
 
-    PRIMARY: ClassVar[str]
+    PRIMARY: str
     """The name of the figure by which the best epoch is chosen, in `Scores.as_dict`."""
 
     MUST_AGREE: ClassVar[tuple[str, ...]]

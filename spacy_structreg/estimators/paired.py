@@ -47,7 +47,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
     """
 
     GOLD: ClassVar[GoldKind[Any]]
-    PRIMARY: ClassVar[str]
+    PRIMARY: str
     DEFAULT_WEIGHT: ClassVar[float]
     CHARACTERS: ClassVar[type[Any]]
     WORDS: ClassVar[type[Any]]

@@ -93,7 +93,7 @@ class TokenizerModel(Protocol):
     """
 
     GOLD: ClassVar[GoldKind[Any]]
-    PRIMARY: ClassVar[str]
+    PRIMARY: str
     learning: Learning
     epochs: int
     patience: int | None

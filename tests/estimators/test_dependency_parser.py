@@ -111,6 +111,14 @@ def test_without_labels_all_arcs_are_alike(system: str) -> None:
         assert parse == Parse(sentence.heads, (UNLABELLED,) * len(sentence.words))  # type: ignore[arg-type]
 
 
+def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
+    parser = DependencyParser(labelled=False, epochs=12, learning=PLAIN, beam=4)
+    parser.fit(CORPUS, CORPUS)
+    # No label of the gold trees can be right.
+    assert parser.evaluate(CORPUS).as_dict()["dep_las"] == 0.0
+    assert parser.evaluate(CORPUS).as_dict()["dep_uas"] == 1.0
+
+
 @EACH_SYSTEM
 @pytest.mark.parametrize(
     "changes",
