@@ -9,7 +9,8 @@ if not __package__:
     # Run as a folder: that folder is the first of sys.path, and the package is out of reach.
     sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from benchmarks.segmentation.run import main
+from benchmarks.common.run import main
+from benchmarks.segmentation.task import SEGMENTATION
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(SEGMENTATION))

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.segmentation.corpora import default_corpus, read_corpus, read_sentences
+from benchmarks.common.corpora import default_corpus, read_corpus
 from benchmarks.segmentation.systems.crfsuite import features, labels, words_of
+from benchmarks.segmentation.task import read_sentences
 
 ROW = "{}\t{}" + "\t_" * 8 + "\n"
 
@@ -53,7 +54,7 @@ def test_without_a_development_file_the_last_tenth_is_held_out(tmp_path: Path) -
     lines = [f"第 {number} 行" for number in range(25)]
     train = write(tmp_path / "train.txt", "\n".join(lines))
     test = write(tmp_path / "test.txt", "第 一 行\n")
-    corpus = read_corpus(train, None, test)
+    corpus = read_corpus(read_sentences, train, None, test)
     assert corpus.name == tmp_path.name
     assert [words[1] for words in corpus.train] == [str(number) for number in range(22)]
     assert [words[1] for words in corpus.dev] == ["22", "23", "24"]
@@ -66,20 +67,20 @@ def test_without_a_development_file_the_last_tenth_is_held_out(tmp_path: Path) -
 def test_one_sentence_has_no_tenth(tmp_path: Path) -> None:
     path = write(tmp_path / "train.txt", "小 船 靠岸\n")
     with pytest.raises(ValueError, match=r"train\.txt: too few sentences.*give --dev"):
-        read_corpus(path, None, path)
+        read_corpus(read_sentences, path, None, path)
 
 
 def test_without_data_the_error_says_what_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STRUCTREG_DATA", raising=False)
     with pytest.raises(ValueError, match=r"set STRUCTREG_DATA .* or give --train and --test"):
-        default_corpus()
+        default_corpus(read_sentences)
 
 
 def test_the_default_corpus_is_the_one_of_the_papers_figures(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STRUCTREG_DATA", str(data_folder))
-    corpus = default_corpus()
+    corpus = default_corpus(read_sentences)
     assert corpus.name == "ud_chinese"
     assert [len(part) for part in (corpus.train, corpus.dev, corpus.test)] == [3997, 500, 500]
     assert [sum(map(len, part)) for part in (corpus.train, corpus.dev, corpus.test)] == [

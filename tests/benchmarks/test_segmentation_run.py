@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.segmentation.run import main
+from benchmarks.common.run import main
+from benchmarks.common.worker import Trained, Worker, WorkerError, one_thread
 from benchmarks.segmentation.systems.ltp import Ltp
-from benchmarks.segmentation.worker import Trained, Worker, WorkerError, one_thread
+from benchmarks.segmentation.systems.ours import Ours
+from benchmarks.segmentation.task import SEGMENTATION
 from spacy_structreg.corpora.segmented import read_segmented, write_segmented
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 
@@ -44,7 +46,8 @@ def parts(tmp_path: Path) -> dict[str, Path]:
 def run(parts: dict[str, Path], output: Path, systems: str) -> tuple[int, dict[str, Any]]:
     """The exit status of a quick run, and its JSON."""
     given = [f"--{part}={path}" for part, path in parts.items()]
-    status = main([*given, "--quick", "--rounds=2", f"--systems={systems}", f"--output={output}"])
+    options = ["--quick", "--rounds=2", f"--systems={systems}", f"--output={output}"]
+    status = main(SEGMENTATION, [*given, *options])
     return status, json.loads((output / "segmentation-harbour.json").read_text(encoding="utf-8"))
 
 
@@ -71,7 +74,7 @@ def test_a_run_scores_and_times_every_system(
     wanted = segmenter.evaluate(read_segmented(parts["test"]), vocabulary=train)
     assert ours["scores"] == wanted.as_dict()
     dev_f = segmenter.evaluate(read_segmented(parts["dev"])).seg_f
-    assert {candidate["dev_f"] for candidate in ours["candidates"]} == {dev_f}
+    assert {candidate["dev_score"] for candidate in ours["candidates"]} == {dev_f}
     segmenter.save(tmp_path / "model")
     assert ours["model_bytes"] == (tmp_path / "model").stat().st_size
     assert len(ours["one"]) == len(ours["batch"]) == 2
@@ -86,8 +89,8 @@ def test_a_run_scores_and_times_every_system(
     assert crfsuite["batch"] is None
     assert len(crfsuite["one"]) == 2
     assert [c["setting"]["max_iterations"] for c in crfsuite["candidates"]] == [2, 4]
-    best = max(candidate["dev_f"] for candidate in crfsuite["candidates"])
-    assert crfsuite["candidates"][crfsuite["chosen"]]["dev_f"] == best
+    best = max(candidate["dev_score"] for candidate in crfsuite["candidates"])
+    assert crfsuite["candidates"][crfsuite["chosen"]]["dev_score"] == best
     # Twenty-five words are learnt from sixty sentences; labels that are off by one are not.
     assert crfsuite["scores"]["seg_f"] > 0.9
     # Each of its trainings was followed by one of ours.
@@ -116,17 +119,17 @@ def test_one_system_that_fails_does_not_end_the_run(
 ) -> None:
     if importlib.util.find_spec("jieba") is None:
         pytest.skip("jieba is not installed")
-    segment = Worker.segment
+    predict = Worker.predict
 
     def fail(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
-        words = segment(worker, texts, batch=batch)
+        words = predict(worker, texts, batch=batch)
         if worker.system == "jieba":
             raise WorkerError(
                 "jieba: failed\nTraceback\nOSError: '/srv/a/words.txt' and C:\\x\\y.z"
             )
         return words
 
-    monkeypatch.setattr(Worker, "segment", fail)
+    monkeypatch.setattr(Worker, "predict", fail)
     status, data = run(parts, tmp_path / "output", "jieba,ours")
     assert status == 1
     jieba, ours = data["results"]
@@ -139,13 +142,13 @@ def test_one_system_that_fails_does_not_end_the_run(
 def test_words_that_are_not_those_of_the_text_fail_the_system_alone(
     parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    segment = Worker.segment
+    predict = Worker.predict
 
     def alter(worker: Worker, texts: list[str], *, batch: bool) -> list[list[str]]:
-        words = segment(worker, texts, batch=batch)
+        words = predict(worker, texts, batch=batch)
         return words if worker.system == "ours" else [[*sentence, "?"] for sentence in words]
 
-    monkeypatch.setattr(Worker, "segment", alter)
+    monkeypatch.setattr(Worker, "predict", alter)
     status, data = run(parts, tmp_path / "output", "crfsuite-ap,ours")
     assert status == 1
     crfsuite, ours = data["results"]
@@ -201,7 +204,7 @@ def test_what_cannot_be_run_is_told_before_anything_is(
     if arguments == ["--cpu=-1"] and not hasattr(os, "sched_getaffinity"):
         pytest.skip("this system does not pin processes")
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
+    assert main(SEGMENTATION, arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("error: ")
@@ -212,13 +215,13 @@ def test_a_failure_in_the_process_carries_its_traceback(tmp_path: Path) -> None:
     missing = tmp_path / "missing.txt"
     with (
         pytest.raises(WorkerError, match=r"ours: 'train' failed(?s:.*)FileNotFoundError"),
-        Worker("ours", None, tmp_path) as worker,
+        Worker(Ours, None, tmp_path) as worker,
     ):
         worker.train({}, missing, missing, tmp_path / "model")
 
 
 def test_a_process_that_dies_is_told_with_its_exit_code(tmp_path: Path) -> None:
-    with Worker("ours", None, tmp_path) as worker:
+    with Worker(Ours, None, tmp_path) as worker:
         worker.peak_memory()
         worker._process.kill()
         worker._process.join()
@@ -230,7 +233,7 @@ def test_a_process_that_dies_is_told_with_its_exit_code(tmp_path: Path) -> None:
 def test_a_process_is_on_one_cpu_and_its_memory_is_its_own(tmp_path: Path) -> None:
     ballast = b"x" * 300_000_000
     cpu = min(os.sched_getaffinity(0))
-    with Worker("ours", cpu, tmp_path) as worker:
+    with Worker(Ours, cpu, tmp_path) as worker:
         peak = worker.peak_memory()
         assert worker._process.pid is not None
         assert os.sched_getaffinity(worker._process.pid) == {cpu}
@@ -242,7 +245,7 @@ def test_a_process_is_on_one_cpu_and_its_memory_is_its_own(tmp_path: Path) -> No
 
 def test_training_tells_its_cost(parts: dict[str, Path], tmp_path: Path) -> None:
     model = tmp_path / "model"
-    with Worker("ours", None, tmp_path) as worker:
+    with Worker(Ours, None, tmp_path) as worker:
         trained = worker.train({}, parts["train"], parts["dev"], model)
     assert isinstance(trained, Trained)
     assert trained.training.seconds > 0

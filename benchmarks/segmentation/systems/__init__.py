@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.segmentation.systems.base import Segmenter, Setting, System, Training
+from benchmarks.common.systems import System
 from benchmarks.segmentation.systems.crfsuite import CrfsuiteLbfgs, CrfsuitePerceptron
 from benchmarks.segmentation.systems.jieba import Jieba
 from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours
 from benchmarks.segmentation.systems.pkuseg import Pkuseg
 
-__all__ = ["OURS", "SYSTEMS", "Segmenter", "Setting", "System", "Training"]
+__all__ = ["SYSTEMS"]
 
-OURS = Ours.name
-
-SYSTEMS: dict[str, type[System]] = {
+SYSTEMS: dict[str, type[System[str, list[str]]]] = {
     system.name: system for system in (Ours, Pkuseg, Ltp, CrfsuitePerceptron, CrfsuiteLbfgs, Jieba)
 }

@@ -6,8 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from benchmarks.segmentation.systems.base import (
-    Segmenter,
+from benchmarks.common.systems import (
+    Effort,
+    Predictor,
     Setting,
     System,
     Training,
@@ -52,7 +53,7 @@ def words_of(text: str, tags: list[str]) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-class _Crfsuite(System):
+class _Crfsuite(System[str, list[str]]):
     module = "pycrfsuite"
     distribution = "python-crfsuite"
     algorithm: ClassVar[str]
@@ -71,7 +72,7 @@ class _Crfsuite(System):
         last = trainer.logparser.last_iteration
         return Training(seconds, kept=f"ended after iteration {last['num']}" if last else "")
 
-    def load(self, model: Path, scratch: Path) -> Segmenter:
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         pycrfsuite: Any = import_module("pycrfsuite")
         tagger: Any = pycrfsuite.Tagger()
         tagger.open(str(model))
@@ -79,7 +80,7 @@ class _Crfsuite(System):
         def one(text: str) -> list[str]:
             return words_of(text, tagger.tag(features(text)))
 
-        return Segmenter(one)
+        return Predictor(one)
 
 
 class CrfsuitePerceptron(_Crfsuite):
@@ -87,8 +88,10 @@ class CrfsuitePerceptron(_Crfsuite):
     title = "python-crfsuite, averaged perceptron"
     algorithm = "ap"
 
-    def settings(self, quick: bool) -> list[Setting]:
-        return [{"max_iterations": most} for most in ([2, 4] if quick else [5, 10, 20, 40])]
+    def settings(self, effort: Effort) -> list[Setting]:
+        return [
+            {"max_iterations": most} for most in ([2, 4] if effort == "quick" else [5, 10, 20, 40])
+        ]
 
 
 class CrfsuiteLbfgs(_Crfsuite):
@@ -96,7 +99,7 @@ class CrfsuiteLbfgs(_Crfsuite):
     title = "python-crfsuite, L-BFGS"
     algorithm = "lbfgs"
 
-    def settings(self, quick: bool) -> list[Setting]:
-        strengths = [0.1] if quick else [0.003, 0.01, 0.03, 0.1, 0.3]
-        most = 5 if quick else 300
+    def settings(self, effort: Effort) -> list[Setting]:
+        strengths = [0.1] if effort == "quick" else [0.003, 0.01, 0.03, 0.1, 0.3]
+        most = 5 if effort == "quick" else 300
         return [{"c1": 0.0, "c2": c2, "max_iterations": most} for c2 in strengths]

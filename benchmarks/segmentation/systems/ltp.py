@@ -6,8 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.segmentation.systems.base import (
-    Segmenter,
+from benchmarks.common.systems import (
+    Effort,
+    Predictor,
     Setting,
     System,
     Training,
@@ -15,14 +16,14 @@ from benchmarks.segmentation.systems.base import (
 )
 
 
-class Ltp(System):
+class Ltp(System[str, list[str]]):
     name = "ltp"
     title = "ltp-extension"
     module = "ltp_extension"
     distribution = "ltp-extension"
 
-    def settings(self, quick: bool) -> list[Setting]:
-        return [{"epoch": epochs} for epochs in ([2, 4] if quick else [5, 10, 20, 40])]
+    def settings(self, effort: Effort) -> list[Setting]:
+        return [{"epoch": epochs} for epochs in ([2, 4] if effort == "quick" else [5, 10, 20, 40])]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         ltp: Any = import_module("ltp_extension.perceptron")
@@ -40,7 +41,7 @@ class Ltp(System):
         trainer.train().save(str(model))
         return Training(cpu_seconds() - began, kept="order of sentences without a seed")
 
-    def load(self, model: Path, scratch: Path) -> Segmenter:
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         ltp: Any = import_module("ltp_extension.perceptron")
         loaded = ltp.CWSModel.load(str(model))
 
@@ -48,4 +49,4 @@ class Ltp(System):
             words: list[list[str]] = loaded.batch_predict(texts, parallelism=False)
             return words
 
-        return Segmenter(loaded.predict, batch)
+        return Predictor(loaded.predict, batch)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.segmentation.systems.base import (
-    Segmenter,
+from benchmarks.common.systems import (
+    Effort,
+    Predictor,
     Setting,
     System,
     Training,
@@ -13,13 +14,13 @@ from benchmarks.segmentation.systems.base import (
 )
 
 
-class Ours(System):
+class Ours(System[str, list[str]]):
     name = "ours"
     title = "spacy_structreg"
     module = "spacy_structreg"
     distribution = "spacy_structreg"
 
-    def settings(self, quick: bool) -> list[Setting]:
+    def settings(self, effort: Effort) -> list[Setting]:
         return [{}]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
@@ -38,8 +39,8 @@ class Ours(System):
             seconds, kept=f"epoch {best} of {len(dev_f)}, by dev F; time of all {len(dev_f)}"
         )
 
-    def load(self, model: Path, scratch: Path) -> Segmenter:
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 
         segmenter = CharacterSegmenter.load(model)
-        return Segmenter(segmenter.predict, segmenter.predict_batch)
+        return Predictor(segmenter.predict, segmenter.predict_batch)

@@ -7,8 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.segmentation.systems.base import (
-    Segmenter,
+from benchmarks.common.systems import (
+    Effort,
+    Predictor,
     Setting,
     System,
     Training,
@@ -20,15 +21,19 @@ class _ConvergedError(Exception):
     """Ends its training loop; the best model is on disk by then."""
 
 
-class Pkuseg(System):
+class Pkuseg(System[str, list[str]]):
     name = "pkuseg"
     title = "spacy-pkuseg"
     module = "spacy_pkuseg"
     distribution = "spacy-pkuseg"
 
-    def settings(self, quick: bool) -> list[Setting]:
+    def settings(self, effort: Effort) -> list[Setting]:
         # It is one training for all numbers of iterations: the learning rate does not look ahead.
-        return [{"train_iter": 2, "patience": 2} if quick else {"train_iter": 40, "patience": 5}]
+        return [
+            {"train_iter": 2, "patience": 2}
+            if effort == "quick"
+            else {"train_iter": 40, "patience": 5}
+        ]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         spacy_pkuseg: Any = import_module("spacy_pkuseg")
@@ -73,8 +78,8 @@ class Pkuseg(System):
             f"iteration {best} of {done}, by its own dev F; time to iteration {best}",
         )
 
-    def load(self, model: Path, scratch: Path) -> Segmenter:
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         spacy_pkuseg: Any = import_module("spacy_pkuseg")
         # The dictionary that comes with it is of another standard of words: it costs 10 F.
         segmenter = spacy_pkuseg.pkuseg(str(model), user_dict=None)
-        return Segmenter(segmenter.cut)
+        return Predictor(segmenter.cut)

@@ -9,11 +9,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-__all__ = ["Segmenter", "Setting", "System", "Training", "cpu_seconds"]
+__all__ = ["OURS", "Effort", "InputT", "OutputT", "Predictor", "Setting", "System", "Training"]
+
+InputT = TypeVar("InputT")
+OutputT = TypeVar("OutputT")
 
 Setting: TypeAlias = "Mapping[str, int | float]"
+
+Effort: TypeAlias = Literal["full", "capped", "quick"]
+"""How long systems may train: until they have converged; less, where that takes more than some
+minutes; or just to see that it works."""
+
+OURS = "ours"
+"""The name of the system that the others are compared with."""
 
 cpu_seconds = time.process_time
 """User and system time of all threads of this process; a sleeping process costs nothing."""
@@ -23,8 +33,8 @@ cpu_seconds = time.process_time
 class Training:
     """What one training came to.
 
-    seconds: CPU seconds from segmented text files to the model file, evaluations on the development
-        corpus included where they belong to the training, up to the model that was kept.
+    seconds: CPU seconds from corpus files to the model file, evaluations on the development corpus
+        included where they belong to the training, up to the model that was kept.
     wasted: CPU seconds spent beyond that, to see that a training gets no better.
     kept: what was kept of the training and why, in words; empty if there is nothing to say.
     """
@@ -35,20 +45,22 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Segmenter:
-    """A loaded model: text of one sentence to its words, and the same for many, if it can."""
+class Predictor(Generic[InputT, OutputT]):
+    """A loaded model: from the input of one sentence to its output; and of many, if it can."""
 
-    one: Callable[[str], list[str]]
-    batch: Callable[[list[str]], list[list[str]]] | None = None
+    one: Callable[[InputT], OutputT]
+    batch: Callable[[list[InputT]], list[OutputT]] | None = None
     # What must stay alive as long as the functions.
     owner: object = field(default=None, repr=False)
 
 
-class System(ABC):
-    """A way of segmenting; made anew in each process.
+class System(ABC, Generic[InputT, OutputT]):
+    """A way of doing a task; made anew in each process.
 
     name: for `--systems` and for files. title: for reports. module, distribution: what must be
-    installed. trains: False for a system with a model of its own and its own standard of words.
+    installed. trains: False for a system with a model of its own, and a standard of its own.
+    default: whether it takes part unless `--systems` says otherwise. uses_tags: False for a system
+    to which all views of a corpus are the same (`benchmarks.common.corpora`).
     """
 
     name: ClassVar[str]
@@ -56,11 +68,16 @@ class System(ABC):
     module: ClassVar[str]
     distribution: ClassVar[str]
     trains: ClassVar[bool] = True
+    default: ClassVar[bool] = True
+    uses_tags: ClassVar[bool] = True
 
     @classmethod
     def version(cls) -> str | None:
         """The installed version; None if it is not installed."""
-        if importlib.util.find_spec(cls.module) is None:
+        try:
+            if importlib.util.find_spec(cls.module) is None:
+                return None
+        except ModuleNotFoundError:  # of the package that the module is in
             return None
         try:
             return importlib.metadata.version(cls.distribution)
@@ -68,15 +85,15 @@ class System(ABC):
             return "unknown"
 
     @abstractmethod
-    def settings(self, quick: bool) -> list[Setting]:
+    def settings(self, effort: Effort) -> list[Setting]:
         """The settings to train with; the best on the development corpus is chosen."""
 
     @abstractmethod
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        """Train on segmented text and write the model: a file, or a folder."""
+        """Train on files as the task writes them, and write the model: a file, or a folder."""
 
     @abstractmethod
-    def load(self, model: Path, scratch: Path) -> Segmenter:
+    def load(self, model: Path, scratch: Path) -> Predictor[InputT, OutputT]:
         """The model that `train` wrote; scratch is a folder for what loading may write."""
 
     def size(self, model: Path) -> int:

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks.segmentation.systems import SYSTEMS, Segmenter, Setting, Training
-from benchmarks.segmentation.systems.base import cpu_seconds
+from benchmarks.common.systems import Predictor, Setting, System, Training, cpu_seconds
 
 __all__ = ["Timing", "Trained", "Worker", "WorkerError", "one_thread"]
 
@@ -47,7 +46,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Timing:
-    """Passes over a text, and their CPU seconds."""
+    """Passes over a corpus, and their CPU seconds."""
 
     passes: int
     seconds: float
@@ -76,9 +75,9 @@ class Worker:
     Methods raise WorkerError when the system fails, or its process ends.
     """
 
-    def __init__(self, system: str, cpu: int | None, scratch: Path) -> None:
+    def __init__(self, system: type[System[Any, Any]], cpu: int | None, scratch: Path) -> None:
         context = multiprocessing.get_context("spawn")
-        self.system = system
+        self.system = system.name
         self._connection, theirs = context.Pipe()
         # A daemon ends with this process, whatever happens to it.
         self._process = context.Process(
@@ -115,16 +114,16 @@ class Worker:
         """Load a model; whether the system has a call for many sentences at once."""
         return bool(self._ask("load", model))
 
-    def time(self, texts: list[str], *, batch: bool, least: float) -> Timing:
-        """Segment the texts as often as it takes for `least` CPU seconds, at least once."""
-        timing = self._ask("time", texts, batch, least)
+    def time(self, inputs: list[Any], *, batch: bool, least: float) -> Timing:
+        """Predict as often as it takes for `least` CPU seconds, at least once."""
+        timing = self._ask("time", inputs, batch, least)
         assert isinstance(timing, Timing)
         return timing
 
-    def segment(self, texts: list[str], *, batch: bool) -> list[list[str]]:
-        """The words of each text."""
-        words: list[list[str]] = self._ask("segment", texts, batch)
-        return words
+    def predict(self, inputs: list[Any], *, batch: bool) -> list[Any]:
+        """The output of each input."""
+        outputs: list[Any] = self._ask("predict", inputs, batch)
+        return outputs
 
     def peak_memory(self) -> int | None:
         """The most bytes that the process has had in memory so far, if that is known."""
@@ -153,37 +152,37 @@ class Worker:
 class _Host:
     """The other end of a Worker."""
 
-    def __init__(self, system: str, scratch: Path) -> None:
-        self._system = SYSTEMS[system]()
+    def __init__(self, system: type[System[Any, Any]], scratch: Path) -> None:
+        self._system = system()
         self._scratch = scratch
-        self._segmenter: Segmenter | None = None
+        self._predictor: Predictor[Any, Any] | None = None
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Trained:
         training = self._system.train(setting, train, dev, model)
         return Trained(training, peak_memory(), self._system.size(model))
 
     def load(self, model: Path) -> bool:
-        self._segmenter = self._system.load(model, self._scratch)
-        return self._segmenter.batch is not None
+        self._predictor = self._system.load(model, self._scratch)
+        return self._predictor.batch is not None
 
-    def time(self, texts: list[str], batch: bool, least: float) -> Timing:
+    def time(self, inputs: list[Any], batch: bool, least: float) -> Timing:
         passes = 0
         began = cpu_seconds()
         while True:
-            self.segment(texts, batch)
+            self.predict(inputs, batch)
             passes += 1
             seconds = cpu_seconds() - began
             if seconds >= least:
                 return Timing(passes, seconds)
 
-    def segment(self, texts: list[str], batch: bool) -> list[list[str]]:
-        segmenter = self._segmenter
-        assert segmenter is not None, "no model is loaded"
+    def predict(self, inputs: list[Any], batch: bool) -> list[Any]:
+        predictor = self._predictor
+        assert predictor is not None, "no model is loaded"
         if batch:
-            assert segmenter.batch is not None, "the system has no call for many sentences"
-            return segmenter.batch(texts)
-        one = segmenter.one
-        return [one(text) for text in texts]
+            assert predictor.batch is not None, "the system has no call for many sentences"
+            return predictor.batch(inputs)
+        one = predictor.one
+        return [one(given) for given in inputs]
 
     def peak_memory(self) -> int | None:
         return peak_memory()
@@ -192,7 +191,9 @@ class _Host:
         return self._system.size(model)
 
 
-def _serve(connection: Connection, system: str, cpu: int | None, scratch: Path) -> None:
+def _serve(
+    connection: Connection, system: type[System[Any, Any]], cpu: int | None, scratch: Path
+) -> None:
     if cpu is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
     # Some systems report on standard output, which is the report's, and leave files behind.

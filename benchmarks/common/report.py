@@ -9,7 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.segmentation.systems import OURS, Setting
+from benchmarks.common.systems import OURS, Setting
+from benchmarks.common.task import Task
 from spacy_structreg.corpora.files import replace_text
 
 __all__ = ["Candidate", "Report", "Result", "choose", "paired_ratios", "write_report"]
@@ -23,12 +24,13 @@ MEGA = 1e6
 class Candidate:
     """One setting that a system was trained with.
 
-    dev_f: F on the development corpus. seconds, wasted, kept: as of `Training`. peak_memory: bytes
-    of the process that did nothing else, or None. ours_seconds: a training of ours right after it.
+    dev_score: the primary figure of the task on the development corpus. seconds, wasted, kept: as
+    of `Training`. peak_memory: bytes of the process that did nothing else, or None. ours_seconds: a
+    training of ours right after it.
     """
 
     setting: Setting
-    dev_f: float
+    dev_score: float
     seconds: float
     wasted: float = 0.0
     kept: str = ""
@@ -43,9 +45,9 @@ class Result:
 
     version: None if it is not installed. error: why it failed, if it did, in a line.
     candidates, chosen: the trainings, and the index of the one whose model was used.
-    scores: figures on the test corpus, fractions of 1. batch, one: characters a CPU second in each
+    scores: figures on the test corpus, fractions of 1. batch, one: units a CPU second in each
     round, by one call for all sentences (None: it has no such call), and by a call a sentence.
-    differing: sentences of which the two made different words.
+    differing: sentences of which the two made different things. view: of the corpus.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Result:
     batch: list[float] | None = None
     one: list[float] = field(default_factory=list)
     differing: int | None = None
+    view: str = ""
 
     @property
     def training(self) -> Candidate | None:
@@ -70,30 +73,42 @@ class Result:
 
 @dataclass
 class Report:
-    """A run: where and on what, and the results in their order."""
+    """A run: of what, where and on what, and the results in their order.
 
+    units_a_sentence: the mean of the test corpus.
+    """
+
+    task: Task[Any, Any, Any]
     machine: Mapping[str, Any]
     corpus: Mapping[str, Any]
     method: Mapping[str, Any]
     results: list[Result]
+    units_a_sentence: float | None = None
 
-    def result(self, name: str) -> Result | None:
-        """The result of a system, if it took part."""
-        return next((result for result in self.results if result.name == name), None)
+    def ours(self, result: Result) -> Result | None:
+        """What a result is compared with, if we took part: our own on the same view, or our first
+        for a system that knows no views.
+        """
+        ours = (each for each in self.results if each.name == OURS)
+        return next((each for each in ours if result.view in ("", each.view)), None)
 
     def ratios(self, result: Result) -> dict[str, float | None]:
         """How much faster we are: training, all sentences in a call, a sentence a call.
 
         A system without a call for all sentences is compared by its calls a sentence in both.
-        None where there is nothing to compare.
+        A training is compared with that of ours right after it, if there was one, or the one of
+        the chosen model. None where there is nothing to compare.
         """
-        ours = self.result(OURS)
+        ours = self.ours(result)
         ratios: dict[str, float | None] = dict.fromkeys(("training", "batch", "one"))
         if ours is None or result is ours:
             return ratios
         training = result.training
-        if training is not None and training.ours_seconds:
-            ratios["training"] = training.seconds / training.ours_seconds
+        if training is not None:
+            seconds = training.ours_seconds
+            if not self.task.retrains and ours.training is not None:
+                seconds = ours.training.seconds
+            ratios["training"] = training.seconds / seconds if seconds else None
         if ours.one and result.one:
             ratios["one"] = median(paired_ratios(ours.one, result.one))
             ratios["batch"] = median(
@@ -102,14 +117,16 @@ class Report:
         return ratios
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything, for JSON; seconds, bytes, fractions of 1 and characters a CPU second."""
+        """Everything, for JSON; seconds, bytes, fractions of 1 and units a CPU second."""
         results = []
         for result in self.results:
             entry = asdict(result)
             entry["ours_times_faster"] = self.ratios(result)
             results.append(entry)
         return {
-            "benchmark": "segmentation",
+            "benchmark": self.task.name,
+            "units": self.task.units,
+            "units a sentence": self.units_a_sentence,
             "machine": dict(self.machine),
             "corpus": dict(self.corpus),
             "method": dict(self.method),
@@ -118,54 +135,68 @@ class Report:
 
     def as_markdown(self) -> str:
         """Three tables: figures, speed, and what was tried; and what they rest on."""
+        task = self.task
+        compared = ", trained right after it," if task.retrains else ""
+        median_of = "; ours is the median of all its trainings" if task.retrains else ""
         parts = [
-            f"# Segmentation: {self.corpus['name']}",
+            f"# {task.name.capitalize()}: {self.corpus['name']}",
             _sentences("Corpus", self.corpus),
             _sentences("Machine", self.machine),
             _sentences("Method", self.method),
             "## Accuracy and cost\n\nTest figures in per cent. Training: CPU seconds of the chosen "
-            "setting, from text files to the model file; × is how many times ours, trained right "
-            "after it, was faster; ours is the median of all its trainings. MB are 10⁶ bytes.",
+            f"setting, from text files to the model file; × is how many times ours{compared} was "
+            f"faster{median_of}. MB are 10⁶ bytes.",
             _table(
                 (
-                    *("system", "P", "R", "F", "R_oov", "training CPU s", "×"),
+                    *("system", *task.figures, "training CPU s", "×"),
                     *("model MB", "peak MB, training", "peak MB, predicting"),
                 ),
                 [self._cost_row(result) for result in self.results],
             ),
-            "## Speed\n\nThousand characters a CPU second from text to lists of words: median over "
-            "the rounds (lowest to highest). × is how many times faster ours was in the same "
+            f"## Speed\n\nThousand {task.units} a CPU second to lists of {task.outputs}: median "
+            "over the rounds (lowest to highest). × is how many times faster ours was in the same "
             "round, the median of these. A system without a call for many sentences is compared "
             "by its calls a sentence in both columns.",
             _table(
-                ("system", "all in a call", "×", "a sentence a call", "×"),
+                (
+                    *("system", "all in a call", "×", "sentences/s"),
+                    *("a sentence a call", "×", "sentences/s"),
+                ),
                 [self._speed_row(result) for result in self.results],
             ),
         ]
         tried = [row for result in self.results for row in _candidate_rows(result)]
         if tried:
             parts += [
-                "## Settings tried\n\nThe bold one has the best F on the development corpus and is "
-                "the one above. Beyond it: CPU seconds spent after the model that was kept.",
-                _table(("system", "setting", "dev F", "CPU s", "beyond it", "kept"), tried),
+                f"## Settings tried\n\nThe bold one has the best {task.primary_title} on the "
+                "development corpus and is the one above. Beyond it: CPU seconds spent after the "
+                "model that was kept.",
+                _table(
+                    (
+                        *("system", "setting", f"dev {task.primary_title}"),
+                        *("CPU s", "beyond it", "kept"),
+                    ),
+                    tried,
+                ),
             ]
             parts.append(
                 "CPU seconds of all trainings: "
                 + ", ".join(
-                    f"{result.name} {sum(c.seconds + c.wasted for c in result.candidates):.1f}"
+                    f"{_viewed(result.name, result)} "
+                    f"{sum(c.seconds + c.wasted for c in result.candidates):.1f}"
                     for result in self.results
                     if result.candidates
                 )
                 + "."
             )
-        notes = [note for result in self.results if (note := _note(result))]
+        notes = [note for result in self.results if (note := self._note(result))]
         if notes:
             parts.append("## Notes\n\n" + "\n".join(f"- {note}" for note in notes))
         return "\n\n".join(parts) + "\n"
 
     def _cost_row(self, result: Result) -> list[str]:
         if missing := _missing(result):
-            return [result.title, missing, *[""] * 8]
+            return [_viewed(result.title, result), missing, *[""] * (len(self.task.figures) + 4)]
         scores = result.scores or {}
         training = result.training
         seconds = training.seconds if training else None
@@ -173,7 +204,7 @@ class Report:
             seconds = median(candidate.seconds for candidate in result.candidates)
         return [
             _titled(result),
-            *(_percent(scores.get(key)) for key in ("seg_p", "seg_r", "seg_f", "oov_r")),
+            *(_percent(scores.get(key)) for key in self.task.figures.values()),
             _shown(seconds, 2),
             _shown(self.ratios(result)["training"], 1),
             _shown(result.model_bytes, 1, MEGA),
@@ -183,20 +214,36 @@ class Report:
 
     def _speed_row(self, result: Result) -> list[str]:
         if missing := _missing(result):
-            return [result.title, missing, "", "", ""]
+            return [_viewed(result.title, result), missing, *[""] * 5]
         ratios = self.ratios(result)
         return [
             _titled(result),
             _spread(result.batch),
             _shown(ratios["batch"], 1),
+            self._sentence_speed(result.batch),
             _spread(result.one),
             _shown(ratios["one"], 1),
+            self._sentence_speed(result.one),
         ]
+
+    def _sentence_speed(self, speeds: Sequence[float] | None) -> str:
+        if not speeds or not self.units_a_sentence:
+            return NOTHING
+        return _shown(median(speeds) / self.units_a_sentence, 0)
+
+    def _note(self, result: Result) -> str:
+        if not result.differing:
+            return ""
+        return (
+            f"{_viewed(result.title, result)}: {result.differing} sentences have other "
+            f"{self.task.outputs} when all are given in a call; figures are those of a sentence a "
+            "call."
+        )
 
 
 def choose(candidates: Sequence[Candidate]) -> int:
-    """The index of the highest F on the development corpus; the first of equal ones."""
-    return max(range(len(candidates)), key=lambda index: candidates[index].dev_f)
+    """The index of the highest figure on the development corpus; the first of equal ones."""
+    return max(range(len(candidates)), key=lambda index: candidates[index].dev_score)
 
 
 def paired_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
@@ -210,7 +257,7 @@ def paired_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]
 
 
 def write_report(report: Report, folder: Path) -> tuple[Path, Path]:
-    """Write `segmentation-<corpus>.md` and `.json` to a folder, made if need be; their paths.
+    """Write `<task>-<corpus>.md` and `.json` to a folder, made if need be; their paths.
 
     Raises OSError if it cannot be written.
     """
@@ -218,7 +265,7 @@ def write_report(report: Report, folder: Path) -> tuple[Path, Path]:
     name = "".join(
         letter if letter.isalnum() or letter in "-_." else "_" for letter in report.corpus["name"]
     )
-    markdown, data = (folder / f"segmentation-{name}.{suffix}" for suffix in ("md", "json"))
+    markdown, data = (folder / f"{report.task.name}-{name}.{suffix}" for suffix in ("md", "json"))
     with replace_text(markdown) as stream:
         stream.write(report.as_markdown())
     with replace_text(data) as stream:
@@ -233,17 +280,12 @@ def _missing(result: Result) -> str:
     return f"failed: {_cell(result.error)}" if result.error else ""
 
 
+def _viewed(name: str, result: Result) -> str:
+    return f"{name}, {result.view}" if result.view else name
+
+
 def _titled(result: Result) -> str:
-    return f"{result.title} {result.version}"
-
-
-def _note(result: Result) -> str:
-    if result.differing:
-        return (
-            f"{result.title}: {result.differing} sentences have other words when all are given in "
-            "a call; figures are those of a sentence a call."
-        )
-    return ""
+    return _viewed(f"{result.title} {result.version}", result)
 
 
 def _candidate_rows(result: Result) -> list[list[str]]:
@@ -259,9 +301,9 @@ def _candidate_rows(result: Result) -> list[list[str]]:
             kept += f"; trained {len(seconds)} times, {min(seconds):.2f} to {max(seconds):.2f} s"
         rows.append(
             [
-                result.title,
+                _viewed(result.title, result),
                 f"{mark}{setting or 'defaults'}{mark}",
-                _percent(candidate.dev_f),
+                _percent(candidate.dev_score),
                 _shown(candidate.seconds, 2),
                 _shown(candidate.wasted or None, 2),
                 kept,

@@ -1,4 +1,4 @@
-"""The figures of the segmentation benchmark, on numbers worked out by hand."""
+"""The figures of the benchmarks, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from benchmarks.segmentation.report import (
+from benchmarks.common.report import (
     Candidate,
     Report,
     Result,
@@ -16,10 +16,12 @@ from benchmarks.segmentation.report import (
     paired_ratios,
     write_report,
 )
+from benchmarks.parsing.task import PARSING
+from benchmarks.segmentation.task import SEGMENTATION
 
 
-def candidate(dev_f: float, seconds: float = 1.0, **others: object) -> Candidate:
-    return Candidate({"epoch": 5}, dev_f, seconds, **others)  # type: ignore[arg-type]
+def candidate(dev_score: float, seconds: float = 1.0, **others: object) -> Candidate:
+    return Candidate({"epoch": 5}, dev_score, seconds, **others)  # type: ignore[arg-type]
 
 
 def result(name: str, **others: object) -> Result:
@@ -27,7 +29,8 @@ def result(name: str, **others: object) -> Result:
 
 
 def report(*results: Result) -> Report:
-    return Report({"CPU": "Test"}, {"name": "made up"}, {"rounds": 3}, list(results))
+    facts = {"CPU": "Test"}, {"name": "made up"}, {"rounds": 3}
+    return Report(SEGMENTATION, *facts, list(results), units_a_sentence=20.0)
 
 
 def row_of(markdown: str, start: str, table: int) -> list[str]:
@@ -77,6 +80,22 @@ def test_nothing_is_compared_without_ours_nor_ours_with_itself() -> None:
     assert set(report(ours).ratios(ours).values()) == {None}
 
 
+def test_each_view_is_compared_with_ours_on_the_same_view() -> None:
+    gold = result("ours", view="gold tags", one=[8.0], candidates=[candidate(0.9, 2.0)], chosen=0)
+    other = result("ours", view="automatic tags", one=[4.0], candidates=[candidate(0.8)], chosen=0)
+    peer = result("peer", view="automatic tags", one=[2.0], candidates=[candidate(0.7)], chosen=0)
+    blind = result("blind", one=[2.0], candidates=[candidate(0.6, 10.0)], chosen=0)
+    facts = {"CPU": "Test"}, {"name": "made up"}, {"rounds": 1}
+    made = Report(PARSING, *facts, [gold, other, peer, blind])
+    assert made.ratios(peer) == {"training": 1.0, "batch": 2.0, "one": 2.0}
+    # What sees no tags is compared with the first.
+    assert made.ratios(blind) == {"training": 5.0, "batch": 4.0, "one": 4.0}
+    assert set(made.ratios(gold).values()) == set(made.ratios(other).values()) == {None}
+    markdown = made.as_markdown()
+    assert row_of(markdown, "Ours", 0)[0] == "Ours 1.0, gold tags"
+    assert "ours, automatic tags 1.0, peer, automatic tags 1.0, blind 10.0." in markdown
+
+
 def test_the_first_of_the_best_on_development_is_chosen() -> None:
     assert choose([candidate(0.5), candidate(0.9), candidate(0.9), candidate(0.7)]) == 1
 
@@ -106,9 +125,13 @@ def test_the_tables_hold_the_figures() -> None:
         *("2.00", "–", "2.3", "50", "61"),  # 2.00: the median of both trainings
     ]
     assert row_of(markdown, "Peer", 0)[4:7] == ["25.00", "12.00", "4.0"]
-    assert row_of(markdown, "Ours", 1)[1] == "3,000 (2,000 to 4,000)"
+    # Sentences of twenty characters.
+    assert row_of(markdown, "Ours", 1)[1:4] == ["3,000 (2,000 to 4,000)", "–", "150,000"]
     # Ours by theirs in each round: 80, 40, 120; and 40, 40, 80.
-    assert row_of(markdown, "Peer", 1)[1:] == ["–", "80.0", "50.0 (25.0 to 50.0)", "40.0"]
+    assert row_of(markdown, "Peer", 1)[1:] == [
+        *("–", "80.0", "–"),
+        *("50.0 (25.0 to 50.0)", "40.0", "2,500"),
+    ]
     assert row_of(markdown, "Peer", 2)[1:5] == ["epoch 5", "70.00", "9.00", "–"]
     assert row_of(markdown, "Peer", 3)[1:5] == ["**epoch 5**", "80.00", "12.00", "2.50"]
     assert "CPU seconds of all trainings: ours 4.0, peer 23.5." in markdown

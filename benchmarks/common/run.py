@@ -1,0 +1,418 @@
+"""The command line, and a run from trainings to the report."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import os
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common.corpora import Corpus, default_corpus, read_corpus
+from benchmarks.common.report import Candidate, Report, Result, choose, write_report
+from benchmarks.common.systems import OURS, Effort, Setting, System
+from benchmarks.common.task import Task
+from benchmarks.common.worker import ONE_THREAD, Worker, WorkerError
+
+__all__ = ["main", "measure"]
+
+QUICK_SENTENCES = 400, 100
+QUICK_ROUNDS, QUICK_SECONDS = 2, 0.05
+
+# The folders of a path, as they stand in the messages of errors.
+FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"()]+[/\\])+")
+
+
+def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark of a task; 0, or 1 if a system failed, or 2 if it could not begin."""
+    options = _parser(task).parse_args(arguments)
+    try:
+        names = _chosen_systems(task, options.systems)
+        corpora = _corpora(task, options)
+    except (ValueError, OSError) as error:
+        print(f"error: {_told(error)}", file=sys.stderr)
+        return 2
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else 5)
+    try:
+        report = measure(
+            task,
+            corpora,
+            names,
+            rounds=rounds,
+            least=QUICK_SECONDS if options.quick else 1.0,
+            effort="quick" if options.quick else "capped" if options.capped else "full",
+            cpu=options.cpu,
+        )
+        print(report.as_markdown())
+        if options.output is not None:
+            for path in write_report(report, options.output):
+                _log(f"wrote {path}")
+    except (ValueError, OSError) as error:
+        print(f"error: {_told(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        _log("interrupted: nothing was written")
+        return 130
+    return 1 if any(result.error for result in report.results) else 0
+
+
+def measure(
+    task: Task[Any, Any, Any],
+    corpora: Sequence[Corpus[Any]],
+    names: Sequence[str],
+    *,
+    rounds: int,
+    least: float,
+    effort: Effort = "full",
+    cpu: int | None = None,
+    log: Callable[[str], None] | None = None,
+) -> Report:
+    """Train, score and time systems.
+
+    corpora: the views of one corpus; systems that can tell them apart take part once for each.
+    names: of systems, in the order in which they take their turns. rounds: of timing; in each,
+    every system goes over the test corpus for at least `least` CPU seconds. effort: how many
+    settings, and how long, they are trained with.
+    cpu: the processor for all systems, by default the last that this process may use. log: takes
+    lines on how far it is, by default to standard error.
+    A system that fails or is not installed is so in the report. Raises ValueError for a corpus that
+    cannot be written for them.
+    """
+    log = log or _log
+    cpu = _last_cpu() if cpu is None else cpu
+    machine = _machine()
+    runs: list[tuple[Result, Corpus[Any]]] = []
+    for name in names:
+        system = task.systems[name]
+        version = system.version()
+        if version is None:
+            log(f"{name}: not installed")
+        for corpus in corpora if system.uses_tags else corpora[:1]:
+            view = corpus.view if system.uses_tags else ""
+            runs.append((Result(name, system.title, version, system.trains, view=view), corpus))
+    with tempfile.TemporaryDirectory(prefix=f"{task.name}-") as folder:
+        present = [
+            _Run(task, corpus, result, folder=Path(folder), cpu=cpu, effort=effort, log=log)
+            for result, corpus in runs
+            if result.version is not None
+        ]
+        # Ours first: the trainings of the others are followed by one of ours.
+        for run in sorted(present, key=lambda run: run.result.name != OURS):
+            run.train(_ours(run, present) if task.retrains else None)
+        _predict(present, rounds, least, log)
+    machine["load average"] += f" before, {_load()} after"
+    first = corpora[0]
+    n_units = sum(map(task.size, first.test))
+    return Report(
+        task,
+        machine,
+        _facts(task, first),
+        {
+            "rounds": rounds,
+            "CPU seconds of a timing": f"at least {least}",
+            "processes": "one a system, spawned, on one CPU, libraries set to one thread",
+            "order": "systems take turns within each round",
+            "CPU seconds": "user and system, of all threads",
+            "trainings": {"full": "", "capped": "capped", "quick": "quick"}[effort],
+        },
+        [result for result, _ in runs],
+        n_units / len(first.test),
+    )
+
+
+def _facts(task: Task[Any, Any, Any], corpus: Corpus[Any]) -> dict[str, Any]:
+    """What the report says of the corpus."""
+    parts = {
+        part: [list(task.words(gold)) for gold in sentences]
+        for part, sentences in (
+            ("train", corpus.train),
+            ("development", corpus.dev),
+            ("test", corpus.test),
+        )
+    }
+    vocabulary = {word for words in parts["train"] for word in words}
+    test = [word for words in parts["test"] for word in words]
+    unknown = sum(word not in vocabulary for word in test)
+    return {
+        "name": corpus.name,
+        **{f"{part} sentences": len(sentences) for part, sentences in parts.items()},
+        **{f"{part} words": sum(map(len, sentences)) for part, sentences in parts.items()},
+        "test characters": sum(map(len, test)),
+        "test words not in training, %": round(100 * unknown / len(test), 2),
+        "note": corpus.note,
+    }
+
+
+class _Run:
+    """A system and its result on a view of the corpus."""
+
+    def __init__(
+        self,
+        task: Task[Any, Any, Any],
+        corpus: Corpus[Any],
+        result: Result,
+        *,
+        folder: Path,
+        cpu: int | None,
+        effort: Effort,
+        log: Callable[[str], None],
+    ) -> None:
+        self.task = task
+        self.corpus = corpus
+        self.result = result
+        self.system: type[System[Any, Any]] = task.systems[result.name]
+        self.folder = folder / f"{result.name}-{result.view.replace(' ', '-')}"
+        self.folder.mkdir()
+        self.cpu = cpu
+        self.effort = effort
+        self.log = log
+        self.train_file = self.folder / "train.txt"
+        self.dev_file = self.folder / "dev.txt"
+        task.write(self.train_file, corpus.train)
+        task.write(self.dev_file, corpus.dev)
+        self.count = 0
+
+    def __str__(self) -> str:
+        return f"{self.result.name}{f', {self.result.view}' if self.result.view else ''}"
+
+    def worker(self) -> Worker:
+        """A new process of the system."""
+        self.count += 1
+        scratch = self.folder / f"process-{self.count}"
+        scratch.mkdir()
+        return Worker(self.system, self.cpu, scratch)
+
+    def model(self, index: int) -> Path:
+        """Where the model of a training is."""
+        return self.folder / f"{index}.model"
+
+    def train(self, ours: _Run | None) -> None:
+        """Train the system with each of its settings, and ours, if given, after each."""
+        result = self.result
+        with self.failing():
+            for setting in self.system().settings(self.effort):
+                candidate = self.train_once(setting)
+                result.candidates.append(candidate)
+                if ours is not None and ours is not self and not ours.result.error:
+                    # If it fails, ours has failed, not this system.
+                    with ours.failing():
+                        again = ours.train_once({})
+                        ours.result.candidates.append(again)
+                        candidate.ours_seconds = again.seconds
+        if result.candidates and not result.error:
+            result.chosen = choose(result.candidates)
+
+    def train_once(self, setting: Setting) -> Candidate:
+        """Train in a process that does nothing else before, and score on the development corpus."""
+        task, dev = self.task, self.corpus.dev
+        model = self.model(len(self.result.candidates))
+        with self.worker() as worker:
+            trained = worker.train(setting, self.train_file, self.dev_file, model)
+            worker.load(model)
+            predicted = worker.predict([task.given(gold) for gold in dev], batch=False)
+        candidate = Candidate(
+            setting=setting,
+            dev_score=task.score(dev, predicted)[task.primary] or 0.0,
+            seconds=trained.training.seconds,
+            wasted=trained.training.wasted,
+            kept=trained.training.kept,
+            peak_memory=trained.peak_memory,
+            model_bytes=trained.model_bytes,
+        )
+        self.log(
+            f"{self}: trained {dict(setting) or 'by defaults'} in {candidate.seconds:.2f} CPU s, "
+            f"dev {task.primary_title} {100 * candidate.dev_score:.2f}"
+        )
+        return candidate
+
+    def load(self, worker: Worker) -> None:
+        """Load the chosen model into a process."""
+        with self.failing():
+            model = self.model(self.result.chosen or 0)
+            has_batch = worker.load(model)
+            self.result.batch = [] if has_batch else None
+            self.result.model_bytes = worker.model_bytes(model)
+            # What is made at first use is made here.
+            for batch in (False, True) if has_batch else (False,):
+                self.speed(worker, batch=batch, least=0.0)
+
+    def speed(self, worker: Worker, *, batch: bool, least: float) -> float:
+        """Units a CPU second over the test corpus."""
+        test = self.corpus.test
+        timing = worker.time(list(map(self.task.given, test)), batch=batch, least=least)
+        return sum(map(self.task.size, test)) * timing.passes / timing.seconds
+
+    def round(self, worker: Worker, least: float) -> None:
+        """One turn of timing."""
+        result = self.result
+        with self.failing():
+            one = self.speed(worker, batch=False, least=least)
+            if result.batch is not None:
+                result.batch.append(self.speed(worker, batch=True, least=least))
+            result.one.append(one)
+
+    def score(self, worker: Worker) -> None:
+        """Score the chosen model on the test corpus."""
+        result, task, gold = self.result, self.task, self.corpus.test
+        vocabulary = {word for sentence in self.corpus.train for word in task.words(sentence)}
+        inputs = list(map(task.given, gold))
+        with self.failing():
+            result.peak_memory = worker.peak_memory()
+            predicted = worker.predict(inputs, batch=False)
+            result.scores = task.score(gold, predicted, vocabulary)
+            if result.batch is not None:
+                others = worker.predict(inputs, batch=True)
+                result.differing = sum(
+                    one != other for one, other in zip(predicted, others, strict=True)
+                )
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """The failure of one system does not end the run; ValueError is one of scoring."""
+        try:
+            yield
+        except (WorkerError, ValueError) as error:
+            # The report names no folders; the whole error is for the screen.
+            lines = str(error).strip().splitlines() or ["no reason given"]
+            self.result.error = FOLDERS.sub("", lines[-1])
+            self.result.one, self.result.batch = [], None
+            self.log(f"{self}: failed: {error}")
+
+
+def _ours(run: _Run, runs: Sequence[_Run]) -> _Run | None:
+    """The run of ours on the view of a run."""
+    return next(
+        (each for each in runs if each.result.name == OURS and each.corpus is run.corpus), None
+    )
+
+
+def _predict(runs: Sequence[_Run], rounds: int, least: float, log: Callable[[str], None]) -> None:
+    """Time the chosen models in turns, and score them."""
+    with contextlib.ExitStack() as stack:
+        workers = [(run, stack.enter_context(run.worker())) for run in runs if not run.result.error]
+        for run, worker in workers:
+            run.load(worker)
+        for number in range(1, rounds + 1):
+            for run, worker in workers:
+                if not run.result.error:
+                    run.round(worker, least)
+            log(f"timing: round {number} of {rounds}")
+        for run, worker in workers:
+            if not run.result.error:
+                run.score(worker)
+
+
+def _parser(task: Task[Any, Any, Any]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"benchmarks/{task.name}",
+        description=f"Train and time {task.what} side by side on the same data.",
+    )
+    parser.add_argument("--train", type=Path, help="training corpus (default: ud_chinese)")
+    parser.add_argument("--dev", type=Path, help="development corpus (default: tenth of --train)")
+    parser.add_argument("--test", type=Path, help="test corpus")
+    parser.add_argument("--name", help="name of the corpus in the report")
+    task.add_options(parser)
+    parser.add_argument(
+        "--systems",
+        default=",".join(name for name, system in task.systems.items() if system.default),
+        help=f"by commas, of: {', '.join(task.systems)} (default: %(default)s)",
+    )
+    parser.add_argument("--output", type=Path, help="folder for the report, Markdown and JSON")
+    parser.add_argument("--rounds", type=_positive, help="rounds of timing (default: 5)")
+    parser.add_argument("--cpu", type=int, help="processor to run on (default: the last)")
+    parser.add_argument(
+        "--limit", type=_positive, help="take so many sentences of each part, and no more"
+    )
+    parser.add_argument(
+        "--capped", action="store_true", help="end trainings early that take many minutes"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="little data, few settings: to see that it works"
+    )
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def _chosen_systems(task: Task[Any, Any, Any], text: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in task.systems]
+    if unknown or not names:
+        raise ValueError(
+            f"--systems {text!r}: "
+            + (f"no system {', '.join(unknown)}" if unknown else "empty")
+            + f"; choose from {', '.join(task.systems)}"
+        )
+    return names
+
+
+def _corpora(task: Task[Any, Any, Any], options: argparse.Namespace) -> list[Corpus[Any]]:
+    if options.cpu is not None and hasattr(os, "sched_getaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        if options.cpu not in allowed:
+            raise ValueError(f"--cpu {options.cpu}: this process may use {allowed}")
+    if (options.train is None) != (options.test is None):
+        raise ValueError("give both --train and --test, or neither")
+    if options.train is not None:
+        corpus = read_corpus(task.read, options.train, options.dev, options.test, options.name)
+    elif options.dev is not None:
+        raise ValueError("--dev belongs to --train and --test; give these, too")
+    else:
+        corpus = default_corpus(task.read)
+    if options.limit is not None:
+        corpus = corpus.head(options.limit, options.limit)
+    elif options.quick:
+        corpus = corpus.head(*QUICK_SENTENCES)
+    return task.views(corpus, options)
+
+
+def _last_cpu() -> int | None:
+    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
+def _machine() -> dict[str, Any]:
+    """What the figures depend on, and nothing that names the machine."""
+    return {
+        "CPU": _cpu_model(),
+        "CPUs": os.cpu_count(),
+        "load average": _load(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "threads": ", ".join(name for name in ONE_THREAD if name.endswith("THREADS")) + " = 1",
+        "date": datetime.date.today().isoformat(),
+    }
+
+
+def _cpu_model() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _load() -> str:
+    """The load average of the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def _told(error: Exception) -> str:
+    """What an error says, without the number of a system error."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

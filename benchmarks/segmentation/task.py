@@ -1,0 +1,79 @@
+"""Segmentation: text of one sentence to its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import ClassVar
+
+from benchmarks.common.task import Task
+from benchmarks.segmentation.systems import SYSTEMS
+from spacy_structreg.corpora.brackets import tagged_sentences
+from spacy_structreg.corpora.conllu import segmented_sentences
+from spacy_structreg.corpora.formats import guess_format
+from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
+from spacy_structreg.corpora.segmented import read_segmented, write_segmented
+from spacy_structreg.metrics.segmentation import score_segmentation
+
+__all__ = ["SEGMENTATION", "Segmentation", "read_sentences"]
+
+
+def read_sentences(path: Path) -> list[list[str]]:
+    """The words of each sentence of a file, without white space in or as words.
+
+    Raises ValueError (CorpusError for faults that have a line) and OSError as the readers do.
+    """
+    form = guess_format(path)
+    sentences: Iterable[Iterable[str]]
+    if form == "segmented":
+        sentences = read_segmented(path)
+    elif form == "conllu":
+        sentences = segmented_sentences(path)
+    elif form == "pfr":
+        sentences = segmented_paragraphs(path)
+    elif form in ("brackets", "tagged"):
+        pairs = tagged_sentences(path) if form == "brackets" else read_tagged(path)
+        sentences = ([word for word, _ in sentence] for sentence in pairs)
+    else:
+        raise ValueError(f"{path}: a whole release; name a file of it")
+    squeezed = ([word for word in ("".join(word.split()) for word in s) if word] for s in sentences)
+    return [sentence for sentence in squeezed if sentence]
+
+
+class Segmentation(Task[list[str], str, list[str]]):
+    """Gold sentences are lists of words; speed counts characters."""
+
+    name = "segmentation"
+    what = "word segmenters"
+    systems = SYSTEMS
+    units = "characters"
+    outputs = "words"
+    figures: ClassVar = {"P": "seg_p", "R": "seg_r", "F": "seg_f", "R_oov": "oov_r"}
+    primary = "seg_f"
+
+    def read(self, path: Path) -> list[list[str]]:
+        return read_sentences(path)
+
+    def write(self, path: Path, sentences: Sequence[list[str]]) -> None:
+        write_segmented(path, sentences)
+
+    def words(self, gold: list[str]) -> list[str]:
+        return gold
+
+    def given(self, gold: list[str]) -> str:
+        return "".join(gold)
+
+    def size(self, gold: list[str]) -> int:
+        return sum(map(len, gold))
+
+    def score(
+        self,
+        gold: Sequence[list[str]],
+        predicted: Sequence[list[str]],
+        vocabulary: AbstractSet[str] | None = None,
+    ) -> Mapping[str, float | None]:
+        return score_segmentation(gold, predicted, vocabulary).as_dict()
+
+
+SEGMENTATION = Segmentation()
