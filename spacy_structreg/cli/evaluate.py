@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -218,8 +218,8 @@ def score_pipeline(
     vocabulary: the words of the training corpus. White space within words is left out on both
     sides. The scores are `JointScores` if all gold words have tags and the pipeline tags, or
     `TextParsingScores` if they have heads as well and it parses. Shows a progress bar on standard
-    error, if that is a terminal. Raises ValueError if there are no words to score, or the pipeline
-    cannot segment.
+    error, if that is a terminal. Raises ValueError if there are no words to score, the pipeline
+    cannot segment, or its parser has not been trained.
     """
     from tqdm import tqdm
 
@@ -244,7 +244,9 @@ def score_pipeline(
     if with_tags and parsing_pipes(nlp) and all(sentence.heads for sentence in sentences):
         references = (doc_of_sentence(nlp.vocab, sentence) for sentence in sentences)
         with tqdm(processed(nlp, texts, n_threads=n_threads), **progress) as docs:
-            return score_texts(zip(references, docs, strict=True), vocabulary)
+            pairs_of_docs = list(zip(references, docs, strict=True))
+        check_found((doc for _, doc in pairs_of_docs), is_parsed, "head", parsing_pipes(nlp))
+        return score_texts(pairs_of_docs, vocabulary)
     if with_tags:
         with tqdm(tagged(nlp, texts, n_threads=n_threads), **progress) as found:
             return score_joint(pairs, found, vocabulary)
@@ -279,7 +281,7 @@ def score_words(
     if tags and not has_tags:
         raise ValueError("the gold corpus has no tags to give; write --gold words")
     if not has_tags and not has_trees:
-        raise ValueError("the gold corpus has no tags to score")
+        raise ValueError("the gold corpus has no tags to score, and no trees")
     taggers = [] if tags or not has_tags else tagging_pipes(nlp)
     parsers = parsing_pipes(nlp) if has_trees else []
     if not taggers and not parsers:
@@ -302,10 +304,8 @@ def score_words(
     with nlp.select_pipes(disable=tagging_pipes(nlp) if tags else []):
         docs = list(tqdm(nlp.pipe(words), **progress))
     for names, has, what in ((taggers, is_tagged, "tag"), (parsers, is_parsed, "head")):
-        if names and not any(map(has, docs)):
-            raise ValueError(
-                f"the pipeline gave no {what} to any word; train {', '.join(names)} first"
-            )
+        if names:
+            check_found(docs, has, what, names)
     scores: list[TaggingScores | ParsingScores] = []
     if taggers:
         scorer = TaggingScorer(vocabulary)
@@ -315,6 +315,14 @@ def score_words(
     if parsers:
         scores.append(score_trees(zip(gold, docs, strict=True)))
     return scores
+
+
+def check_found(
+    docs: Iterable[Doc], has: Callable[[Doc], bool], what: str, names: Sequence[str]
+) -> None:
+    """Raise ValueError if no Doc has what the pipes of these names find."""
+    if not any(map(has, docs)):
+        raise ValueError(f"the pipeline gave no {what} to any word; train {', '.join(names)} first")
 
 
 def is_tagged(doc: Doc) -> bool:

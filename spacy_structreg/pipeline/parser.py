@@ -144,7 +144,13 @@ class StructregParser(EstimatorPipe):
         return trees
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Parse | None]) -> None:
-        """Write the trees of each Doc. scores: from `predict`."""
+        """Write the trees of each Doc. scores: from `predict`.
+
+        A root that the model has no name for is called ``ROOT``, as spaCy's are.
+        """
+        from spacy_structreg.estimators.dependency_parser import UNLABELLED
+
+        unnamed = ("",) if self.estimator.labelled else ("", UNLABELLED)
         for doc, trees in zip(docs, scores, strict=True):
             if trees is None or not len(doc):
                 continue
@@ -154,7 +160,8 @@ class StructregParser(EstimatorPipe):
                 is_root = head == ROOT
                 # Relative to the token, in two's complement.
                 array[i, 0] = 0 if is_root else (head - i) % (1 << 64)
-                array[i, 1] = add(label or (_ROOT_LABEL if is_root else _SPACE_LABEL))
+                name = _ROOT_LABEL if is_root and label in unnamed else label or _SPACE_LABEL
+                array[i, 1] = add(name)
             # Which sets the starts of sentences, too.
             doc.from_array(["HEAD", "DEP"], array)
 

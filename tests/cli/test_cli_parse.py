@@ -14,7 +14,7 @@ from spacy.util import load_config, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.corpus_files import CorpusOptions, Sentence, read_sentences
-from spacy_structreg.cli.evaluate import score_words
+from spacy_structreg.cli.evaluate import score_pipeline, score_words
 from spacy_structreg.cli.init_config import Task, init_config
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.training import load_training
@@ -262,12 +262,17 @@ def test_trees_of_given_words(
         assert "dep_las" not in report
 
 
-def test_an_untrained_parser_is_no_parser_to_score(folder: Path) -> None:
+def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
     config = load_config_from_str(init_config(Task.parse))
     untrained = load_model_from_config(config, auto_fill=True)
     sentences = list(read_sentences(folder / "gold.conllu"))
     with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
         score_words(untrained, sentences, tags=True)
+    # Nor is it one of raw text, where all heads would count as wrong.
+    tagger = load_pipeline(str(parsing))
+    untrained.add_pipe("tagger", source=tagger, first=True)
+    with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
+        score_pipeline(untrained, sentences)
 
 
 def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:

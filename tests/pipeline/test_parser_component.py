@@ -111,6 +111,12 @@ def test_the_other_system() -> None:
         assert tree(nlp(tagged_doc(nlp.vocab, row))) == expected(row)
 
 
+def test_without_labels_roots_are_called_as_spacy_calls_them() -> None:
+    nlp = trained(model={"labelled": False})
+    doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
+    assert tree(doc) == [(1, "dep"), (1, "ROOT"), (1, "dep"), (1, "dep")]
+
+
 def test_streams_and_empty_docs(nlp: Language) -> None:
     docs = [tagged_doc(nlp.vocab, row) for row in GOLD]
     docs[2:2] = [new_doc(nlp.vocab, []), new_doc(nlp.vocab, ["\n"])]
