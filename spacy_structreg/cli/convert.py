@@ -96,8 +96,8 @@ def convert_command(
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
     tags and of heads and relations, or what --head-rules make of trees in brackets. There are no
-    spaces between words, except for the ones that CoNLL-U files name. Several input files become
-    one output file, in their order.
+    spaces between words, except for the ones that CoNLL-U files name; .spacy files lose theirs, and
+    trees that are annotated in part. Several input files become one output file, in their order.
     """
     with user_errors():
         options = CorpusOptions(
