@@ -47,7 +47,6 @@ cdef class ArcEager(DependencyTransitions):
     cdef int32_t* _last_child
     cdef Py_ssize_t _child_capacity
 
-    cdef void _allow(self, uint8_t* mask, int32_t child) noexcept nogil
     cdef void _lead(
         self, const EagerState* state, int action, EagerState* after, bint keep
     ) noexcept nogil

@@ -20,12 +20,15 @@ from libc.string cimport memset
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport NULL_ATOM
 from spacy_structreg.tasks.dependencies cimport (
-    FIRST_WORD,
     NO_NODE,
     PADDING,
     ROOT,
     UNKNOWN,
     DependencyTransitions,
+    distance,
+    mixed,
+    number_of,
+    row_of,
 )
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
@@ -94,11 +97,6 @@ weight for each label; ``pop``: the top of the stack has got all its children; `
 word has got all its left children."""
 
 
-cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
-    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return state ^ (state >> 29)
-
-
 cdef inline uint64_t mixed_children(uint64_t state, const Children* children) noexcept nogil:
     """With all that templates see of the children on one side."""
     if children.count == 0:
@@ -138,24 +136,6 @@ cdef inline void add_child(Children* children, int32_t word, int label) noexcept
     children.labels |= <uint64_t> 1 << (label & 63)
 
 
-cdef inline int32_t row_of(int32_t word) noexcept nogil:
-    return word + FIRST_WORD if word >= 0 else NO_NODE
-
-
-cdef inline uint64_t number_of(int value) noexcept nogil:
-    """A number from 0 on as an atom; null for -1."""
-    return <uint64_t> (value + 1)
-
-
-cdef inline uint64_t distance(int32_t left, int32_t right) noexcept nogil:
-    """How far one word is from another; null if one is not there."""
-    if left < 0 or right < 0:
-        return NULL_ATOM
-    if right - left > 10:
-        return 7
-    return <uint64_t> min(right - left, 6)
-
-
 cdef class ArcEager(DependencyTransitions):
     """Arc-eager parsing with labels.
 
@@ -166,15 +146,7 @@ cdef class ArcEager(DependencyTransitions):
     """
 
     def __init__(self, WordAtoms words not None, int n_labels, atoms, events=("action",)):
-        if not 1 <= n_labels < 0x8000:
-            raise ValueError(f"there cannot be {n_labels:,} labels of arcs")
-        unknown = sorted(set(events) - set(ARC_EAGER_EVENTS))
-        if unknown:
-            raise ValueError(f"there is no event {unknown[0]!r}")
-        self.words = words
-        self.n_labels = n_labels
-        self.follows_gold = True
-        self.in_step = True
+        self.describe(words, n_labels, events, ARC_EAGER_EVENTS)
         self.state_size = sizeof(EagerState)
         self.n_anchors = N_ANCHORS
         self.declare(atoms, _NODES, _NUMBERS, ("between(S0,N0)",))
@@ -197,13 +169,6 @@ cdef class ArcEager(DependencyTransitions):
         free(self._nodes)
         free(self._first_child)
         free(self._last_child)
-
-    def __reduce__(self):
-        return ArcEager, (self.words, self.n_labels, self.atoms, tuple(self.events))
-
-    def copy(self):
-        """A system for another thread."""
-        return ArcEager(self.words, self.n_labels, self.atoms, tuple(self.events))
 
     def oracle(self, heads, labels):
         """The actions that build a tree.
@@ -295,12 +260,6 @@ cdef class ArcEager(DependencyTransitions):
 
     # States ------------------------------------------------------------------------------------
 
-    cdef Py_ssize_t n_steps(self) noexcept nogil:
-        return 2 * self._n - 1 if self._n else 0
-
-    cdef Py_ssize_t n_slots(self) noexcept nogil:
-        return self.n_steps() + 1
-
     cdef void init(self, void* state) noexcept nogil:
         cdef EagerState* first = <EagerState*> state
         memset(first, 0, sizeof(EagerState))
@@ -354,16 +313,9 @@ cdef class ArcEager(DependencyTransitions):
         mask[SHIFT] = shifts
         mask[REDUCE] = reduces
         if lefts:
-            self._allow(mask + FIRST_ARC, top)
+            self.allow_labels(mask + FIRST_ARC, top)
         if rights:
-            self._allow(mask + FIRST_ARC + self.n_labels, next_word)
-
-    cdef void _allow(self, uint8_t* mask, int32_t child) noexcept nogil:
-        """Set the flags of the labels that the arc to a word may get."""
-        if self._labels != NULL and self._labels[child] >= 0:
-            mask[self._labels[child]] = 1
-        else:
-            memset(mask, 1, self.n_labels)
+            self.allow_labels(mask + FIRST_ARC + self.n_labels, next_word)
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         self._lead(<const EagerState*> state, action, <EagerState*> after, True)

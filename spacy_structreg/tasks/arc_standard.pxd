@@ -43,7 +43,6 @@ cdef class ArcStandard(DependencyTransitions):
     cdef uint64_t* _seen       # the atoms of a state whose signature is asked for
 
     cdef bint _may_attach(self, const Subtree* child, int32_t head) noexcept nogil
-    cdef void _allow(self, uint8_t* mask, int32_t child) noexcept nogil
     cdef void _shift(
         self, const StandardState* state, StandardState* after, bint keep
     ) noexcept nogil

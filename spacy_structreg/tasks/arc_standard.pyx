@@ -17,14 +17,16 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
-from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK, NULL_ATOM
+from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK
 from spacy_structreg.tasks.dependencies cimport (
-    FIRST_WORD,
-    NO_NODE,
     PADDING,
     ROOT,
     UNKNOWN,
     DependencyTransitions,
+    distance,
+    mixed,
+    number_of,
+    row_of,
 )
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
@@ -74,20 +76,6 @@ ARC_STANDARD_EVENTS = ("action",)
 """The names of the events on which they fire: ``action``, always."""
 
 
-cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
-    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
-    return state ^ (state >> 29)
-
-
-cdef inline int32_t row_of(int32_t word) noexcept nogil:
-    return word + FIRST_WORD if word >= 0 else NO_NODE
-
-
-cdef inline uint64_t number_of(int value) noexcept nogil:
-    """A number from 0 on as an atom; null for -1."""
-    return <uint64_t> (value + 1)
-
-
 cdef inline void no_subtree(Subtree* subtree) noexcept nogil:
     memset(subtree, 0, sizeof(Subtree))
     subtree.word = -1
@@ -114,15 +102,7 @@ cdef class ArcStandard(DependencyTransitions):
     """
 
     def __init__(self, WordAtoms words not None, int n_labels, atoms, events=("action",)):
-        if not 1 <= n_labels < 0x8000:
-            raise ValueError(f"there cannot be {n_labels:,} labels of arcs")
-        unknown = sorted(set(events) - set(ARC_STANDARD_EVENTS))
-        if unknown:
-            raise ValueError(f"there is no event {unknown[0]!r}")
-        self.words = words
-        self.n_labels = n_labels
-        self.follows_gold = True
-        self.in_step = True
+        self.describe(words, n_labels, events, ARC_STANDARD_EVENTS)
         self.has_stack = True
         self.state_size = sizeof(StandardState)
         self.n_anchors = N_ANCHORS
@@ -152,13 +132,6 @@ cdef class ArcStandard(DependencyTransitions):
         free(self._nodes)
         free(self._n_given)
         free(self._seen)
-
-    def __reduce__(self):
-        return ArcStandard, (self.words, self.n_labels, self.atoms, tuple(self.events))
-
-    def copy(self):
-        """A system for another thread."""
-        return ArcStandard(self.words, self.n_labels, self.atoms, tuple(self.events))
 
     def oracle(self, heads, labels):
         """The actions that build a tree, arcs as early as may be.
@@ -227,12 +200,6 @@ cdef class ArcStandard(DependencyTransitions):
 
     # States ------------------------------------------------------------------------------------
 
-    cdef Py_ssize_t n_steps(self) noexcept nogil:
-        return 2 * self._n - 1 if self._n else 0
-
-    cdef Py_ssize_t n_slots(self) noexcept nogil:
-        return self.n_steps() + 1
-
     cdef void init(self, void* state) noexcept nogil:
         cdef StandardState* first = <StandardState*> state
         cdef int i
@@ -256,9 +223,9 @@ cdef class ArcStandard(DependencyTransitions):
             at.position < self._n and not (self._all_given and (lefts or rights))
         )
         if lefts:
-            self._allow(mask + FIRST_ARC, second.word)
+            self.allow_labels(mask + FIRST_ARC, second.word)
         if rights:
-            self._allow(mask + FIRST_ARC + self.n_labels, top.word)
+            self.allow_labels(mask + FIRST_ARC + self.n_labels, top.word)
 
     cdef bint _may_attach(self, const Subtree* child, int32_t head) noexcept nogil:
         """Whether a word may become the child of another, by what is given."""
@@ -266,13 +233,6 @@ cdef class ArcStandard(DependencyTransitions):
             child.n_pending == 0
             and (self._heads[child.word] == UNKNOWN or self._heads[child.word] == head)
         )
-
-    cdef void _allow(self, uint8_t* mask, int32_t child) noexcept nogil:
-        """Set the flags of the labels that the arc to a word may get."""
-        if self._labels != NULL and self._labels[child] >= 0:
-            mask[self._labels[child]] = 1
-        else:
-            memset(mask, 1, self.n_labels)
 
     cdef void _shift(
         self, const StandardState* state, StandardState* after, bint keep
@@ -431,12 +391,8 @@ cdef class ArcStandard(DependencyTransitions):
 
     cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil:
         cdef const StandardState* at = <const StandardState*> state
-        cdef int32_t distance = at.stack[0].word - at.stack[1].word
         cdef int i
         for i in range(2):
             numbers[2 * i] = number_of(at.stack[i].left_label)
             numbers[2 * i + 1] = number_of(at.stack[i].right_label)
-        numbers[4] = (
-            NULL_ATOM if at.stack[1].word < 0
-            else 7 if distance > 10 else <uint64_t> min(distance, 6)
-        )
+        numbers[4] = distance(at.stack[1].word, at.stack[0].word)

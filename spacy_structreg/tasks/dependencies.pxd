@@ -1,7 +1,7 @@
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
 cdef enum:
@@ -14,6 +14,31 @@ cdef enum:
     # Given heads that are none.
     ROOT = -1
     UNKNOWN = -2
+
+
+cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
+    """A hash with another value in it."""
+    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return state ^ (state >> 29)
+
+
+cdef inline int32_t row_of(int32_t word) noexcept nogil:
+    """The row of fields of a word; -1 is none."""
+    return word + FIRST_WORD if word >= 0 else NO_NODE
+
+
+cdef inline uint64_t number_of(int value) noexcept nogil:
+    """A number from 0 on as an atom; null for -1."""
+    return <uint64_t> (value + 1)
+
+
+cdef inline uint64_t distance(int32_t left, int32_t right) noexcept nogil:
+    """How far one word is from another, 6 to 10 and more alike; null if one is not there."""
+    if left < 0 or right < 0:
+        return NULL_ATOM
+    if right - left > 10:
+        return 7
+    return <uint64_t> min(right - left, 6)
 
 
 cdef class DependencyTransitions(TransitionSystem):
@@ -37,11 +62,13 @@ cdef class DependencyTransitions(TransitionSystem):
     cdef Py_ssize_t _between_capacity
     cdef object _kept
 
+    cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n,
         const int32_t* heads, const int32_t* labels,
     ) except -1 nogil
+    cdef void allow_labels(self, uint8_t* mask, int32_t child) noexcept nogil
     cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil
     cdef Py_ssize_t tags_between(
         self, Py_ssize_t left, Py_ssize_t right, const uint64_t** values

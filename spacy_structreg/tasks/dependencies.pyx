@@ -17,7 +17,7 @@ values like any other, and others again beyond the ends of the sentence; labels 
 not there silence templates.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -27,7 +27,7 @@ from spacy_structreg.learn.random cimport next_unit
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport N_FIELDS
+from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
 
 import numpy as np
 
@@ -47,8 +47,6 @@ cdef enum:
     # The fields beyond the ends of the sentence, and of a node that is not there.
     BEYOND = 1
     NOWHERE = 2
-    # Sentences of more words than this are refused.
-    MAX_WORDS = 0x7FFFFFF
 
 _WORD_FIELDS = {
     "lower": 1, "start": 2, "prefix2": 3, "prefix3": 4, "prefix4": 5, "prefix5": 6, "end": 7,
@@ -84,6 +82,29 @@ cdef class DependencyTransitions(TransitionSystem):
         free(self._tags)
         free(self._next)
         free(self._between)
+
+    def __reduce__(self):
+        return type(self), (self.words, self.n_labels, self.atoms, tuple(self.events))
+
+    def copy(self):
+        """A system for another thread."""
+        return type(self)(self.words, self.n_labels, self.atoms, tuple(self.events))
+
+    cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
+        """Take the settings that all such systems have. known: the events that there are.
+
+        Raises ValueError for other events, and for numbers of labels below 1 or beyond 32,767.
+        """
+        if not 1 <= n_labels < 0x8000:
+            raise ValueError(f"there cannot be {n_labels:,} labels of arcs")
+        unknown = sorted(set(events) - set(known))
+        if unknown:
+            raise ValueError(f"there is no event {unknown[0]!r}")
+        self.words = words
+        self.n_labels = n_labels
+        self.follows_gold = True
+        self.in_step = True
+        return 0
 
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1:
         """Take note of the atoms that templates read.
@@ -332,7 +353,17 @@ cdef class DependencyTransitions(TransitionSystem):
 
     cdef Py_ssize_t n_steps(self) noexcept nogil:
         """How many actions the sentence takes."""
-        return 0
+        return 2 * self._n - 1 if self._n else 0
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        return self.n_steps() + 1
+
+    cdef void allow_labels(self, uint8_t* mask, int32_t child) noexcept nogil:
+        """Set the flags of the labels that the arc to a word may get."""
+        if self._labels != NULL and self._labels[child] >= 0:
+            mask[self._labels[child]] = 1
+        else:
+            memset(mask, 1, self.n_labels)
 
     cdef void build(
         self, const int32_t* actions, Py_ssize_t n, int32_t* heads, int32_t* labels
