@@ -263,10 +263,12 @@ def score_words(
 ) -> list[TaggingScores | ParsingScores]:
     """Let the pipes of a pipeline tag and parse the gold words, and score tags and trees.
 
+    Parsers are given the gold sentences too.
     vocabulary: the words of the training corpus. tags: whether the pipeline is given gold tags;
     pipes that tag are left out then, and tags are not scored. Gold words without a tag or a head do
     not count. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
-    no pipe finds anything that the gold corpus has, or one that does has not been trained.
+    no pipe finds anything that the gold corpus has, one that does has not been trained, or a parser
+    would be given no tags.
     """
     from spacy.tokens import Doc
     from tqdm import tqdm
@@ -290,6 +292,11 @@ def score_words(
             "the words that it finds itself), or the gold corpus has nothing to score it by; train "
             f"one with 'init-config --task {'parse' if tags else 'tag'}', or give another --gold"
         )
+    if parsers and has_tags and not tags and not taggers:
+        raise ValueError(
+            "no pipe of the pipeline tags given words, so that its parser would see none of the "
+            "tags that it learnt from; write --gold words,tags, or add a tagger"
+        )
     words = (
         Doc(
             nlp.vocab,
@@ -297,6 +304,12 @@ def score_words(
             spaces=[False] * len(doc),
             tags=[token.tag_ for token in doc] if tags else None,
             pos=[token.pos_ for token in doc] if tags else None,
+            # Who knows the words of a corpus knows its sentences.
+            sent_starts=(
+                [token.is_sent_start for token in doc]
+                if parsers and doc.has_annotation("SENT_START")
+                else None
+            ),
         )
         for doc in gold
     )

@@ -174,7 +174,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             threads decode the development corpus; the result does not depend on it.
         progress: show a bar on standard error, if that is a terminal.
         on_epoch: called after each epoch, by the thread that trained; an exception ends training.
-        Raises ValueError if there is nothing to train on, or a sentence is not of the kind.
+        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind.
         """
         gold = self.GOLD.checked_corpus(sentences, "training")
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
@@ -215,7 +215,12 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         examples = self._all_examples(gold)
         structure = self._structure_of(examples)
         learner = structure.new_learner(self.learning)
-        return structure, learner, _compile(structure, examples, learner)
+        compiled = _compile(structure, examples, learner)
+        if not compiled:
+            raise ValueError(
+                f"there is nothing in the training corpus that a {self.NOUN} could learn from"
+            )
+        return structure, learner, compiled
 
     def prepare(self, sentences: Iterable[GoldT]) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.

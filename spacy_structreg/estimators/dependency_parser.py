@@ -101,9 +101,9 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
     training (`corpora.dependencies.projectivize`); where heads or labels are None, the model finds
     the best that go with the others before each epoch (`estimators.partial_trees`); sentences with
-    several roots are left out. The log counts all three. Words of nothing but white space are no
-    words to the model: they are passed over in training, and become children of the word before
-    them, with the label ``""``.
+    several roots, or with nothing of a tree, are left out. The log counts all three. Words of
+    nothing but white space are no words to the model: they are passed over in training, and become
+    children of the word before them, with the label ``""``.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -306,7 +306,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             logger.info("%d trees are annotated in part; training completes them", n_partial)
         if n_left_out:
             logger.warning(
-                "%d sentences are left out of training: they have several roots", n_left_out
+                "%d sentences are left out of training: they have several roots, or no trees",
+                n_left_out,
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
@@ -430,6 +431,8 @@ def _tree_of(
 ) -> tuple[tuple[int | None, ...], tuple[str | None, ...]] | None:
     """The heads and labels to train on, or None if they are of no tree with one root."""
     if example.heads.count(ROOT) > 1 or (None not in example.heads and ROOT not in example.heads):
+        return None
+    if {*example.heads, *example.labels} == {None}:
         return None
     labels = example.labels if labelled else (UNLABELLED,) * len(example.words)
     return projectivize(example.heads), labels

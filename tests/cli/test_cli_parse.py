@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,38 @@ def test_trees_of_given_words(
         report = report_of(invoke, tmp_path, pipeline, corpus, "--gold", "words")
         assert report["tag_acc"] == 1.0
         assert "dep_las" not in report
+
+
+def test_given_words_come_with_their_sentences(parsing: Path) -> None:
+    """Of one Doc with all trees, the parser gets one sentence at a time, and makes no mistake."""
+    trees = [sentence_of(tree) for tree in TREES]
+    starts = accumulate((len(tree.words) for tree in trees), initial=0)
+    doc = Doc(
+        Vocab(),
+        words=[word for tree in trees for word in tree.words],
+        spaces=[False] * sum(len(tree.words) for tree in trees),
+        tags=[tag for tree in trees for tag in tree.tags],
+        heads=[
+            start + (i if head == ROOT else head or 0)
+            for start, tree in zip(starts, trees, strict=False)
+            for i, head in enumerate(tree.heads)
+        ],
+        deps=[label or "" for tree in trees for label in tree.labels],
+    )
+    path = parsing.parent / "all.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    (scores,) = score_words(load_pipeline(str(parsing)), list(read_sentences(path)), tags=True)
+    assert scores.as_dict()["dep_las"] == 1.0
+
+
+def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Path) -> None:
+    nlp = load_pipeline(str(parsing))
+    nlp.remove_pipe("tagger")
+    sentences = list(read_sentences(folder / "gold.conllu"))
+    with pytest.raises(ValueError, match="write --gold words,tags, or add a tagger"):
+        score_words(nlp, sentences)
+    (scores,) = score_words(nlp, sentences, tags=True)
+    assert scores.as_dict()["dep_las"] == 1.0
 
 
 def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:

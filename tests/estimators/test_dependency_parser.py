@@ -224,7 +224,6 @@ def test_trees_that_are_known_in_part_do_no_harm(system: str, beam: int) -> None
         # Lifted, the first word has no head any more.
         ("a/N/3/det b/N/4/_ c/V/_/_ d/V/_/_", ("det",)),
         ("x/N/0/_ y/N/_/_", ()),
-        ("x/N/_/_ y/N/_/_", ()),
     ],
 )
 def test_labels_of_words_without_heads_count(text: str, labels: tuple[str, ...]) -> None:
@@ -233,6 +232,12 @@ def test_labels_of_words_without_heads_count(text: str, labels: tuple[str, ...])
     expected = set(labels) - {"root"}
     assert parser.labels == tuple(sorted({*LABELS, *expected}))
     assert las(parser) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("text", ["x/N/_/_ y/N/_/_", "x/N/0/root y/N/0/root"])
+def test_there_must_be_a_tree_to_learn_from(text: str) -> None:
+    with pytest.raises(ValueError, match="nothing in the training corpus that a parser could"):
+        DependencyParser().fit([tree(text)])
 
 
 def test_a_model_of_nothing_but_roots_has_no_labels() -> None:
