@@ -29,7 +29,7 @@ def settings(effort: Effort) -> list[Setting]:
     """
     steps = {
         "full": {"max_steps": 20_000, "patience": 1600, "eval_frequency": 200},
-        "capped": {"max_steps": 1600, "patience": 600, "eval_frequency": 200},
+        "capped": {"max_steps": 3000, "patience": 1000, "eval_frequency": 200},
         "quick": {"max_steps": 20, "patience": 20, "eval_frequency": 10},
     }
     return [steps[effort]]
