@@ -630,6 +630,20 @@ def test_a_report_of_an_unfinished_study_is_refused(by_hand):
     assert not target.exists()
 
 
+def test_the_report_of_the_project_is_that_of_its_runs(tmp_path):
+    runs = PROJECT / "report" / "runs.jsonl"
+    target = tmp_path / "README.md"
+    done = run(
+        *("scripts/report.py", "configs/study.yml", runs, target, "--findings", "findings.md"),
+        folder=PROJECT,
+    )
+    assert done.returncode == 0, done.stderr
+    made = target.read_text(encoding="utf-8")
+    assert made == (PROJECT / "report" / "README.md").read_text(encoding="utf-8")
+    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", made))
+    assert pictures == {path.name for path in runs.parent.glob("*.svg")}
+
+
 # What is refused.
 
 

@@ -19,6 +19,7 @@ mpl.use("Agg")
 
 from grid import Experiment, Grid, Key, Plan, Row
 from matplotlib import pyplot as plt
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from report import TITLES, Figure, of, ratio, score
 from results import Results
 
@@ -42,6 +43,9 @@ def against_speed(axes: Any, plan: Plan, results: Results, figure: Figure) -> No
                         row.name, (x, y), xytext=(2, 3), textcoords="offset points", fontsize=6
                     )
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("speed, as a multiple of the reference")
 
 
