@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from spacy_structreg.tasks.dependencies import DependencyTransitions
 from spacy_structreg.tasks.tagging import WordAtoms
@@ -14,3 +14,4 @@ class ArcStandard(DependencyTransitions):
         atoms: Iterable[str],
         events: Iterable[str] = ("action",),
     ) -> None: ...
+    def oracle(self, heads: Sequence[int], labels: Sequence[int]) -> list[int]: ...
