@@ -17,7 +17,7 @@ from spacy_structreg.estimators.draws import Draws
 from spacy_structreg.estimators.epochs import EpochReport, Epochs, ScoresT
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
-from spacy_structreg.estimators.settings import choose, whole
+from spacy_structreg.estimators.settings import CompleteTemplates, choose, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
@@ -141,7 +141,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @classmethod
     def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        return {**settings, "learning": Learning.from_dict(settings["learning"])}
+        arguments = {**settings, "learning": Learning.from_dict(settings["learning"])}
+        if "templates" in cls.SETTINGS:
+            # Of a file: all that there are.
+            arguments["templates"] = CompleteTemplates.checked(settings["templates"])
+        return arguments
 
     # Training ------------------------------------------------------------------------------------
 

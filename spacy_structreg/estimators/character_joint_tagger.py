@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.character_segmenter import character_templates
 from spacy_structreg.estimators.gold import TaggedWords
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
+from spacy_structreg.estimators.settings import choose, strings, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseJointTagger, Sentences, checked_sentences
 from spacy_structreg.features.shapes import compile_shapes
@@ -149,11 +149,6 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
             "prune": self.prune,
             **super()._settings(),
         }
-
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
 
 
 @dataclass(frozen=True)

@@ -139,11 +139,6 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
             **super()._settings(),
         }
 
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
-
 
 def character_templates(
     templates: str | Sequence[str], atoms: CharacterAtoms, skip_bigram: bool

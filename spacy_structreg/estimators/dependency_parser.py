@@ -26,7 +26,7 @@ from spacy_structreg.estimators.parse_queries import (
     without_blanks,
 )
 from spacy_structreg.estimators.partial_trees import PartialTree, PartialTreeTrainer
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
+from spacy_structreg.estimators.settings import choose, strings, whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -346,11 +346,6 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             "update": self.update,
             **super()._settings(),
         }
-
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import TAGGED, TaggedWords, Words
-from spacy_structreg.estimators.settings import CompleteTemplates, strings, whole
+from spacy_structreg.estimators.settings import strings, whole
 from spacy_structreg.estimators.stored import nested, unnested
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -307,11 +307,6 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             "dictionary": self.dictionary,
             **super()._settings(),
         }
-
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
 
 
 @dataclass(frozen=True)

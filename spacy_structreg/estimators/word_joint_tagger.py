@@ -236,11 +236,6 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             **super()._settings(),
         }
 
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
-
 
 @dataclass(frozen=True)
 class JointFeatures(Structure[TaggedWords, WordDecoder]):

@@ -148,11 +148,6 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
             **super()._settings(),
         }
 
-    @classmethod
-    def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        templates = CompleteTemplates.checked(settings["templates"])
-        return {**super()._arguments(settings), "templates": templates}
-
 
 @dataclass(frozen=True)
 class WordFeatures(Structure[Words, WordDecoder]):

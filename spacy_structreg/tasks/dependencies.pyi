@@ -27,7 +27,6 @@ class DependencyTransitions(TransitionSystem):
         heads: Sequence[int | None] | None = None,
         labels: Sequence[int | None] | None = None,
     ) -> None: ...
-    def oracle(self, heads: Sequence[int], labels: Sequence[int]) -> list[int]: ...
     def compile(
         self,
         words: Sequence[str],

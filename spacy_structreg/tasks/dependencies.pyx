@@ -72,7 +72,8 @@ def atoms_of_nodes(nodes):
 cdef class DependencyTransitions(TransitionSystem):
     """The base of transition systems that build dependency trees.
 
-    A subclass declares nodes and numbers, what they are in a state, and what actions do.
+    A subclass declares nodes and numbers, what they are in a state, and what actions do; its
+    method `oracle` gives the actions that build a tree.
     """
 
     def __dealloc__(self):
@@ -276,10 +277,6 @@ cdef class DependencyTransitions(TransitionSystem):
             &given_heads[0] if heads is not None else NULL,
             &given_labels[0] if labels is not None else NULL,
         )
-
-    def oracle(self, heads, labels):
-        """The actions that build a tree; to be overridden."""
-        raise NotImplementedError
 
     def compile(self, words, tags, heads, labels, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
