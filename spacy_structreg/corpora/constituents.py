@@ -1,0 +1,263 @@
+"""Phrase structure trees as lists of constituents with head words.
+
+A *constituent* is a phrase: a label, the words that it covers, and the one that is its head. In a
+tree they stand in pre-order, parents before children and from left to right, so that of several
+over the same words the outermost comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.head_rules import HeadRuleName, HeadRules, head_rules
+
+__all__ = [
+    "DEPENDENCY",
+    "ROOT_CATEGORY",
+    "ROOT_DEPENDENCY",
+    "ConstituencySentence",
+    "Constituent",
+    "constituency_sentence",
+    "constituency_sentences",
+]
+
+# The labels of dependencies: phrases give them none.
+DEPENDENCY = "dep"
+ROOT_DEPENDENCY = "root"
+
+# What the nameless root of a tree is called, if it has several children.
+ROOT_CATEGORY = "ROOT"
+
+
+@dataclass(frozen=True, slots=True)
+class Constituent:
+    """A phrase over the words from `begin` to before `end`, whose head is the word `head`.
+
+    Raises ValueError for an empty label, for a phrase without words, and for a head outside of it.
+    """
+
+    label: str
+    begin: int
+    end: int
+    head: int
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            raise ValueError("a constituent has no label")
+        if not 0 <= self.begin <= self.head < self.end:
+            raise ValueError(
+                f"{self.label} over the words {self.begin} to before {self.end} cannot be headed "
+                f"by word {self.head}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ConstituencySentence:
+    """A tagged sentence with its phrase structure tree.
+
+    words, tags: one tag a word; a tag may be empty where there is none.
+    constituents: the phrases of the tree, in pre-order. The first covers all words; a sentence of
+        one word may have none.
+
+    Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
+    numbers of words and tags that differ, and for constituents that make no tree, or whose heads
+    are not those of one of their parts.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    constituents: tuple[Constituent, ...]
+
+    def __post_init__(self) -> None:
+        n_words = len(self.words)
+        if not n_words:
+            raise ValueError("a sentence without words; leave it out")
+        if len(self.tags) != n_words:
+            raise ValueError(
+                f"{self._name()}: {len(self.tags)} tags for {n_words} words; give one for each"
+            )
+        if "" in self.words:
+            raise ValueError(f"{self._name()}: word {self.words.index('')} is empty; leave it out")
+        if not self.constituents and n_words > 1:
+            raise ValueError(f"{self._name()}: no constituent covers all of its {n_words} words")
+        for constituent, parent in zip(self.constituents, self.parents(), strict=True):
+            if parent is None and (constituent.begin, constituent.end) != (0, n_words):
+                raise ValueError(
+                    f"{self._name()}: {_shown(constituent)} lies in no other, and does not cover "
+                    f"all {n_words} words; constituents stand in pre-order"
+                )
+        self._check_heads()
+
+    def parents(self) -> list[int | None]:
+        """Of each constituent the number of the one that it is a part of; None for the first.
+
+        Raises ValueError for constituents that overlap, or do not stand in pre-order.
+        """
+        found: list[int | None] = []
+        opened: list[int] = []
+        for number, constituent in enumerate(self.constituents):
+            while opened and self.constituents[opened[-1]].end <= constituent.begin:
+                opened.pop()
+            if number and not opened:
+                raise ValueError(
+                    f"{self._name()}: {_shown(constituent)} lies in no other; one must cover all"
+                )
+            if opened:
+                above = self.constituents[opened[-1]]
+                if not above.begin <= constituent.begin or constituent.end > above.end:
+                    raise ValueError(
+                        f"{self._name()}: {_shown(constituent)} and {_shown(above)} overlap, or do "
+                        "not stand in pre-order"
+                    )
+            found.append(opened[-1] if opened else None)
+            opened.append(number)
+        return found
+
+    def _check_heads(self) -> None:
+        # The heads of the parts of each constituent: those of its phrases, and of the words between
+        # them, which are known once all of its phrases are.
+        parents = self.parents()
+        covered: list[list[Constituent]] = [[] for _ in self.constituents]
+        for constituent, parent in zip(self.constituents, parents, strict=True):
+            if parent is not None:
+                covered[parent].append(constituent)
+        for constituent, parts in zip(self.constituents, covered, strict=True):
+            for part in parts:
+                if part.begin <= constituent.head < part.end and part.head != constituent.head:
+                    raise ValueError(
+                        f"{self._name()}: {_shown(constituent)} is headed by word "
+                        f"{constituent.head}, which is not the head of its part {_shown(part)}"
+                    )
+
+    def _name(self) -> str:
+        return f"sentence {' '.join(self.words)[:40]!r}"
+
+    def tree(self) -> Tree:
+        """The tree with its words and tags; heads are lost."""
+        children: list[list[Tree]] = [[] for _ in self.constituents]
+        made: list[Tree | None] = [None] * len(self.constituents)
+        # The innermost constituent of each word, and the constituents that begin at it.
+        owner: list[int | None] = [None] * len(self.words)
+        begins: list[list[int]] = [[] for _ in self.words]
+        parents = self.parents()
+        for number, constituent in enumerate(self.constituents):
+            begins[constituent.begin].append(number)
+        opened: list[int] = []
+        for word in range(len(self.words)):
+            while opened and self.constituents[opened[-1]].end <= word:
+                opened.pop()
+            opened += begins[word]
+            owner[word] = opened[-1] if opened else None
+        leaves = [
+            Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)
+        ]
+        if not self.constituents:
+            return leaves[0]
+        # From the right, so that all parts of a constituent are there when it is made.
+        word = len(self.words) - 1
+        for number in reversed(range(len(self.constituents))):
+            constituent = self.constituents[number]
+            while word >= constituent.begin:
+                home = owner[word]
+                assert home is not None
+                children[home].append(leaves[word])
+                word -= 1
+            made[number] = node = Tree(constituent.label, tuple(reversed(children[number])))
+            parent = parents[number]
+            if parent is not None:
+                children[parent].append(node)
+        assert made[0] is not None
+        return made[0]
+
+    def heads(self) -> tuple[int, ...]:
+        """The head of each word by those of the constituents: `ROOT` for that of the sentence."""
+        heads = [ROOT] * len(self.words)
+        # From the innermost outwards, each word that is not the head of its constituent hangs on
+        # that head, once.
+        waiting: list[int] = []
+        word = len(self.words) - 1
+        for constituent in reversed(self.constituents):
+            while word >= constituent.begin:
+                waiting.append(word)
+                word -= 1
+            parts = []
+            while waiting and waiting[-1] < constituent.end:
+                parts.append(waiting.pop())
+            for part in parts:
+                if part != constituent.head:
+                    heads[part] = constituent.head
+            waiting.append(constituent.head)
+        return tuple(heads)
+
+    def dependencies(self) -> DependencySentence:
+        """The dependency tree that the heads give: labels are `root` and, else, `dep`."""
+        heads = self.heads()
+        return DependencySentence(
+            self.words,
+            self.tags,
+            heads,
+            tuple(ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads),
+        )
+
+
+def _shown(constituent: Constituent) -> str:
+    return f"{constituent.label} over the words {constituent.begin} to {constituent.end - 1}"
+
+
+def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence | None:
+    """A tree as a list of constituents, with heads by rules; None if it has no word.
+
+    As the literature prepares treebanks: empty terminals and phrases of nothing else are removed,
+    function tags cut, phrases that are the only child of one of the same label taken off, and the
+    root that is nameless or called ROOT or TOP, too; one of several children stays, as
+    `ROOT_CATEGORY`.
+    """
+    cleaned = tree.remove_empties()
+    if cleaned is None:
+        return None
+    cleaned = cleaned.without_function_tags().collapse_unaries().without_root()
+    leaves = cleaned.leaves()
+    found: list[Constituent] = []
+    # In reversed pre-order leaves come from right to left, and what the children of a node came to
+    # is on top of the stack, the first topmost: where each ends, and its head.
+    parts: list[tuple[int, int]] = []
+    begin = len(leaves)
+    for node in reversed(list(cleaned.nodes())):
+        if node.is_leaf:
+            begin -= 1
+            parts.append((begin + 1, begin))
+            continue
+        below = [parts.pop() for _ in node.children]
+        label = node.label or ROOT_CATEGORY
+        head = below[rules.head(label, [child.label for child in node.children])][1]
+        end = below[-1][0]
+        found.append(Constituent(label, begin, end, head))
+        parts.append((end, head))
+    return ConstituencySentence(
+        tuple(leaf.word or "" for leaf in leaves),
+        tuple(leaf.label for leaf in leaves),
+        tuple(reversed(found)),
+    )
+
+
+def constituency_sentences(
+    path: StrPath, rules: HeadRules | HeadRuleName, *, encoding: str = "utf-8"
+) -> Iterator[ConstituencySentence]:
+    """Yield the trees of a file in bracket notation as lists of constituents.
+
+    rules: or the name of those of a treebank. Trees of empty terminals alone are left out. Raises
+    ValueError for another name; CorpusError as `read_brackets`, and when no tree has a word.
+    """
+    chosen = rules if isinstance(rules, HeadRules) else head_rules(rules)
+    any_word = False
+    for tree in read_brackets(path, encoding=encoding):
+        sentence = constituency_sentence(tree, chosen)
+        if sentence is not None:
+            any_word = True
+            yield sentence
+    if not any_word:
+        raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
