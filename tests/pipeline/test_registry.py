@@ -165,6 +165,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.shim",
         "spacy_structreg.pipeline.tagger",
         "spacy_structreg.pipeline.tokenizer_trainer",
+        "spacy_structreg.pipeline.tree_pipe",
     ]
 
 

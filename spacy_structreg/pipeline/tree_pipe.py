@@ -1,0 +1,172 @@
+"""What the components that build trees over tagged words share.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.pipeline.component import EstimatorPipe, logger, sentence_bounds
+
+Attribute: TypeAlias = Literal["tag", "pos"]
+Sentences: TypeAlias = Literal["doc", "punctuation"]
+
+# The labels of white space: of what hangs on the word before it, and where there are no words.
+SPACE_LABEL: Final = "dep"
+ROOT_LABEL: Final = "ROOT"
+
+
+class TreePipe(EstimatorPipe):
+    """A component that gives each sentence a tree, by its words and their tags.
+
+    A subclass says what of a tree holds tokens of a Doc together (`_held`) and what gold trees are
+    (`_gold_sentences`).
+
+    vocab, model, name, architecture, scorer, cfg: as of `EstimatorPipe`.
+    attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
+    sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
+        it if it knows of none; ``"punctuation"``, these cut by `corpora.sentences.split_words`.
+    overwrite: whether what is there of trees goes; if not, it is not cut.
+    Raises ValueError for other settings, or a model that is not ours.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str,
+        *,
+        architecture: str,
+        attribute: Attribute,
+        sentences: Sentences,
+        overwrite: bool,
+        scorer: Callable[..., dict[str, Any]] | None,
+        cfg: dict[str, Any],
+    ) -> None:
+        if attribute not in ("tag", "pos"):
+            raise ValueError(
+                f"attribute of the pipe {name!r} is {attribute!r}; choose 'tag' or 'pos'"
+            )
+        if sentences not in ("doc", "punctuation"):
+            raise ValueError(
+                f"sentences of the pipe {name!r} is {sentences!r}; choose 'doc' or 'punctuation'"
+            )
+        super().__init__(vocab, model, name, architecture=architecture, scorer=scorer, cfg=cfg)
+        self.attribute: Attribute = attribute
+        self.sentences: Sentences = sentences
+        self.overwrite = overwrite
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
+        """First and last token of what the trees that a Doc has hold together."""
+
+    def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
+        """The first token of each part of a Doc that gets a tree, and the first after it."""
+        if self.sentences == "doc":
+            yield from sentence_bounds(doc)
+            return
+        whole = _inside([] if self.overwrite else self._held(doc), len(doc))
+        for start, end in sentence_bounds(doc):
+            lengths = map(len, split_words([token.text for token in doc[start:end]]))
+            ends = [stop for stop in accumulate(lengths, initial=start) if not whole[stop]]
+            yield from pairwise([start, *(stop for stop in ends if start < stop < end), end])
+
+    def _tag(self, token: Token) -> str:
+        return str(token.tag_ if self.attribute == "tag" else token.pos_)
+
+    # Training ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _gold_sentences(self, doc: Doc, tags: Sequence[str]) -> Iterable[tuple[int, Any]]:
+        """The number of words of each sentence of a reference, white space not counted; its tree.
+
+        tags: of all tokens. A tree is None if there is nothing to learn from.
+        """
+
+    def gold(self, example: Example) -> tuple[list[Any], int]:
+        """The gold sentences that have trees and are of predicted words; how many others there are.
+
+        Tags are those of the predicted side.
+        """
+        doc, tags = example.reference, self._seen(example)
+        visible = [tags[token.i] for token in doc if not token.text.isspace()]
+        kept: list[Any] = []
+        n_others = start = 0
+        for n_words, sentence in self._gold_sentences(doc, [tag or "" for tag in tags]):
+            if sentence is None or None in visible[start : start + n_words]:
+                n_others += 1
+            else:
+                kept.append(sentence)
+            start += n_words
+        return kept, n_others
+
+    def _seen(self, example: Example) -> tuple[str | None, ...]:
+        """For each token of the reference, the tag of the predicted one; None if there is none."""
+        predicted, reference = example.predicted, example.reference
+        tags = list(map(self._tag, predicted))
+        if [token.text for token in predicted] == [token.text for token in reference]:
+            return tuple(tags)
+        there, back = example.alignment.y2x, example.alignment.x2y
+        found: list[str | None] = []
+        for i in range(len(reference)):
+            places = there[i]
+            same = len(places) == 1 and len(back[int(places[0])]) == 1
+            found.append(tags[int(places[0])] if same else None)
+        return tuple(found)
+
+    def _prepare(self, gold: list[Any], labels: Iterable[str]) -> None:
+        if gold and not any(tag for sentence in gold for tag in sentence.tags):
+            logger.warning(
+                "%s: no word of the training corpus has a tag to be looked at (attribute = %r); "
+                'set gold = ["words", "tags"] of its reader, or name a tagger in '
+                "annotating_components",
+                self.name,
+                self.attribute,
+            )
+        super()._prepare(gold, labels)
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "attribute": self.attribute,
+            "sentences": self.sentences,
+            "overwrite": self.overwrite,
+            "scorer": self.scorer,
+        }
+
+
+def write_heads(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
+    """Set head and label of each token, and with them the starts of sentences.
+
+    heads: indices of tokens, `ROOT` for a root.
+    """
+    add = doc.vocab.strings.add
+    array: Any = np.zeros((len(doc), 2), dtype=np.uint64)
+    for i, (head, label) in enumerate(zip(heads, labels, strict=True)):
+        # Relative to the token, in two's complement.
+        array[i, 0] = 0 if head == ROOT else (head - i) % (1 << 64)
+        array[i, 1] = add(label)
+    doc.from_array(["HEAD", "DEP"], array)
+
+
+def _inside(held: Iterable[tuple[int, int]], n_tokens: int) -> list[bool]:
+    """Whether the place before each token, and that before the end, lies inside what is held."""
+    opened = [0] * (n_tokens + 1)
+    for first, last in held:
+        if first < last:
+            opened[first + 1] += 1
+            opened[last + 1] -= 1
+    return [n_open > 0 for n_open in accumulate(opened)]
