@@ -19,20 +19,11 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport NULL_ATOM
-from spacy_structreg.tasks.dependencies cimport (
-    NO_NODE,
-    PADDING,
-    ROOT,
-    UNKNOWN,
-    DependencyTransitions,
-    distance,
-    mixed,
-    number_of,
-    row_of,
-)
+from spacy_structreg.tasks.dependencies cimport ROOT, UNKNOWN, DependencyTransitions, distance
+from spacy_structreg.tasks.tagged_words cimport NO_NODE, PADDING, mixed, number_of, row_of
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
-from spacy_structreg.tasks.dependencies import atoms_of_nodes
+from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 
 cdef enum:
     SHIFT
@@ -231,22 +222,22 @@ cdef class ArcEager(DependencyTransitions):
     # The sentence ------------------------------------------------------------------------------
 
     cdef int load(
-        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n,
-        const int32_t* heads, const int32_t* labels,
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
-        cdef Py_ssize_t capacity
-        cdef int32_t i
-        DependencyTransitions.load(self, text, bounds, tags, n, heads, labels)
+        DependencyTransitions.load(self, text, bounds, tags, n)
         self._n_nodes = 0
-        if heads == NULL:
-            return 0
-        capacity = self._child_capacity
-        reserve(<void**> &self._first_child, &capacity, n, sizeof(int32_t))
-        reserve(<void**> &self._last_child, &self._child_capacity, n, sizeof(int32_t))
-        for i in range(<int32_t> n):
+        return 0
+
+    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
+        cdef Py_ssize_t capacity = self._child_capacity
+        cdef int32_t i
+        DependencyTransitions.give(self, heads, labels)
+        reserve(<void**> &self._first_child, &capacity, self._n, sizeof(int32_t))
+        reserve(<void**> &self._last_child, &self._child_capacity, self._n, sizeof(int32_t))
+        for i in range(<int32_t> self._n):
             self._first_child[i] = i
             self._last_child[i] = i
-        for i in range(<int32_t> n):
+        for i in range(<int32_t> self._n):
             if heads[i] >= 0:
                 self._first_child[heads[i]] = min(self._first_child[heads[i]], i)
                 self._last_child[heads[i]] = max(self._last_child[heads[i]], i)

@@ -18,19 +18,11 @@ from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.transition_system cimport MAX_ATOMS_OF_TASK
-from spacy_structreg.tasks.dependencies cimport (
-    PADDING,
-    ROOT,
-    UNKNOWN,
-    DependencyTransitions,
-    distance,
-    mixed,
-    number_of,
-    row_of,
-)
+from spacy_structreg.tasks.dependencies cimport ROOT, UNKNOWN, DependencyTransitions, distance
+from spacy_structreg.tasks.tagged_words cimport PADDING, mixed, number_of, row_of
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
-from spacy_structreg.tasks.dependencies import atoms_of_nodes
+from spacy_structreg.tasks.tagged_words import atoms_of_nodes
 
 cdef enum:
     SHIFT
@@ -174,18 +166,20 @@ cdef class ArcStandard(DependencyTransitions):
     # The sentence ------------------------------------------------------------------------------
 
     cdef int load(
-        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n,
-        const int32_t* heads, const int32_t* labels,
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
-        cdef Py_ssize_t i
-        DependencyTransitions.load(self, text, bounds, tags, n, heads, labels)
+        DependencyTransitions.load(self, text, bounds, tags, n)
         self._n_nodes = 0
-        self._all_given = heads != NULL
-        if heads == NULL:
-            return 0
-        reserve(<void**> &self._n_given, &self._given_capacity, n, sizeof(int32_t))
-        memset(self._n_given, 0, n * sizeof(int32_t))
-        for i in range(n):
+        self._all_given = False
+        return 0
+
+    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
+        cdef Py_ssize_t i
+        DependencyTransitions.give(self, heads, labels)
+        self._all_given = True
+        reserve(<void**> &self._n_given, &self._given_capacity, self._n, sizeof(int32_t))
+        memset(self._n_given, 0, self._n * sizeof(int32_t))
+        for i in range(self._n):
             if heads[i] >= 0:
                 self._n_given[heads[i]] += 1
             elif heads[i] == UNKNOWN:

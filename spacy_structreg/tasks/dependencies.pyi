@@ -1,22 +1,16 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.tasks.tagged_words import TaggedWordTransitions
 
 Tree: TypeAlias = tuple[list[int], list[int]]
 Given: TypeAlias = tuple[Sequence[int | None], Sequence[int | None]]
 SystemT = TypeVar("SystemT", bound=DependencyTransitions)
 
-def atoms_of_nodes(nodes: Iterable[str]) -> Mapping[str, tuple[str, int]]: ...
-def hash_of_tag(tag: str) -> int: ...
-
-class DependencyTransitions(TransitionSystem):
-    @property
-    def words(self) -> WordAtoms: ...
+class DependencyTransitions(TaggedWordTransitions):
     @property
     def n_labels(self) -> int: ...
     def copy(self: SystemT) -> SystemT: ...

@@ -3,73 +3,29 @@
 States of such a system refer to words as *nodes*: `S0` is the top of the stack, `S1` and `S2` lie
 below it, `N0` to `N3` come next in the queue, `N-1` stands before `N0` in the sentence. `h` after a
 node is its head, `l` and `r` its outermost child on either side, `h2`, `l2` and `r2` the head of
-the head and the children next to the outermost. Of a node an atom is (`S0` for any)
+the head and the children next to the outermost. Beyond the atoms of `tasks.tagged_words`, those of
+a node are (`S0` for any)
 
-- ``S0w``, ``S0t``: the word and its tag; ``start(S0)``, ``end(S0)``: its first and last character;
-  ``prefix2(S0)`` to ``prefix5(S0)``, ``suffix2(S0)`` to ``suffix5(S0)``: characters of its ends;
-  ``len(S0)``: how many it has, up to 4; ``lower(S0)``, ``kinds(S0)``, ``shape(S0)``:
-  `tasks.tagging`;
 - ``S0label``: the label of its arc, of nodes that may have a head; ``S0vl``, ``S0vr``: how many
   children it has on each side; ``S0sl``, ``S0sr``: the set of their labels.
 
-The word and the tag of a node that is not there, such as the head of a word that has none yet, are
-values like any other, and others again beyond the ends of the sentence; labels and numbers that are
-not there silence templates.
+Labels and numbers that are not there silence templates.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.random cimport next_unit
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.transition_system cimport TransitionSystem
-from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
+from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+from spacy_structreg.tasks.tagging cimport WordAtoms
 
 import numpy as np
 
-from spacy_structreg.learn.murmur import hash_string
 
-cdef extern from "Python.h":
-    Py_UCS4* PyUnicode_AsUCS4(
-        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
-    ) except NULL
-
-cdef enum:
-    TAG = N_FIELDS
-    N_FIELDS_OF_WORD = N_FIELDS + 1
-    # The place of the length among the fields of `WordAtoms`.
-    LENGTH = 12
-    MAX_LENGTH = 4
-    # The fields beyond the ends of the sentence, and of a node that is not there.
-    BEYOND = 1
-    NOWHERE = 2
-
-_WORD_FIELDS = {
-    "lower": 1, "start": 2, "prefix2": 3, "prefix3": 4, "prefix4": 5, "prefix5": 6, "end": 7,
-    "suffix2": 8, "suffix3": 9, "suffix4": 10, "suffix5": 11, "len": <int> LENGTH, "kinds": 13,
-    "shape": 14,
-}
-
-
-def atoms_of_nodes(nodes):
-    """The names of all atoms that nodes have as words of the sentence.
-
-    Returns a mapping to the node and the number of the field.
-    """
-    names = {}
-    for node in nodes:
-        names[f"{node}w"] = node, 0
-        names[f"{node}t"] = node, <int> TAG
-        for field, number in _WORD_FIELDS.items():
-            names[f"{field}({node})"] = node, number
-    return names
-
-
-cdef class DependencyTransitions(TransitionSystem):
+cdef class DependencyTransitions(TaggedWordTransitions):
     """The base of transition systems that build dependency trees.
 
     A subclass declares nodes and numbers, what they are in a state, and what actions do; its
@@ -77,9 +33,6 @@ cdef class DependencyTransitions(TransitionSystem):
     """
 
     def __dealloc__(self):
-        free(self._sources)
-        free(self._fields_read)
-        free(self._fields)
         free(self._tags)
         free(self._next)
         free(self._between)
@@ -107,80 +60,25 @@ cdef class DependencyTransitions(TransitionSystem):
         self.in_step = True
         return 0
 
-    cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1:
-        """Take note of the atoms that templates read.
-
-        names: of atoms. nodes, numbers: by their names, in the order of their numbers in a state,
-        the anchors that they depend on. many: atoms with many values, after all others: tags
-        between two words, which depend on the anchors of both.
-        Raises ValueError for atoms that do not exist.
-        """
-        cdef int i
-        of_nodes = atoms_of_nodes(nodes)
-        chosen = dict.fromkeys(names)
-        for name in chosen:
-            if name not in of_nodes and name not in numbers:
-                raise ValueError(f"there is no atom {name!r}")
-        known = [name for name in chosen if name not in many]
-        self.many_valued = tuple(name for name in chosen if name in many)
-        self._reads_between = len(self.many_valued) > 0
-        self.atoms = (*known, *self.many_valued)
-        self.atom_anchors = tuple(
-            tuple(nodes[of_nodes[name][0]] if name in of_nodes else numbers[name])
-            for name in self.atoms
-        )
-        free(self._sources)
-        free(self._fields_read)
-        self._sources = <int*> malloc(max(1, len(self.atoms)) * sizeof(int))
-        self._fields_read = <int*> calloc(max(1, len(self.atoms)), sizeof(int))
-        if self._sources == NULL or self._fields_read == NULL:
-            raise MemoryError("no memory for a transition system")
-        node_numbers = {node: i for i, node in enumerate(nodes)}
-        number_numbers = {number: i for i, number in enumerate(numbers)}
-        self._wanted_fields = 0
-        for i, name in enumerate(self.atoms):
-            if name in of_nodes:
-                node, field = of_nodes[name]
-                self._sources[i] = node_numbers[node]
-                self._fields_read[i] = field
-                self._wanted_fields |= <uint64_t> 1 << <int> field
-            else:
-                self._sources[i] = <int> MAX_NODES + <int> number_numbers[name]
-        return 0
-
     # The sentence ------------------------------------------------------------------------------
 
     cdef int load(
-        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n,
-        const int32_t* heads, const int32_t* labels,
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
-        """Take a sentence of `n` words: word i lies in `text`, as it is seen, from bounds[i] to
-        bounds[i + 1].
+        TaggedWordTransitions.load(self, text, bounds, tags, n)
+        self._heads = NULL
+        self._labels = NULL
+        if self._reads_many:
+            self._index_tags(tags, n)
+        return 0
 
-        tags: hashes. heads, labels: those that are given, `UNKNOWN` for others, or NULL; they must
-        stay. A head is the number of a word, or `ROOT`.
+    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
+        """Take heads and labels of the loaded sentence that are given, `UNKNOWN` for others.
+
+        They must stay as long as the sentence. A head is the number of a word, or `ROOT`.
         """
-        cdef uint64_t* fields
-        cdef Py_ssize_t i
-        reserve(
-            <void**> &self._fields, &self._field_capacity, (n + FIRST_WORD) * N_FIELDS_OF_WORD,
-            sizeof(uint64_t),
-        )
-        self._n = n
         self._heads = heads
         self._labels = labels
-        for i in range(N_FIELDS_OF_WORD):
-            self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NOWHERE
-            self._fields[PADDING * N_FIELDS_OF_WORD + i] = BEYOND
-        for i in range(n):
-            fields = self._fields + (FIRST_WORD + i) * N_FIELDS_OF_WORD
-            self.words.fill(
-                text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
-            )
-            fields[LENGTH] = NOWHERE + <uint64_t> min(bounds[i + 1] - bounds[i], MAX_LENGTH)
-            fields[TAG] = tags[i]
-        if self._reads_between:
-            self._index_tags(tags, n)
         return 0
 
     cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil:
@@ -232,24 +130,6 @@ cdef class DependencyTransitions(TransitionSystem):
         values[0] = self._between
         return n
 
-    cdef int present(
-        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
-        uint64_t* noise,
-    ) except -1 nogil:
-        cdef const uint64_t* block = <const uint64_t*> sentence
-        cdef Py_ssize_t n = <Py_ssize_t> block[0]
-        cdef const int32_t* bounds = <const int32_t*> (block + 1 + n)
-        cdef uint64_t* fields
-        cdef Py_ssize_t i
-        self.load(<const uint32_t*> (bounds + n + 1), bounds, block + 1, n, NULL, NULL)
-        if dropout > 0.0:
-            for i in range(n):
-                if next_unit(noise) < dropout:
-                    # The tag stays: only words are hidden.
-                    fields = self._fields + (FIRST_WORD + i) * N_FIELDS_OF_WORD
-                    memset(fields, 0, TAG * sizeof(uint64_t))
-        return 0
-
     def load_words(self, words, tags, heads=None, labels=None):
         """Take a sentence, for `Agenda.derivations` and the like.
 
@@ -260,23 +140,15 @@ cdef class DependencyTransitions(TransitionSystem):
         cdef int32_t[::1] given_heads
         cdef int32_t[::1] given_labels
         cdef Py_ssize_t n = len(words)
-        cdef ParseDecoder loader = ParseDecoder.__new__(ParseDecoder)
-        # A decoder knows how to lay sentences out, and holds the memory for them.
-        loader.system = self
-        loader._hashes = {}
-        loader._load([(list(words), list(tags))])
         given_heads = np.array(
             _given_numbers(heads or [None] * n, n, n) or [0], dtype=np.int32
         )
         given_labels = np.array(
             _given_numbers(labels or [None] * n, n, self.n_labels) or [0], dtype=np.int32
         )
-        self._kept = (loader, given_heads, given_labels)
-        self.load(
-            loader._text, loader._bounds, loader._tags, n,
-            &given_heads[0] if heads is not None else NULL,
-            &given_labels[0] if labels is not None else NULL,
-        )
+        self._kept = (self.load_strings(words, tags), given_heads, given_labels)
+        if heads is not None or labels is not None:
+            self.give(&given_heads[0], &given_labels[0])
 
     def compile(self, words, tags, heads, labels, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
@@ -285,68 +157,11 @@ cdef class DependencyTransitions(TransitionSystem):
         of them. labels: of their arcs, as numbers; that of the root is not looked at.
         Raises ValueError as `oracle`, and if the words are too long to be counted.
         """
-        cdef Derivation derivation
-        cdef uint64_t* block
-        cdef int32_t* bounds
-        cdef int64_t total = 0
-        cdef Py_ssize_t n = len(words)
-        cdef Py_ssize_t i
-        if n == 0:
+        if not len(words):
             return None
-        for word in words:
-            total += len(word)
-        if total + n > 0x3FFFFFFF:
-            raise ValueError(f"a sentence of {total:,} characters is too long")
-        actions = self.oracle(heads, labels)
-        derivation = Derivation.make(
-            len(actions), len(actions),
-            (n + 1) * sizeof(uint64_t) + (n + 1 + total) * sizeof(int32_t), learner.lineage,
-        )
-        block = <uint64_t*> derivation.sentence
-        bounds = <int32_t*> (block + 1 + n)
-        block[0] = <uint64_t> n
-        bounds[0] = 0
-        total = 0
-        for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
-            block[i + 1] = hash_of_tag(tag)
-            for code in self.words.codes_of(word):
-                bounds[n + 1 + total] = code
-                total += 1
-            bounds[i + 1] = <int32_t> total
-        for i in range(len(actions)):
-            derivation.actions[i] = actions[i]
-        return derivation
-
-    # Features ----------------------------------------------------------------------------------
-
-    cdef void fill_atoms(
-        self, const void* state, uint64_t wanted, uint64_t* values
-    ) noexcept nogil:
-        cdef int32_t rows[MAX_NODES]
-        cdef uint64_t numbers[MAX_NUMBERS]
-        cdef int source
-        cdef int i = 0
-        self.find_nodes(state, rows)
-        self.find_numbers(state, numbers)
-        while wanted:
-            if wanted & 1:
-                source = self._sources[i]
-                if source < MAX_NODES:
-                    values[i] = self._fields[
-                        rows[source] * N_FIELDS_OF_WORD + self._fields_read[i]
-                    ]
-                else:
-                    values[i] = numbers[source - MAX_NODES]
-            wanted >>= 1
-            i += 1
+        return self.derivation_of(words, tags, self.oracle(heads, labels), learner.lineage)
 
     # What a transition system says of its states -------------------------------------------------
-
-    cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil:
-        """Write the row of fields of each node."""
-
-    cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil:
-        """Write the values of the atoms that are no fields of words."""
 
     cdef Py_ssize_t n_steps(self) noexcept nogil:
         """How many actions the sentence takes."""
@@ -392,12 +207,6 @@ cdef class DependencyTransitions(TransitionSystem):
         return built
 
 
-def hash_of_tag(tag):
-    """A tag as an atom: none of the values that mean something else."""
-    found = hash_string(tag)
-    return found if found > NOWHERE else found + NOWHERE + 1
-
-
 def _given_numbers(numbers, n_words, end):
     """Given heads or labels as decoders take them: `UNKNOWN` for None, `ROOT` for none.
 
@@ -424,14 +233,11 @@ cdef class ParseDecoder:
         self.system = <DependencyTransitions?> agenda.system
         self.labels = tuple(labels)
         self.root_label = root_label
-        self._hashes = {}
+        self._sentences = TaggedWordBuffer()
         if len(self.labels) not in (self.system.n_labels, 0):
             raise ValueError("the labels are not those of the transition system")
 
     def __dealloc__(self):
-        free(self._text)
-        free(self._bounds)
-        free(self._tags)
         free(self._heads)
         free(self._labels)
         free(self._actions)
@@ -439,51 +245,7 @@ cdef class ParseDecoder:
     @property
     def capacity(self):
         """For how many characters, or words, at a time there is room already."""
-        return max(self._text_capacity, self._bound_capacity)
-
-    cdef uint64_t _hash(self, str tag) except? 0:
-        found = self._hashes.get(tag)
-        if found is None:
-            if len(self._hashes) > 10_000:
-                self._hashes.clear()
-            found = self._hashes[tag] = hash_of_tag(tag)
-        return found
-
-    cdef Py_ssize_t _load(self, list sentences) except -1:
-        """Copy sentences to where code without the GIL can read them; returns how many words."""
-        cdef Py_ssize_t total = 0
-        cdef Py_ssize_t n_words = 0
-        cdef Py_ssize_t i
-        cdef Py_ssize_t n
-        cdef str word
-        cdef str tag
-        reserve(<void**> &self._bounds, &self._bound_capacity, 1, sizeof(int32_t))
-        self._bounds[0] = 0
-        for words, tags in sentences:
-            n = len(<list?> words)
-            if len(<list?> tags) != n:
-                raise ValueError(f"{len(tags)} tags are given for {n} words")
-            reserve(<void**> &self._bounds, &self._bound_capacity, n_words + n + 1, sizeof(int32_t))
-            reserve(<void**> &self._tags, &self._tag_capacity, n_words + n, sizeof(uint64_t))
-            for i in range(n):
-                word = <str?> (<list> words)[i]
-                tag = <str?> (<list> tags)[i]
-                if total + len(word) > 0x3FFFFFFF:
-                    raise ValueError("so many characters are too many for one call")
-                reserve(
-                    <void**> &self._text, &self._text_capacity, total + len(word) + 1,
-                    sizeof(uint32_t),
-                )
-                if word:
-                    PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), len(word), 0)
-                total += len(word)
-                self._tags[n_words] = self._hash(tag)
-                n_words += 1
-                self._bounds[n_words] = <int32_t> total
-        if self.system.words.half_width:
-            for i in range(total):
-                self._text[i] = self.system.words.see(self._text[i])
-        return n_words
+        return self._sentences.capacity
 
     def parse(self, list sentences not None, given=None):
         """The trees of sentences: a list of heads and one of the numbers of labels, for each.
@@ -496,7 +258,8 @@ cdef class ParseDecoder:
         that do not exist, TypeError for what is no string.
         """
         cdef Py_ssize_t n_sentences = len(sentences)
-        cdef Py_ssize_t n_words = self._load(sentences)
+        cdef TaggedWordBuffer taken = self._sentences
+        cdef Py_ssize_t n_words = taken.fill(self.system.words, sentences)
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -517,11 +280,9 @@ cdef class ParseDecoder:
                     self._heads[first + k] = heads[k]
                     self._labels[first + k] = labels[k]
             with nogil:
-                self.system.load(
-                    self._text, self._bounds + first, self._tags + first, n,
-                    self._heads + first if constrained else NULL,
-                    self._labels + first if constrained else NULL,
-                )
+                self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+                if constrained:
+                    self.system.give(self._heads + first, self._labels + first)
                 found = self._decode(first, n)
             trees.append((
                 [self._heads[first + k] for k in range(n)],

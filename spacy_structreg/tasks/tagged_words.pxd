@@ -1,0 +1,70 @@
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
+
+cdef enum:
+    MAX_NODES = 32
+    MAX_NUMBERS = 32
+    TAG = N_FIELDS
+    N_FIELDS_OF_WORD = N_FIELDS + 1
+    # Rows of fields: of a node that is not there, of one beyond the sentence, and of the words.
+    NO_NODE = 0
+    PADDING = 1
+    FIRST_WORD = 2
+    # The fields beyond the ends of the sentence, and of a node that is not there.
+    BEYOND = 1
+    NOWHERE = 2
+
+
+cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
+    """A hash with another value in it."""
+    state = (state ^ value) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return state ^ (state >> 29)
+
+
+cdef inline int32_t row_of(int32_t word) noexcept nogil:
+    """The row of fields of a word; -1 is none."""
+    return word + FIRST_WORD if word >= 0 else NO_NODE
+
+
+cdef inline uint64_t number_of(int value) noexcept nogil:
+    """A number from 0 on as an atom; null for -1."""
+    return <uint64_t> (value + 1)
+
+
+cdef class TaggedWordTransitions(TransitionSystem):
+    cdef readonly WordAtoms words
+    cdef int* _sources         # of each atom: its node; MAX_NODES and more for numbers
+    cdef int* _fields_read     # of each atom: the field of its node
+    cdef uint64_t _wanted_fields
+    cdef bint _reads_many      # whether an atom has many values
+    cdef Py_ssize_t _n
+    cdef uint64_t* _fields     # (FIRST_WORD + n, N_FIELDS_OF_WORD)
+    cdef Py_ssize_t _field_capacity
+    cdef object _kept
+
+    cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
+    ) except -1 nogil
+    cdef object load_strings(self, words, tags)
+    cdef Derivation derivation_of(self, words, tags, list actions, object lineage)
+
+    # What a transition system says of its states.
+    cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil
+    cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil
+
+
+cdef class TaggedWordBuffer:
+    cdef uint32_t* text
+    cdef Py_ssize_t _text_capacity
+    cdef int32_t* bounds
+    cdef Py_ssize_t _bound_capacity
+    cdef uint64_t* tags
+    cdef Py_ssize_t _tag_capacity
+    cdef dict _hashes
+
+    cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1
+    cdef uint64_t _hash(self, str tag) except? 0

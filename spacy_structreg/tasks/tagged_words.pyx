@@ -1,0 +1,301 @@
+"""What transition systems over tagged words share: sentences, and atoms of words.
+
+States of such a system refer to words as *nodes*, such as the top of a stack. Of a node an atom is
+(`S0` for any)
+
+- ``S0w``, ``S0t``: the word and its tag; ``start(S0)``, ``end(S0)``: its first and last character;
+  ``prefix2(S0)`` to ``prefix5(S0)``, ``suffix2(S0)`` to ``suffix5(S0)``: characters of its ends;
+  ``len(S0)``: how many it has, up to 4; ``lower(S0)``, ``kinds(S0)``, ``shape(S0)``:
+  `tasks.tagging`.
+
+The word and the tag of a node that is not there are values like any other, and others again beyond
+the ends of the sentence.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.tagging cimport WordAtoms
+
+from spacy_structreg.learn.murmur import hash_string
+
+cdef extern from "Python.h":
+    Py_UCS4* PyUnicode_AsUCS4(
+        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
+    ) except NULL
+
+cdef enum:
+    # The place of the length among the fields of `WordAtoms`.
+    LENGTH = 12
+    MAX_LENGTH = 4
+
+_WORD_FIELDS = {
+    "lower": 1, "start": 2, "prefix2": 3, "prefix3": 4, "prefix4": 5, "prefix5": 6, "end": 7,
+    "suffix2": 8, "suffix3": 9, "suffix4": 10, "suffix5": 11, "len": <int> LENGTH, "kinds": 13,
+    "shape": 14,
+}
+
+
+def atoms_of_nodes(nodes):
+    """The names of all atoms that nodes have as words of the sentence.
+
+    Returns a mapping to the node and the number of the field.
+    """
+    names = {}
+    for node in nodes:
+        names[f"{node}w"] = node, 0
+        names[f"{node}t"] = node, <int> TAG
+        for field, number in _WORD_FIELDS.items():
+            names[f"{field}({node})"] = node, number
+    return names
+
+
+cdef class TaggedWordTransitions(TransitionSystem):
+    """The base of transition systems over tagged words.
+
+    A subclass declares nodes and numbers, what they are in a state, and what actions do.
+    """
+
+    def __dealloc__(self):
+        free(self._sources)
+        free(self._fields_read)
+        free(self._fields)
+
+    cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1:
+        """Take note of the atoms that templates read.
+
+        names: of atoms. nodes, numbers: by their names, in the order of their numbers in a state,
+        the anchors that they depend on. many: atoms with many values, which come after all others;
+        their anchors stand among those of `numbers`.
+        Raises ValueError for atoms that do not exist.
+        """
+        cdef int i
+        of_nodes = atoms_of_nodes(nodes)
+        chosen = dict.fromkeys(names)
+        for name in chosen:
+            if name not in of_nodes and name not in numbers:
+                raise ValueError(f"there is no atom {name!r}")
+        known = [name for name in chosen if name not in many]
+        self.many_valued = tuple(name for name in chosen if name in many)
+        self._reads_many = len(self.many_valued) > 0
+        self.atoms = (*known, *self.many_valued)
+        self.atom_anchors = tuple(
+            tuple(nodes[of_nodes[name][0]] if name in of_nodes else numbers[name])
+            for name in self.atoms
+        )
+        free(self._sources)
+        free(self._fields_read)
+        self._sources = <int*> malloc(max(1, len(self.atoms)) * sizeof(int))
+        self._fields_read = <int*> calloc(max(1, len(self.atoms)), sizeof(int))
+        if self._sources == NULL or self._fields_read == NULL:
+            raise MemoryError("no memory for a transition system")
+        node_numbers = {node: i for i, node in enumerate(nodes)}
+        number_numbers = {number: i for i, number in enumerate(numbers)}
+        self._wanted_fields = 0
+        for i, name in enumerate(self.atoms):
+            if name in of_nodes:
+                node, field = of_nodes[name]
+                self._sources[i] = node_numbers[node]
+                self._fields_read[i] = field
+                self._wanted_fields |= <uint64_t> 1 << <int> field
+            else:
+                self._sources[i] = <int> MAX_NODES + <int> number_numbers[name]
+        return 0
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
+    ) except -1 nogil:
+        """Take a sentence of `n` words, of whose tree nothing is given: word i lies in `text`, as
+        it is seen, from bounds[i] to bounds[i + 1]. tags: hashes.
+        """
+        cdef uint64_t* fields
+        cdef Py_ssize_t i
+        reserve(
+            <void**> &self._fields, &self._field_capacity, (n + FIRST_WORD) * N_FIELDS_OF_WORD,
+            sizeof(uint64_t),
+        )
+        self._n = n
+        for i in range(N_FIELDS_OF_WORD):
+            self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NOWHERE
+            self._fields[PADDING * N_FIELDS_OF_WORD + i] = BEYOND
+        for i in range(n):
+            fields = self._fields + (FIRST_WORD + i) * N_FIELDS_OF_WORD
+            self.words.fill(
+                text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
+            )
+            fields[LENGTH] = NOWHERE + <uint64_t> min(bounds[i + 1] - bounds[i], MAX_LENGTH)
+            fields[TAG] = tags[i]
+        return 0
+
+    cdef int present(
+        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
+        uint64_t* noise,
+    ) except -1 nogil:
+        cdef const uint64_t* block = <const uint64_t*> sentence
+        cdef Py_ssize_t n = <Py_ssize_t> block[0]
+        cdef const int32_t* bounds = <const int32_t*> (block + 1 + n)
+        cdef uint64_t* fields
+        cdef Py_ssize_t i
+        self.load(<const uint32_t*> (bounds + n + 1), bounds, block + 1, n)
+        if dropout > 0.0:
+            for i in range(n):
+                if next_unit(noise) < dropout:
+                    # The tag stays: only words are hidden.
+                    fields = self._fields + (FIRST_WORD + i) * N_FIELDS_OF_WORD
+                    memset(fields, 0, TAG * sizeof(uint64_t))
+        return 0
+
+    cdef object load_strings(self, words, tags):
+        """Take a sentence of strings. Returns what must live as long as it is loaded."""
+        cdef TaggedWordBuffer buffer = TaggedWordBuffer()
+        buffer.fill(self.words, [(list(words), list(tags))])
+        self.load(buffer.text, buffer.bounds, buffer.tags, len(words))
+        return buffer
+
+    cdef Derivation derivation_of(self, words, tags, list actions, object lineage):
+        """A training sentence: words and tags, strings, and its gold actions.
+
+        Raises ValueError if the words are too long to be counted.
+        """
+        cdef Derivation derivation
+        cdef uint64_t* block
+        cdef int32_t* bounds
+        cdef int64_t total = 0
+        cdef Py_ssize_t n = len(words)
+        cdef Py_ssize_t i
+        for word in words:
+            total += len(word)
+        if total + n > 0x3FFFFFFF:
+            raise ValueError(f"a sentence of {total:,} characters is too long")
+        derivation = Derivation.make(
+            len(actions), len(actions),
+            (n + 1) * sizeof(uint64_t) + (n + 1 + total) * sizeof(int32_t), lineage,
+        )
+        block = <uint64_t*> derivation.sentence
+        bounds = <int32_t*> (block + 1 + n)
+        block[0] = <uint64_t> n
+        bounds[0] = 0
+        total = 0
+        for i, (word, tag) in enumerate(zip(words, tags, strict=True)):
+            block[i + 1] = hash_of_tag(tag)
+            for code in self.words.codes_of(word):
+                bounds[n + 1 + total] = code
+                total += 1
+            bounds[i + 1] = <int32_t> total
+        for i in range(len(actions)):
+            derivation.actions[i] = actions[i]
+        return derivation
+
+    # Features ----------------------------------------------------------------------------------
+
+    cdef void fill_atoms(
+        self, const void* state, uint64_t wanted, uint64_t* values
+    ) noexcept nogil:
+        cdef int32_t rows[MAX_NODES]
+        cdef uint64_t numbers[MAX_NUMBERS]
+        cdef int source
+        cdef int i = 0
+        self.find_nodes(state, rows)
+        self.find_numbers(state, numbers)
+        while wanted:
+            if wanted & 1:
+                source = self._sources[i]
+                if source < MAX_NODES:
+                    values[i] = self._fields[
+                        rows[source] * N_FIELDS_OF_WORD + self._fields_read[i]
+                    ]
+                else:
+                    values[i] = numbers[source - MAX_NODES]
+            wanted >>= 1
+            i += 1
+
+    cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil:
+        """Write the row of fields of each node."""
+
+    cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil:
+        """Write the values of the atoms that are no fields of words."""
+
+
+def hash_of_tag(tag):
+    """A tag as an atom: none of the values that mean something else."""
+    found = hash_string(tag)
+    return found if found > NOWHERE else found + NOWHERE + 1
+
+
+cdef class TaggedWordBuffer:
+    """Sentences of tagged words, laid out where code without the GIL can read them.
+
+    text: all words as they are seen, one after the other; word i reaches from bounds[i] to
+    bounds[i + 1]. tags: hashes.
+    """
+
+    def __cinit__(self):
+        self._hashes = {}
+
+    def __dealloc__(self):
+        free(self.text)
+        free(self.bounds)
+        free(self.tags)
+
+    @property
+    def capacity(self):
+        """For how many characters, or words, at a time there is room already."""
+        return max(self._text_capacity, self._bound_capacity)
+
+    cdef uint64_t _hash(self, str tag) except? 0:
+        found = self._hashes.get(tag)
+        if found is None:
+            if len(self._hashes) > 10_000:
+                self._hashes.clear()
+            found = self._hashes[tag] = hash_of_tag(tag)
+        return found
+
+    cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1:
+        """Take sentences, pairs of lists of words and of tags; returns how many words there are.
+
+        words: how they are seen.
+        Raises ValueError for tags that are not one for each word, TypeError for what is no string.
+        """
+        cdef Py_ssize_t total = 0
+        cdef Py_ssize_t n_words = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t n
+        cdef str word
+        cdef str tag
+        reserve(<void**> &self.bounds, &self._bound_capacity, 1, sizeof(int32_t))
+        self.bounds[0] = 0
+        for of_sentence, tags in sentences:
+            n = len(<list?> of_sentence)
+            if len(<list?> tags) != n:
+                raise ValueError(f"{len(tags)} tags are given for {n} words")
+            reserve(<void**> &self.bounds, &self._bound_capacity, n_words + n + 1, sizeof(int32_t))
+            reserve(<void**> &self.tags, &self._tag_capacity, n_words + n, sizeof(uint64_t))
+            for i in range(n):
+                word = <str?> (<list> of_sentence)[i]
+                tag = <str?> (<list> tags)[i]
+                if total + len(word) > 0x3FFFFFFF:
+                    raise ValueError("so many characters are too many for one call")
+                reserve(
+                    <void**> &self.text, &self._text_capacity, total + len(word) + 1,
+                    sizeof(uint32_t),
+                )
+                if word:
+                    PyUnicode_AsUCS4(word, <Py_UCS4*> (self.text + total), len(word), 0)
+                total += len(word)
+                self.tags[n_words] = self._hash(tag)
+                n_words += 1
+                self.bounds[n_words] = <int32_t> total
+        if words.half_width:
+            for i in range(total):
+                self.text[i] = words.see(self.text[i])
+        return n_words
+
+    def __reduce__(self):
+        raise TypeError("a buffer holds working memory; pickle the sentences instead")
