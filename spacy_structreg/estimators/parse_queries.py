@@ -103,26 +103,37 @@ class Query:
 
     def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
         """The tree over all words, from one over the visible words."""
-        heads = [ROOT] * self.n_words
         labels = [""] * self.n_words
         for place, head, number in zip(self.places, *tree, strict=True):
-            heads[place] = ROOT if head == ROOT else self.places[head]
             if head == ROOT:
                 labels[place] = decoder.root_label
             elif decoder.labels:
                 # A model of nothing but roots has none.
                 labels[place] = decoder.labels[number]
-        first = self.places[0] if self.places else 0
-        visible = set(self.places)
-        for i in range(self.n_words):
-            if i not in visible and i != first:
-                # Blanks before the first word are its children.
-                heads[i] = max(i - 1, 0) if i > first else first
+        heads = heads_of_all(tree[0], self.places, self.n_words)
         if self.given is not None:
             for i, label in enumerate(self.given[1]):
                 if label is not None:
                     labels[i] = label
         return Parse(tuple(heads), tuple(labels))
+
+
+def heads_of_all(heads: Sequence[int], places: Sequence[int], n_words: int) -> list[int]:
+    """The heads of all words from those of the visible ones.
+
+    places: of the visible words, whose heads are counted among them. White space becomes a child of
+    the word before it, or of the first visible word; if none is visible, its first is the root.
+    """
+    found = [ROOT] * n_words
+    first = places[0] if places else 0
+    visible = set(places)
+    for i in range(n_words):
+        if i not in visible and i != first:
+            # Blanks before the first word are its children.
+            found[i] = max(i - 1, 0) if i > first else first
+    for place, head in zip(places, heads, strict=True):
+        found[place] = ROOT if head == ROOT else places[head]
+    return found
 
 
 def parse_queries(decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:

@@ -1,0 +1,124 @@
+"""The scorer of phrase structure trees: ``spacy_structreg.constituency_scorer.v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.metrics.evalb import CONVENTIONS, BracketScorer, BracketScores, HeadedBracket
+from spacy_structreg.pipeline.constituency_documents import (
+    SPANS_KEY,
+    constituency_sentences,
+    read_phrases,
+)
+from spacy_structreg.pipeline.documents import gold_words, tagged_words
+
+# The name of a figure of taggers, whose scorers count words of punctuation as well.
+TAGS: Final = "tag_acc"
+
+
+def make_constituency_scorer(
+    conventions: str = "collins",
+) -> Callable[..., dict[str, Any]]:
+    """Make the scorer ``spacy_structreg.constituency_scorer.v1``.
+
+    conventions: what counts, by a name of `metrics.evalb.CONVENTIONS`. The scorer gives the figures
+    of `metrics.evalb.BracketScores` but for tags, as fractions of 1, if all words are those of the
+    reference. They are None if they are not, or there are no gold trees.
+    Raises ValueError for another name.
+    """
+    if conventions not in CONVENTIONS:
+        raise ValueError(
+            f"conventions of the scorer is {conventions!r}; choose {', '.join(CONVENTIONS)}"
+        )
+
+    def score(
+        examples: Iterable[Example], *, spans_key: str = SPANS_KEY, **kwargs: Any
+    ) -> dict[str, Any]:
+        pairs = [(example.reference, example.predicted) for example in examples]
+        if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
+            pairs = []
+        figures: dict[str, Any] = score_brackets_of_docs(pairs, conventions, spans_key).as_dict()
+        del figures[TAGS]
+        return figures
+
+    return score
+
+
+def score_brackets_of_docs(
+    pairs: Iterable[tuple[Doc, Doc]], conventions: str = "collins", spans_key: str = SPANS_KEY
+) -> BracketScores:
+    """The scores of predicted Docs against references of the same words.
+
+    pairs: reference and prediction. Gold sentences without a tree do not count. Gold sentences that
+    a predicted constituent goes beyond count as one.
+    conventions: a name of `metrics.evalb.CONVENTIONS`.
+    Raises ValueError if there are other words, or for constituents that make no tree.
+    """
+    scorer = BracketScorer(CONVENTIONS[conventions])
+    for reference, predicted in pairs:
+        for gold, found in _sentences(reference, predicted, spans_key):
+            scorer.add(gold, found)
+    return scorer.scores()
+
+
+@dataclass(frozen=True)
+class _Brackets:
+    """Tagged words and phrases over them, outer ones first."""
+
+    words: list[str]
+    tags: list[str]
+    constituents: list[HeadedBracket]
+
+
+@dataclass(frozen=True)
+class _Bracket:
+    label: str
+    begin: int
+    end: int
+    head: int
+
+
+def _sentences(
+    reference: Doc, predicted: Doc, spans_key: str
+) -> Iterable[tuple[_Brackets, _Brackets]]:
+    """Gold brackets, and those that are predicted over the same words."""
+    gold, found = tagged_words(reference), tagged_words(predicted)
+    phrases = read_phrases(predicted, spans_key) or []
+    wanted: list[HeadedBracket] = []
+    first = start = at = 0
+    complete = True
+    for n_words, tree in constituency_sentences(reference, spans_key):
+        complete &= tree is not None
+        wanted += (
+            _Bracket(each.label, *(start - first + i for i in (each.begin, each.end, each.head)))
+            for each in (tree.constituents if tree is not None else ())
+        )
+        start += n_words
+        last = at
+        while last < len(phrases) and phrases[last].begin < start:
+            last += 1
+        if any(phrase.end > start for phrase in phrases[at:last]):
+            continue
+        if complete:
+            inside = [
+                _Bracket(
+                    each.label,
+                    each.begin - first,
+                    each.end - first,
+                    # One that nobody knows is none of the words.
+                    -1 if each.head is None else each.head - first,
+                )
+                for each in phrases[at:last]
+            ]
+            yield _brackets(gold[first:start], wanted), _brackets(found[first:start], inside)
+        wanted, complete = [], True
+        first, at = start, last
+
+
+def _brackets(pairs: list[tuple[str, str]], constituents: Iterable[HeadedBracket]) -> _Brackets:
+    return _Brackets([word for word, _ in pairs], [tag for _, tag in pairs], list(constituents))

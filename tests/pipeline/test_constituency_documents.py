@@ -1,0 +1,250 @@
+"""Constituents in Docs: written, read as trees, kept by all that spaCy does, and scored."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.pipeline.constituency_documents import (
+    Phrase,
+    constituency_sentences,
+    read_phrases,
+    write_phrases,
+)
+from spacy_structreg.pipeline.constituency_scorer import make_constituency_scorer
+
+WORDS = ["我", "看", "旧", "书", "。", "好", "！"]
+TAGS = ["PN", "VV", "JJ", "NN", "PU", "VA", "PU"]
+PHRASES = [
+    Phrase("IP", 0, 5, 1),
+    Phrase("NP", 0, 1, 0),
+    Phrase("VP", 1, 4, 1),
+    Phrase("NP", 2, 4, 3),
+    Phrase("IP", 5, 7, 5),
+    Phrase("VP", 5, 6, 5),
+]
+TREES = [
+    ConstituencySentence(
+        tuple(WORDS[:5]), tuple(TAGS[:5]), tuple(Constituent(*phrase) for phrase in PHRASES[:4])
+    ),
+    ConstituencySentence(
+        tuple(WORDS[5:]), tuple(TAGS[5:]), (Constituent("IP", 0, 2, 0), Constituent("VP", 0, 1, 0))
+    ),
+]
+
+
+def new_doc(words: list[str] = WORDS, tags: list[str] | None = TAGS, **annotation: Any) -> Doc:
+    return Doc(Vocab(), words=words, spaces=[False] * len(words), tags=tags, **annotation)
+
+
+def doc_with(phrases: list[Phrase] = PHRASES, **annotation: Any) -> Doc:
+    doc = new_doc(**annotation)
+    write_phrases(doc, phrases)
+    return doc
+
+
+def test_a_group_has_labels_and_heads() -> None:
+    doc = doc_with()
+    group = doc.spans["constituents"]
+    assert [(span.label_, span.start, span.end) for span in group] == [p[:3] for p in PHRASES]
+    assert group.attrs == {"heads": [1, 0, 1, 3, 5, 5]}
+    assert read_phrases(doc) == PHRASES
+    assert read_phrases(new_doc()) is None
+    write_phrases(doc, [])
+    assert read_phrases(doc) == []
+
+
+def test_groups_survive_what_spacy_does_with_docs() -> None:
+    chain = [Phrase("IP", 0, 7, 1), Phrase("VP", 0, 7, 1), Phrase("IP", 0, 7, 1), *PHRASES[1:]]
+    doc = doc_with(chain)
+    (of_bin,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab())
+    for other in (
+        Doc(Vocab()).from_bytes(doc.to_bytes()),
+        of_bin,
+        doc.copy(),
+        pickle.loads(pickle.dumps(doc)),
+    ):
+        assert read_phrases(other) == chain
+    # Several Docs as one lose what groups have besides their spans.
+    joined = Doc.from_docs([doc, doc])
+    assert joined is not None
+    found = read_phrases(joined)
+    assert found is not None
+    assert [phrase[:3] for phrase in found[: len(chain)]] == [phrase[:3] for phrase in chain]
+    assert {phrase.head for phrase in found} == {None}
+
+
+def test_trees_of_the_sentences_that_a_doc_knows_or_of_its_own() -> None:
+    starts = [index in (0, 5) for index in range(7)]
+    expected = [(5, TREES[0]), (2, TREES[1])]
+    assert constituency_sentences(doc_with(sent_starts=starts)) == expected
+    assert constituency_sentences(doc_with()) == expected
+    # Other tags, and none of them visible.
+    (_, tree), _ = constituency_sentences(doc_with(), tags=["X"] * 7)
+    assert tree is not None
+    assert tree.tags == ("X",) * 5
+
+
+def test_sentences_without_trees() -> None:
+    starts = [index in (0, 5, 6) for index in range(7)]
+    # The words of the first are in no constituent together; the last is one word.
+    doc = doc_with([*PHRASES[1:4], Phrase("VP", 5, 6, 5)], sent_starts=starts)
+    (first, none), (_, one), (_, word) = constituency_sentences(doc)
+    assert (first, none) == (5, None)
+    assert one == ConstituencySentence(("好",), ("VA",), (Constituent("VP", 0, 1, 0),))
+    assert word == ConstituencySentence(("！",), ("PU",), ())
+    # A Doc without the group has no trees at all.
+    assert constituency_sentences(new_doc(sent_starts=starts)) == [(5, None), (1, None), (1, None)]
+    # What lies between trees, where no sentences are known.
+    doc = doc_with([Phrase("NP", 2, 4, 3)])
+    assert [n_words for n_words, _ in constituency_sentences(doc)] == [2, 2, 3]
+    assert constituency_sentences(new_doc([], [])) == []
+
+
+def test_white_space_does_not_count() -> None:
+    words = ["\n", "我", " ", "看", "\n", "好 的", " "]
+    doc = new_doc(words, None, sent_starts=[True, False, False, False, False, True, False])
+    write_phrases(
+        doc,
+        [
+            Phrase("IP", 0, 5, 3),
+            Phrase("NP", 1, 3, 1),
+            Phrase("X", 2, 3, 2),
+            Phrase("VP", 5, 6, 5),
+        ],
+    )
+    assert read_phrases(doc) == [
+        Phrase("IP", 0, 2, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 2, 3, 2)
+    ]  # fmt: skip
+    (_, first), (_, second) = constituency_sentences(doc)
+    assert first is not None
+    assert second is not None
+    assert (first.words, second.words) == (("我", "看"), ("好的",))
+    doc.spans["constituents"].attrs["heads"] = [3, 2, 2, 5]
+    with pytest.raises(ValueError, match=r"the head of NP over .* is 2; it must be the index"):
+        read_phrases(doc)
+
+
+def test_the_order_of_spans_is_mended_but_that_of_chains_kept() -> None:
+    chain = [Phrase("IP", 5, 7, 5), Phrase("CP", 5, 7, 5)]
+    doc = doc_with([*chain, *PHRASES[:4]])
+    assert read_phrases(doc) == [*PHRASES[:4], *chain]
+
+
+@pytest.mark.parametrize(
+    ("phrases", "heads", "message"),
+    [
+        (
+            [("IP", 0, 7)],
+            [],
+            "has 1 spans, and attrs\\['heads'\\] is \\[\\]; give one head for each",
+        ),
+        ([("IP", 0, 7)], 3, "attrs\\['heads'\\] is 3"),
+        ([("IP", 0, 7)], ["1"], "is '1'; it must be the index of a word between 0 and 6"),
+        ([("IP", 1, 7)], [0], "is 0; it must be the index of a word between 1 and 6"),
+        ([("IP", 0, 7)], [None], "IP over .* has no head; .*convert --head-rules"),
+        ([("IP", 0, 7), ("NP", 0, 2), ("NP", 1, 3)], [0, 0, 1], "overlap"),
+        ([("IP", 0, 7), ("", 0, 2)], [0, 0], "a constituent has no label"),
+        ([("IP", 0, 7), ("NP", 0, 2)], [0, 1], "not the head of its part NP"),
+    ],
+)
+def test_groups_that_are_no_trees(
+    phrases: list[tuple[str, int, int]], heads: Any, message: str
+) -> None:
+    doc = new_doc()
+    doc.spans["constituents"] = [Span(doc, b, e, label=label) for label, b, e in phrases]
+    doc.spans["constituents"].attrs["heads"] = heads
+    with pytest.raises(ValueError, match=message):
+        constituency_sentences(doc)
+
+
+def test_constituents_beyond_a_sentence() -> None:
+    doc = doc_with([Phrase("IP", 0, 7, 1)], sent_starts=[index in (0, 5) for index in range(7)])
+    with pytest.raises(ValueError, match="IP over '我 看 旧 书 。 好 ！' goes beyond its sentence"):
+        constituency_sentences(doc)
+
+
+# Scores -------------------------------------------------------------------------------------------
+
+score = make_constituency_scorer("plain")
+
+
+def figures_of(predicted: list[Phrase], gold: Doc | None = None) -> dict[str, Any]:
+    reference = doc_with() if gold is None else gold
+    return score([Example(doc_with(predicted), reference)])
+
+
+def test_figures() -> None:
+    right = figures_of(PHRASES)
+    assert right["brackets_p"] == right["brackets_r"] == right["brackets_f"] == 1.0
+    assert right["brackets_complete"] == right["head_acc"] == 1.0
+    assert right["brackets_crossing"] == 0.0
+    assert right["brackets_f_40"] == 1.0
+    assert "tag_acc" not in right
+    # A wrong label; a bracket that crosses NP; one too few; a wrong head of what is right.
+    wrong = figures_of(
+        [
+            *(Phrase("IP", 0, 5, 3), Phrase("QP", 0, 1, 0), Phrase("X", 1, 3, 1)),
+            *(Phrase("IP", 5, 7, 5), Phrase("VP", 5, 6, 5)),
+        ]
+    )
+    assert (wrong["brackets_p"], wrong["brackets_r"]) == (3 / 5, 3 / 6)
+    assert wrong["brackets_f"] == 6 / 11
+    assert (wrong["brackets_crossing"], wrong["brackets_complete"]) == (1 / 2, 1 / 2)
+    assert wrong["head_acc"] == 2 / 3
+
+
+def test_conventions() -> None:
+    """The bracket over the full stop counts only where punctuation does."""
+    flat = [Phrase("IP", 0, 5, 1), *PHRASES[1:4], Phrase("IP", 5, 6, 5), Phrase("VP", 5, 6, 5)]
+    example = Example(doc_with(flat), doc_with())
+    assert make_constituency_scorer("no_pu")([example])["brackets_f"] == 1.0
+    assert make_constituency_scorer("plain")([example])["brackets_f"] == 5 / 6
+    assert make_constituency_scorer()([example])["brackets_f"] == 5 / 6
+    with pytest.raises(
+        ValueError, match="conventions of the scorer is 'evalb'; choose collins, pl"
+    ):
+        make_constituency_scorer("evalb")
+
+
+def test_nothing_to_score() -> None:
+    none = dict.fromkeys(figures_of(PHRASES))
+    # No gold trees; no examples; other words in one Doc of two.
+    assert figures_of(PHRASES, new_doc()) == none
+    assert score([]) == none
+    other = new_doc(["我看", *WORDS[2:]], ["X", *TAGS[2:]])
+    assert score([Example(doc_with(), doc_with()), Example(other, doc_with())]) == none
+    # A parser that finds nothing has found none of the gold brackets.
+    figures = score([Example(new_doc(), doc_with())])
+    assert (figures["brackets_r"], figures["brackets_f"]) == (0.0, 0.0)
+
+
+def test_sentences_without_gold_trees_do_not_count() -> None:
+    gold = doc_with(PHRASES[:4], sent_starts=[index in (0, 5) for index in range(7)])
+    assert figures_of(PHRASES, gold)["brackets_f"] == 1.0
+
+
+def test_sentences_that_are_cut_elsewhere() -> None:
+    """What is predicted beyond a gold sentence, or for parts of it, is wrong but counted."""
+    over = figures_of([Phrase("IP", 0, 7, 1), *PHRASES[1:4], PHRASES[5]])
+    assert (over["brackets_p"], over["brackets_r"]) == (4 / 5, 4 / 6)
+    parts = figures_of([Phrase("IP", 0, 2, 1), PHRASES[1], *PHRASES[3:]])
+    assert (parts["brackets_p"], parts["brackets_r"]) == (4 / 5, 4 / 6)
+
+
+def test_another_span_group() -> None:
+    docs = []
+    for phrases in (PHRASES[:-1], PHRASES):
+        doc = new_doc()
+        write_phrases(doc, phrases, "trees")
+        docs.append(doc)
+    example = Example(*docs)
+    assert score([example])["brackets_f"] is None
+    assert score([example], spans_key="trees")["brackets_p"] == 1.0
+    assert score([example], spans_key="trees")["brackets_r"] == 5 / 6
