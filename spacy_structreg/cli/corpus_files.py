@@ -215,10 +215,11 @@ def read_pairs(path: Path, format: CorpusFormat, encoding: str) -> Iterator[Sent
 
 def read_trees(path: Path, head_rules: HeadRuleSet, encoding: str) -> Iterator[Sentence]:
     """Yield the dependency trees that head rules make of trees in brackets."""
-    from spacy_structreg.corpora.conversion import dependency_sentences
+    from spacy_structreg.corpora.constituents import constituency_sentences
     from spacy_structreg.corpora.dependencies import ROOT
 
-    for tree in dependency_sentences(path, head_rules.value, encoding=encoding):
+    for sentence in constituency_sentences(path, head_rules.value, encoding=encoding):
+        tree = sentence.dependencies()
         heads = [index if head == ROOT else head or 0 for index, head in enumerate(tree.heads)]
         deps = [
             "ROOT" if head == ROOT else label or ""

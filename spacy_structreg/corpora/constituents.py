@@ -7,8 +7,9 @@ over the same words the outermost comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
@@ -31,6 +32,8 @@ ROOT_DEPENDENCY = "root"
 
 # What the nameless root of a tree is called, if it has several children.
 ROOT_CATEGORY = "ROOT"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,113 +88,91 @@ class ConstituencySentence:
         if not self.constituents and n_words > 1:
             raise ValueError(f"{self._name()}: no constituent covers all of its {n_words} words")
         for constituent, parent in zip(self.constituents, self.parents(), strict=True):
-            if parent is None and (constituent.begin, constituent.end) != (0, n_words):
-                raise ValueError(
-                    f"{self._name()}: {_shown(constituent)} lies in no other, and does not cover "
-                    f"all {n_words} words; constituents stand in pre-order"
-                )
-        self._check_heads()
+            self._check(constituent, None if parent is None else self.constituents[parent])
+
+    def _check(self, constituent: Constituent, above: Constituent | None) -> None:
+        """See that a constituent is a part of the one above it, or covers all if there is none."""
+        if above is None:
+            if (constituent.begin, constituent.end) == (0, len(self.words)):
+                return
+            raise ValueError(
+                f"{self._name()}: {_shown(constituent)} lies in no other; the first constituent "
+                f"must cover all {len(self.words)} words, and hold the others"
+            )
+        if not above.begin <= constituent.begin < constituent.end <= above.end:
+            raise ValueError(
+                f"{self._name()}: {_shown(constituent)} and {_shown(above)} overlap, or do not "
+                "stand in pre-order"
+            )
+        if constituent.begin <= above.head < constituent.end and above.head != constituent.head:
+            raise ValueError(
+                f"{self._name()}: {_shown(above)} is headed by word {above.head}, which is not the "
+                f"head of its part {_shown(constituent)}"
+            )
+
+    def _name(self) -> str:
+        return f"sentence {' '.join(self.words)[:40]!r}"
 
     def parents(self) -> list[int | None]:
-        """Of each constituent the number of the one that it is a part of; None for the first.
-
-        Raises ValueError for constituents that overlap, or do not stand in pre-order.
-        """
+        """Of each constituent the number of the one that it is a part of; None for the first."""
         found: list[int | None] = []
         opened: list[int] = []
         for number, constituent in enumerate(self.constituents):
             while opened and self.constituents[opened[-1]].end <= constituent.begin:
                 opened.pop()
-            if number and not opened:
-                raise ValueError(
-                    f"{self._name()}: {_shown(constituent)} lies in no other; one must cover all"
-                )
-            if opened:
-                above = self.constituents[opened[-1]]
-                if not above.begin <= constituent.begin or constituent.end > above.end:
-                    raise ValueError(
-                        f"{self._name()}: {_shown(constituent)} and {_shown(above)} overlap, or do "
-                        "not stand in pre-order"
-                    )
             found.append(opened[-1] if opened else None)
             opened.append(number)
         return found
 
-    def _check_heads(self) -> None:
-        # The heads of the parts of each constituent: those of its phrases, and of the words between
-        # them, which are known once all of its phrases are.
-        parents = self.parents()
-        covered: list[list[Constituent]] = [[] for _ in self.constituents]
-        for constituent, parent in zip(self.constituents, parents, strict=True):
-            if parent is not None:
-                covered[parent].append(constituent)
-        for constituent, parts in zip(self.constituents, covered, strict=True):
-            for part in parts:
-                if part.begin <= constituent.head < part.end and part.head != constituent.head:
-                    raise ValueError(
-                        f"{self._name()}: {_shown(constituent)} is headed by word "
-                        f"{constituent.head}, which is not the head of its part {_shown(part)}"
-                    )
-
-    def _name(self) -> str:
-        return f"sentence {' '.join(self.words)[:40]!r}"
-
     def tree(self) -> Tree:
-        """The tree with its words and tags; heads are lost."""
-        children: list[list[Tree]] = [[] for _ in self.constituents]
-        made: list[Tree | None] = [None] * len(self.constituents)
-        # The innermost constituent of each word, and the constituents that begin at it.
-        owner: list[int | None] = [None] * len(self.words)
-        begins: list[list[int]] = [[] for _ in self.words]
-        parents = self.parents()
-        for number, constituent in enumerate(self.constituents):
-            begins[constituent.begin].append(number)
-        opened: list[int] = []
-        for word in range(len(self.words)):
-            while opened and self.constituents[opened[-1]].end <= word:
-                opened.pop()
-            opened += begins[word]
-            owner[word] = opened[-1] if opened else None
-        leaves = [
-            Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)
-        ]
-        if not self.constituents:
-            return leaves[0]
-        # From the right, so that all parts of a constituent are there when it is made.
-        word = len(self.words) - 1
-        for number in reversed(range(len(self.constituents))):
-            constituent = self.constituents[number]
-            while word >= constituent.begin:
-                home = owner[word]
-                assert home is not None
-                children[home].append(leaves[word])
-                word -= 1
-            made[number] = node = Tree(constituent.label, tuple(reversed(children[number])))
-            parent = parents[number]
-            if parent is not None:
-                children[parent].append(node)
-        assert made[0] is not None
-        return made[0]
+        """The tree with its words and tags, without heads; a leaf if there are no constituents."""
+        leaves = [Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)]
+        return self._fold(leaves, lambda phrase, parts: Tree(phrase.label, tuple(parts)))
 
     def heads(self) -> tuple[int, ...]:
         """The head of each word by those of the constituents: `ROOT` for that of the sentence."""
         heads = [ROOT] * len(self.words)
-        # From the innermost outwards, each word that is not the head of its constituent hangs on
-        # that head, once.
-        waiting: list[int] = []
-        word = len(self.words) - 1
-        for constituent in reversed(self.constituents):
-            while word >= constituent.begin:
-                waiting.append(word)
-                word -= 1
-            parts = []
-            while waiting and waiting[-1] < constituent.end:
-                parts.append(waiting.pop())
+
+        def hang(phrase: Constituent, parts: list[int]) -> int:
             for part in parts:
-                if part != constituent.head:
-                    heads[part] = constituent.head
-            waiting.append(constituent.head)
+                if part != phrase.head:
+                    heads[part] = phrase.head
+            return phrase.head
+
+        self._fold(range(len(self.words)), hang)
         return tuple(heads)
+
+    def with_heads(self, rules: HeadRules) -> ConstituencySentence:
+        """The same tree with heads by rules."""
+        found: list[Constituent] = []
+
+        def headed(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
+            _, head = parts[rules.head(phrase.label, [label for label, _ in parts])]
+            found.append(replace(phrase, head=head))
+            return phrase.label, head
+
+        self._fold([(tag, word) for word, tag in enumerate(self.tags)], headed)
+        return replace(self, constituents=tuple(reversed(found)))
+
+    def _fold(self, leaves: Sequence[T], make: Callable[[Constituent, list[T]], T]) -> T:
+        """What the tree comes to.
+
+        leaves: what each word comes to. make: what a constituent does, by what its parts do, from
+        left to right.
+        """
+        # In reversed pre-order, parts come before what they are parts of, and from right to left:
+        # what waits for a constituent, with the word where it begins, is on top of the stack.
+        waiting: list[tuple[int, T]] = []
+        word = len(self.words)
+        for constituent in reversed(self.constituents):
+            while word > constituent.begin:
+                word -= 1
+                waiting.append((word, leaves[word]))
+            parts: list[T] = []
+            while waiting and waiting[-1][0] < constituent.end:
+                parts.append(waiting.pop()[1])
+            waiting.append((constituent.begin, make(constituent, parts)))
+        return waiting[0][1] if waiting else leaves[0]
 
     def dependencies(self) -> DependencySentence:
         """The dependency tree that the heads give: labels are `root` and, else, `dep`."""

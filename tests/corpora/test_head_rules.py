@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
-from spacy_structreg.corpora.conversion import dependency_sentences, to_dependencies
-from spacy_structreg.corpora.dependencies import ROOT, is_projective
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.constituents import constituency_sentence, constituency_sentences
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, is_projective
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
 
 TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
@@ -111,6 +110,12 @@ def trees(tmp_path: Path, text: str) -> Iterator[Tree]:
     return read_brackets(path)
 
 
+def dependencies(tree: Tree, rules: HeadRules) -> DependencySentence:
+    sentence = constituency_sentence(tree, rules)
+    assert sentence is not None
+    return sentence.dependencies()
+
+
 def test_a_chinese_tree_worked_by_hand(tmp_path: Path) -> None:
     text = """
     ( (IP (NP-SBJ (CP (WHNP-1 (-NONE- *OP*))
@@ -122,8 +127,7 @@ def test_a_chinese_tree_worked_by_hand(tmp_path: Path) -> None:
           (PU 。)))
     """
     (tree,) = trees(tmp_path, text)
-    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
-    assert sentence is not None
+    sentence = dependencies(tree, HEAD_RULES["ctb"])
     assert sentence.words == ("昨天", "来", "了", "的", "客人", "喝", "三", "杯", "茶", "。")
     assert sentence.tags == ("AD", "VV", "AS", "DEC", "NN", "VV", "CD", "M", "NN", "PU")
     # The clause heads its CP, so that 的 depends on 来, and 来 on 客人.
@@ -139,8 +143,7 @@ def test_an_english_tree_worked_by_hand(tmp_path: Path) -> None:
        (. .))
     """
     (tree,) = trees(tmp_path, text)
-    sentence = to_dependencies(tree, HEAD_RULES["ptb"])
-    assert sentence is not None
+    sentence = dependencies(tree, HEAD_RULES["ptb"])
     assert sentence.words == ("The", "man", "'s", "dog", "wanted", "to", "bark", "out", ".")
     # The possessive heads its phrase, and the verb its infinitive.
     assert sentence.heads == (2, 2, 3, 4, ROOT, 6, 4, 6, 4)
@@ -148,34 +151,14 @@ def test_an_english_tree_worked_by_hand(tmp_path: Path) -> None:
 
 def test_a_nameless_root_of_several_children(tmp_path: Path) -> None:
     (tree,) = trees(tmp_path, "( (IP (VP (VV 来))) (PU 。))")
-    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
-    assert sentence is not None
+    sentence = dependencies(tree, HEAD_RULES["ctb"])
     assert sentence.heads == (ROOT, 0)
-
-
-def test_trees_without_words(tmp_path: Path) -> None:
-    (nothing,) = trees(tmp_path, "(NP (-NONE- *pro*))")
-    assert to_dependencies(nothing, HEAD_RULES["ctb"]) is None
-    path = tmp_path / "empty.bracket"
-    path.write_text("(NP (-NONE- *pro*))\n(NP (NN 茶))", "utf-8")
-    assert [sentence.heads for sentence in dependency_sentences(path, "ctb")] == [(ROOT,)]
-    path.write_text("(NP (-NONE- *pro*))", "utf-8")
-    with pytest.raises(CorpusError, match="no tree of the file has a word"):
-        list(dependency_sentences(path, "ctb"))
-
-
-def test_a_deep_tree_is_no_burden(tmp_path: Path) -> None:
-    depth = 50_000
-    (tree,) = trees(tmp_path, "(NP (NN 茶) " * depth + "(NN 杯)" + ")" * depth)
-    sentence = to_dependencies(tree, HEAD_RULES["ctb"])
-    assert sentence is not None
-    assert sentence.heads == (depth,) * depth + (ROOT,)
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_trees_of_a_treebank_have_one_root_and_are_projective(part: str) -> None:
     path = TREEBANK / f"{part}.bracket"
-    sentences = list(dependency_sentences(path, "ctb"))
+    sentences = [tree.dependencies() for tree in constituency_sentences(path, "ctb")]
     assert [sentence.words for sentence in sentences] == [
         tuple(word for word, _ in tree.tagged_words()) for tree in read_brackets(path)
     ]
@@ -193,5 +176,5 @@ def test_english_heads_are_those_that_nltk_gives_out(data_folder: Path) -> None:
         for block in blocks
         if block.strip()
     ]
-    sentences = dependency_sentences(data_folder / "ptb-sample/combined.mrg.xz", "ptb")
-    assert [list(sentence.heads) for sentence in sentences] == expected
+    trees = constituency_sentences(data_folder / "ptb-sample/combined.mrg.xz", "ptb")
+    assert [list(tree.heads()) for tree in trees] == expected

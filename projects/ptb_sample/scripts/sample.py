@@ -22,7 +22,7 @@ from pathlib import Path
 
 from spacy_structreg.corpora.brackets import plain_word
 from spacy_structreg.corpora.conllu import Sentence, write_conllu
-from spacy_structreg.corpora.conversion import dependency_sentences
+from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.splits import fold_bounds
 
@@ -67,8 +67,10 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     if not 1 <= fold <= N_FOLDS:
         raise ValueError(f"fold {fold}: folds are numbered from 1 to {N_FOLDS}")
     sentences = [
-        Sentence.from_dependencies(replace(tree, words=tuple(map(plain_word, tree.words))))
-        for tree in dependency_sentences(trees, "ptb")
+        Sentence.from_dependencies(
+            replace(tree, words=tuple(map(plain_word, tree.words))).dependencies()
+        )
+        for tree in constituency_sentences(trees, "ptb")
     ]
     folds = [sentences[begin:end] for begin, end in fold_bounds(len(sentences), N_FOLDS)]
     test, dev = fold - 1, (fold - 2) % N_FOLDS
