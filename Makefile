@@ -2,6 +2,7 @@
 
 VENV ?= .venv
 PYTEST_ARGS ?=
+PROCESSES ?= auto
 PROJECT ?= projects/quickstart
 
 PY := $(VENV)/bin/python
@@ -20,7 +21,8 @@ SUITABLE := import os, sys, sysconfig, ensurepip, venv; \
 
 help:
 	@echo "make quickstart  set up, then train, evaluate and use the segmenter of $(PROJECT)"
-	@echo "make test        set up, then run the tests            (PYTEST_ARGS='-m \"not slow\"')"
+	@echo "make test        set up, then run the tests on all cores    (PYTEST_ARGS='-m \"not slow\"',"
+	@echo "                 PROCESSES=0 for one process)"
 	@echo "make check       set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build       set up, then compile in place what has changed"
 	@echo "make clean       remove what was compiled and the caches"
@@ -32,7 +34,7 @@ quickstart: $(VENV)/.package
 	$(PY) -m spacy project run all $(PROJECT)
 
 test: build
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
 
 # cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -183,7 +184,8 @@ class Built(NamedTuple):
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """An sdist of a clean copy of the sources, and a wheel from that sdist.
 
-    Built with the setuptools and the Cython that are installed, to fetch nothing.
+    Built with the setuptools and the Cython that are installed, to fetch nothing, and without
+    optimisation, which would take most of the time: the modules built in place have it.
     """
     source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
     made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
@@ -192,10 +194,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy(path, source)
+    environment = dict(os.environ)
+    if os.name == "posix":
+        # The last option of a kind is the one that counts, so it must come after those of setup.py.
+        compiler = dist.parent / "unoptimised-cc"
+        usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
+        compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
+        compiler.chmod(0o755)
+        environment["CC"] = str(compiler)
     command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
     result = subprocess.run(
         [sys.executable, *command, "--outdir", dist, source],
         cwd=dist,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
