@@ -95,9 +95,10 @@ def convert_command(
     """Convert corpora to a .spacy file for training.
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
-    tags and of heads and relations, or what --head-rules make of trees in brackets. There are no
-    spaces between words, except for the ones that CoNLL-U files name; .spacy files lose theirs, and
-    trees that are annotated in part. Several input files become one output file, in their order.
+    tags and of heads and relations; with --head-rules, also the trees of brackets, in the span
+    group "constituents", and the heads that the rules find. There are no spaces between words,
+    except for the ones that CoNLL-U files name; .spacy files lose theirs, and dependency trees that
+    are annotated in part. Several input files become one output file, in their order.
     """
     with user_errors():
         options = CorpusOptions(

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from spacy_structreg.corpora import conllu
+    from spacy_structreg.corpora.constituents import ConstituencySentence
     from spacy_structreg.corpora.sighan import SighanFile
+    from spacy_structreg.pipeline.constituency_documents import Phrase
 
 __all__ = [
     "Compounds",
@@ -40,8 +42,8 @@ PART_HELP = "Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, .
 COMPOUNDS_HELP = "PFR: take bracketed compounds as their parts, or merged into one word"
 DAYS_HELP = "PFR: only paragraphs of these days of the month, such as 1-24 or 1-7,15"
 HEAD_RULES_HELP = (
-    "Brackets: make dependency trees of the trees by these head rules: ctb (Chinese Treebank) or "
-    "ptb (Penn Treebank)"
+    "Brackets: take the trees too, with heads by these rules, and the dependency trees that the "
+    "heads make: ctb (Chinese Treebank) or ptb (Penn Treebank)"
 )
 ENCODING_HELP = "Encoding of the corpora (gb18030, cp950, big5hkscs, ...)"
 
@@ -105,7 +107,7 @@ class CorpusOptions:
     compounds, days: of PFR; days of the month, None for all.
     part: of a SIGHAN release, such as `pku/test`.
     spaces: of CoNLL-U.
-    head_rules: of brackets, to make dependency trees; None for words and tags alone.
+    head_rules: of brackets, to take trees with their heads; None for words and tags alone.
     """
 
     format: CorpusFormat = CorpusFormat.auto
@@ -125,6 +127,7 @@ class Sentence(NamedTuple):
     starts: whether a sentence starts at the word; None for the first one alone.
     bad_tree: whether the heads of the file were left out because they are no tree. bad_pos: how
     many universal tags were left out because there are none of their names.
+    constituents: over the words, of phrase structure trees.
     """
 
     words: list[str]
@@ -136,6 +139,7 @@ class Sentence(NamedTuple):
     starts: list[bool] | None = None
     bad_tree: bool = False
     bad_pos: int = 0
+    constituents: list[Phrase] | None = None
 
 
 def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
@@ -214,18 +218,29 @@ def read_pairs(path: Path, format: CorpusFormat, encoding: str) -> Iterator[Sent
 
 
 def read_trees(path: Path, head_rules: HeadRuleSet, encoding: str) -> Iterator[Sentence]:
-    """Yield the dependency trees that head rules make of trees in brackets."""
+    """Yield trees in brackets, with their heads by rules."""
     from spacy_structreg.corpora.constituents import constituency_sentences
-    from spacy_structreg.corpora.dependencies import ROOT
 
-    for sentence in constituency_sentences(path, head_rules.value, encoding=encoding):
-        tree = sentence.dependencies()
-        heads = [index if head == ROOT else head or 0 for index, head in enumerate(tree.heads)]
-        deps = [
-            "ROOT" if head == ROOT else label or ""
-            for head, label in zip(tree.heads, tree.labels, strict=True)
-        ]
-        yield Sentence([*tree.words], [*tree.tags], heads=heads, deps=deps)
+    for tree in constituency_sentences(path, head_rules.value, encoding=encoding):
+        yield sentence_of_tree(tree)
+
+
+def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
+    """A phrase structure tree, with the dependency tree that its heads make."""
+    from spacy_structreg.corpora.constituents import DEPENDENCY
+    from spacy_structreg.corpora.dependencies import ROOT
+    from spacy_structreg.pipeline.constituency_documents import Phrase
+
+    heads = tree.heads()
+    return Sentence(
+        [*tree.words],
+        [*tree.tags],
+        heads=[index if head == ROOT else head for index, head in enumerate(heads)],
+        deps=["ROOT" if head == ROOT else DEPENDENCY for head in heads],
+        constituents=[
+            Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents
+        ],
+    )
 
 
 # ---- PFR ----
@@ -442,9 +457,10 @@ def read_docs(path: Path) -> Iterator[Sentence]:
 def sentence_of_doc(doc: Doc) -> Sentence:
     """The words of a Doc, as `gold_words` has them, and what it has of tags, trees and sentences.
 
-    Trees are left out unless all words have heads.
+    Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
     """
     from spacy_structreg.corpora.dependencies import ROOT
+    from spacy_structreg.pipeline.constituency_documents import read_phrases
     from spacy_structreg.pipeline.documents import dependency_sentences
 
     words: list[str] = []
@@ -469,16 +485,22 @@ def sentence_of_doc(doc: Doc) -> Sentence:
         heads if is_parsed else None,
         deps if is_parsed else None,
         starts=starts if sum(starts) > 1 else None,
+        constituents=read_phrases(doc),
     )
 
 
-def doc_of_sentence(vocab: Vocab, sentence: Sentence) -> Doc:
-    """A Doc with all that there is of a sentence."""
+def doc_of_sentence(vocab: Vocab, sentence: Sentence, spans_key: str | None = None) -> Doc:
+    """A Doc with all that there is of a sentence.
+
+    spans_key: of the span group of constituents; None for the usual one.
+    """
     from spacy.tokens import Doc
+
+    from spacy_structreg.pipeline.constituency_documents import SPANS_KEY, write_phrases
 
     n = len(sentence.words)
     starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
-    return Doc(
+    doc = Doc(
         vocab,
         words=sentence.words,
         spaces=sentence.spaces or [False] * n,
@@ -489,3 +511,6 @@ def doc_of_sentence(vocab: Vocab, sentence: Sentence) -> Doc:
         # spaCy finds them in the tree if there is one.
         sent_starts=None if sentence.heads else starts,
     )
+    if sentence.constituents is not None:
+        write_phrases(doc, sentence.constituents, spans_key or SPANS_KEY)
+    return doc

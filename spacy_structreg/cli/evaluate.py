@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,10 +17,12 @@ from spacy_structreg.cli.corpus_files import (
     DAYS_HELP,
     ENCODING_HELP,
     FORMATS_HELP,
+    HEAD_RULES_HELP,
     PART_HELP,
     Compounds,
     CorpusFormat,
     CorpusOptions,
+    HeadRuleSet,
     Sentence,
     Spaces,
     doc_of_sentence,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_structreg.metrics.evalb import BracketScores
     from spacy_structreg.metrics.parsing import ParsingScores
     from spacy_structreg.metrics.segmentation import SegmentationScores
     from spacy_structreg.metrics.tagging import TaggingScores
@@ -48,6 +52,14 @@ class Given(str, Enum):
     text = "text"
     words = "words"
     words_and_tags = "words,tags"
+
+
+class ConventionsName(str, Enum):
+    """What of constituents counts; see `metrics.evalb.CONVENTIONS`."""
+
+    collins = "collins"
+    plain = "plain"
+    no_pu = "no_pu"
 
 
 def evaluate_command(
@@ -90,6 +102,17 @@ def evaluate_command(
     ] = Compounds.parts,
     days: Annotated[str | None, typer.Option("--days", help=DAYS_HELP)] = None,
     part: Annotated[str | None, typer.Option("--part", help=PART_HELP)] = None,
+    head_rules: Annotated[
+        HeadRuleSet | None, typer.Option("--head-rules", help=HEAD_RULES_HELP)
+    ] = None,
+    conventions: Annotated[
+        ConventionsName,
+        typer.Option(
+            "--conventions",
+            help="What of constituents counts. collins: as EVALB counts with COLLINS.prm; plain: "
+            "all of them and all words; no_pu: without punctuation of the Chinese Treebank",
+        ),
+    ] = ConventionsName.collins,
 ) -> None:
     """Evaluate the words of a pipeline, their tags and their trees, against a gold corpus.
 
@@ -99,11 +122,15 @@ def evaluate_command(
     trees as well, tag_f, uas_f and las_f count those that are right with tag, head, or head and
     label. With --gold words, the pipes of the pipeline tag and parse the gold words: tag_acc is the
     share of right tags, dep_uas and dep_las are those of right heads and of right heads with their
-    label. With --gold words,tags, they parse words with gold tags. Figures are printed in percent,
-    and written as fractions of 1.
+    label; brackets_p, brackets_r and brackets_f are those of EVALB, with complete matches and
+    crossing brackets, of all sentences and of those of up to 40 words. With --gold words,tags, the
+    pipes parse words with gold tags. Figures are printed in percent, and written as fractions of 1;
+    but brackets_crossing is a number of brackets.
     """
     with user_errors():
-        options = CorpusOptions(format, encoding, compounds, parse_days(days), part, Spaces.none)
+        options = CorpusOptions(
+            format, encoding, compounds, parse_days(days), part, Spaces.none, head_rules
+        )
         report = evaluate(
             pipeline,
             gold,
@@ -113,6 +140,7 @@ def evaluate_command(
             train_format=train_format,
             output=output,
             n_threads=threads,
+            conventions=conventions,
         )
         print_table(report)
         if output is not None:
@@ -129,6 +157,7 @@ def evaluate(
     train_format: CorpusFormat = CorpusFormat.auto,
     output: Path | None = None,
     n_threads: int = 1,
+    conventions: ConventionsName = ConventionsName.collins,
 ) -> dict[str, Any]:
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
@@ -136,6 +165,7 @@ def evaluate(
     the gold corpus has a tag for every word and the pipeline tags, or with those of tags and trees
     if there are heads as well and it parses; or, of given words, those of tags and trees. Beside
     them stand the counts behind them, and what was evaluated on what.
+    conventions: for the figures of constituents.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
     training corpus as well. Raises ValueError and OSError as `read_sentences`, `load_pipeline` and
     `score_words`, and if the output cannot be written.
@@ -144,6 +174,8 @@ def evaluate(
 
     from spacy_structreg.about import __version__
     from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.metrics.evalb import BracketScores
+    from spacy_structreg.pipeline.constituency_scorer import bracket_figures
 
     options = options or CorpusOptions()
     if output is not None:
@@ -154,17 +186,21 @@ def evaluate(
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
     nlp = load_pipeline(pipeline)
-    scores: Sequence[SegmentationScores | TaggingScores | ParsingScores]
+    scores: Sequence[SegmentationScores | TaggingScores | ParsingScores | BracketScores]
     if given is Given.text:
         scores = [score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)]
     else:
         tags = given is Given.words_and_tags
-        scores = score_words(nlp, sentences, vocabulary, tags=tags)
+        scores = score_words(nlp, sentences, vocabulary, tags=tags, conventions=conventions)
     figures: dict[str, float | None] = {}
     counts: dict[str, Any] = {"sentences": len(sentences)}
     for part in scores:
-        figures |= part.as_dict()
-        counts |= asdict(part)
+        if isinstance(part, BracketScores):
+            figures |= bracket_figures(part)
+            counts["brackets"] = {"conventions": conventions.value, **asdict(part)}
+        else:
+            figures |= part.as_dict()
+            counts |= asdict(part)
     report: dict[str, Any] = {
         **figures,
         "counts": counts,
@@ -260,32 +296,42 @@ def score_words(
     vocabulary: set[str] | None = None,
     *,
     tags: bool = False,
-) -> list[TaggingScores | ParsingScores]:
+    conventions: ConventionsName = ConventionsName.collins,
+) -> list[TaggingScores | ParsingScores | BracketScores]:
     """Let the pipes of a pipeline tag and parse the gold words, and score tags and trees.
 
     Parsers are given the gold sentences too.
     vocabulary: the words of the training corpus. tags: whether the pipeline is given gold tags;
     pipes that tag are left out then, and tags are not scored. Gold words without a tag or a head do
-    not count. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
+    not count. conventions: for the figures of constituents, which are those of the first pipe that
+    finds any. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
     no pipe finds anything that the gold corpus has, one that does has not been trained, or a parser
     would be given no tags.
     """
     from spacy.tokens import Doc
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import parsing_pipes, tagging_pipes
+    from spacy_structreg.cli.pipelines import constituency_pipes, parsing_pipes, tagging_pipes
     from spacy_structreg.metrics.tagging import TaggingScorer
+    from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
+    from spacy_structreg.pipeline.constituency_scorer import score_brackets_of_docs
     from spacy_structreg.pipeline.documents import tagged_words
     from spacy_structreg.pipeline.parsing_scorer import score_trees
 
-    gold = [doc_of_sentence(nlp.vocab, sentence) for sentence in sentences]
-    has_tags, has_trees = (any(map(has, gold)) for has in (is_tagged, is_parsed))
+    bracketing = dict(islice(constituency_pipes(nlp).items(), 1))
+    spans_key = next((pipe.spans_key for pipe in bracketing.values()), SPANS_KEY)
+    gold = [doc_of_sentence(nlp.vocab, sentence, spans_key) for sentence in sentences]
+    has_tags, has_heads = (any(map(has, gold)) for has in (is_tagged, is_parsed))
+    has_brackets = any(sentence.constituents for sentence in sentences)
     if tags and not has_tags:
         raise ValueError("the gold corpus has no tags to give; write --gold words")
-    if not has_tags and not has_trees:
+    if not (has_tags or has_heads or has_brackets):
         raise ValueError("the gold corpus has no tags to score, and no trees")
     taggers = [] if tags or not has_tags else tagging_pipes(nlp)
-    parsers = parsing_pipes(nlp) if has_trees else []
+    heading = parsing_pipes(nlp) if has_heads else []
+    if not has_brackets:
+        bracketing = {}
+    parsers = [*heading, *bracketing]
     if not taggers and not parsers:
         raise ValueError(
             f"no pipe of the pipeline {'parses' if tags else 'tags'} given words (a tokenizer tags "
@@ -316,17 +362,24 @@ def score_words(
     progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
     with nlp.select_pipes(disable=tagging_pipes(nlp) if tags else []):
         docs = list(tqdm(nlp.pipe(words), **progress))
-    for names, has, what in ((taggers, is_tagged, "tag"), (parsers, is_parsed, "head")):
+    for names, has, what in (
+        (taggers, is_tagged, "tag"),
+        (heading, is_parsed, "head"),
+        ([*bracketing], lambda doc: spans_key in doc.spans, "constituent"),
+    ):
         if names:
             check_found(docs, has, what, names)
-    scores: list[TaggingScores | ParsingScores] = []
+    pairs = list(zip(gold, docs, strict=True))
+    scores: list[TaggingScores | ParsingScores | BracketScores] = []
     if taggers:
         scorer = TaggingScorer(vocabulary)
-        for wanted, found in zip(gold, docs, strict=True):
+        for wanted, found in pairs:
             scorer.add(tagged_words(wanted), [tag for _, tag in tagged_words(found)])
         scores.append(scorer.scores())
-    if parsers:
-        scores.append(score_trees(zip(gold, docs, strict=True)))
+    if heading:
+        scores.append(score_trees(pairs))
+    if bracketing:
+        scores.append(score_brackets_of_docs(pairs, conventions.value, spans_key))
     return scores
 
 
@@ -361,7 +414,10 @@ def squeezed(words: list[str]) -> list[str]:
 
 
 def print_table(report: dict[str, Any]) -> None:
-    """Print the figures of a report in percent; `-` stands for those that are not known."""
+    """Print the figures of a report in percent; `-` stands for those that are not known.
+
+    That of crossing brackets is their number in a sentence.
+    """
     from wasabi import msg
 
     # Figures stand before the counts behind them.
@@ -369,7 +425,8 @@ def print_table(report: dict[str, Any]) -> None:
     for key, figure in report.items():
         if key == "counts":
             break
-        rows.append((key, "-" if figure is None else f"{100 * figure:.2f}"))
+        scale = 1 if key.startswith("brackets_crossing") else 100
+        rows.append((key, "-" if figure is None else f"{scale * figure:.2f}"))
     msg.table(rows, title=f"{report['gold']}, {report['counts']['sentences']:,} sentences")
 
 

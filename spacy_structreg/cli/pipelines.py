@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_structreg.pipeline.constituency import StructregConstituency
+
 __all__ = [
+    "constituency_pipes",
     "load_pipeline",
     "parsing_pipes",
     "processed",
@@ -93,7 +96,20 @@ def tagging_pipes(nlp: Language) -> list[str]:
 
 def parsing_pipes(nlp: Language) -> list[str]:
     """The names of the pipes that write ``token.head`` and ``token.dep_``."""
-    return [name for name in nlp.pipe_names if "token.dep" in nlp.get_pipe_meta(name).assigns]
+    return [
+        name
+        for name, pipe in nlp.pipeline
+        if "token.dep" in nlp.get_pipe_meta(name).assigns
+        # Pipes of ours that find constituents write heads if they are told to.
+        and getattr(pipe, "dependencies", "parser") is not None
+    ]
+
+
+def constituency_pipes(nlp: Language) -> dict[str, StructregConstituency]:
+    """The pipes of ours that find constituents, by their names."""
+    from spacy_structreg.pipeline.constituency import StructregConstituency
+
+    return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregConstituency)}
 
 
 def tags_texts(nlp: Language) -> bool:

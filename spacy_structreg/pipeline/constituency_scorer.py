@@ -17,7 +17,7 @@ from spacy_structreg.pipeline.constituency_documents import (
 )
 from spacy_structreg.pipeline.documents import gold_words, tagged_words
 
-# The name of a figure of taggers, whose scorers count words of punctuation as well.
+# There, words of punctuation count as well.
 TAGS: Final = "tag_acc"
 
 
@@ -42,11 +42,14 @@ def make_constituency_scorer(
         pairs = [(example.reference, example.predicted) for example in examples]
         if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
             pairs = []
-        figures: dict[str, Any] = score_brackets_of_docs(pairs, conventions, spans_key).as_dict()
-        del figures[TAGS]
-        return figures
+        return bracket_figures(score_brackets_of_docs(pairs, conventions, spans_key))
 
     return score
+
+
+def bracket_figures(scores: BracketScores) -> dict[str, float | None]:
+    """The figures of scores but for that of tags, which is one of taggers (`metrics.tagging`)."""
+    return {name: figure for name, figure in scores.as_dict().items() if name != TAGS}
 
 
 def score_brackets_of_docs(
