@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.sentences import split_words
 
@@ -109,9 +110,24 @@ class _Dependencies(GoldKind[DependencySentence]):
         )
 
 
+class _Constituents(GoldKind[ConstituencySentence]):
+    def checked(self, sentence: Any) -> ConstituencySentence:
+        if not isinstance(sentence, ConstituencySentence):
+            raise ValueError(f"{sentence!r:.60} is not a ConstituencySentence")
+        return sentence
+
+    def layers(self, sentence: ConstituencySentence) -> tuple[list[str], ...]:
+        # Of each word the phrases that begin with it, outer ones first.
+        begun: list[list[str]] = [[] for _ in sentence.words]
+        for each in sentence.constituents:
+            begun[each.begin].append(f"{each.label} {each.end} {each.head}")
+        return list(sentence.words), list(sentence.tags), ["\n".join(each) for each in begun]
+
+
 SEGMENTED: Final[TextKind[Words]] = _Segmented()
 TAGGED: Final[TextKind[TaggedWords]] = _Tagged()
 DEPENDENCIES: Final[GoldKind[DependencySentence]] = _Dependencies()
+CONSTITUENTS: Final[GoldKind[ConstituencySentence]] = _Constituents()
 
 
 def _listed(sentence: Any) -> list[Any] | None:

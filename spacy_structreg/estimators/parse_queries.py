@@ -17,6 +17,18 @@ GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
 """Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
 
 
+def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
+    """A sentence that can be parsed. Raises ValueError for any other."""
+    words, tags = sentence
+    if isinstance(words, str) or isinstance(tags, str):
+        raise ValueError(f"{sentence!r:.60} is not a list of words and a list of tags")
+    if not words:
+        raise ValueError("a sentence without words has no tree")
+    if len(tags) != len(words):
+        raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+    return words, tags
+
+
 def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
     """A sentence without the words of nothing but white space; None if no other is left.
 
@@ -61,13 +73,7 @@ class Query:
     @classmethod
     def of(cls, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
         """Raises ValueError for what cannot be parsed, or not with the given arcs."""
-        words, tags = sentence
-        if isinstance(words, str) or isinstance(tags, str):
-            raise ValueError(f"{sentence!r:.60} is not a list of words and a list of tags")
-        if not words:
-            raise ValueError("a sentence without words has no tree")
-        if len(tags) != len(words):
-            raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+        words, tags = checked_sentence(sentence)
         heads = None
         if given is not None:
             tree = DependencySentence(tuple(words), tuple(tags), tuple(given[0]), tuple(given[1]))

@@ -7,6 +7,7 @@ from typing import Final
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
@@ -19,6 +20,7 @@ from spacy_structreg.learn.model_file import field, parse_model, read_model
 _CLASSES: Final[tuple[type[StoredModel], ...]] = (
     CharacterJointTagger,
     CharacterSegmenter,
+    ConstituencyParser,
     DependencyParser,
     GuidedJointTagger,
     GuidedSegmenter,

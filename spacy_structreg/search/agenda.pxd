@@ -86,6 +86,9 @@ cdef class Agenda:
     cdef int begin(self) except -1 nogil
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil
     cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
+    cdef bint has_ended(
+        self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
+    ) noexcept nogil
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil
     cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil
     cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil

@@ -480,22 +480,37 @@ cdef class Agenda:
         `n_best` or the width, whichever is more, follow it in the order of their rank.
         """
         cdef Py_ssize_t n_slots = self.system.n_slots()
+        cdef Py_ssize_t most = max(self.width, n_best)
         cdef Py_ssize_t slot
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count = 0
+        cdef bint is_last
         self.begin()
         if self._keep:
-            self._keep = max(self.width, n_best)
+            self._keep = most
             reserve(<void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double))
         for slot in range(n_slots):
-            count = self.open(
-                slot, max(self.width, n_best) if slot == n_slots - 1 else self.width
-            )
+            is_last = slot == n_slots - 1
+            # Any slot may be the last of a task that ends early.
+            count = self.open(slot, most if is_last or self.system.ends_early else self.width)
             first = self.n_items - count
-            if slot < n_slots - 1:
-                self.expand(first, count)
+            if is_last or self.has_ended(first, count, n_best):
+                break
+            self.expand(first, count)
         n_found[0] = count
         return first
+
+    cdef bint has_ended(
+        self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
+    ) noexcept nogil:
+        """Whether the best `n_best` items of a slot are final, before the last slot."""
+        cdef Py_ssize_t i
+        if not self.system.ends_early or count == 0:
+            return False
+        for i in range(first, first + min(count, n_best)):
+            if not self.system.is_final(self.state(i)):
+                return False
+        return True
 
     cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil:
         """Write the actions that lead to an item: as many as its step says."""

@@ -170,8 +170,10 @@ cdef class StateScorer:
         self._trained = all([isinstance(table, TrainedRows) for table in self.tables])
         self._lasts = memo and self._lasting_width > 0 and self._trained
         self._plain = self.n_events == 1 and self._widths[0] == system.n_actions and all([
-            system.n_raised[action] == 1
-            and system.raised[action * MAX_EVENTS_OF_ACTION].column == action
+            system.n_raised[action] == 0 or (
+                system.n_raised[action] == 1
+                and system.raised[action * MAX_EVENTS_OF_ACTION].column == action
+            )
             for action in range(system.n_actions)
         ])
         self._memory_slots = 1024
@@ -264,6 +266,8 @@ cdef class StateScorer:
         self._remember(states, n, masks, False)
         places = self._places
         for s in range(n):
+            if self._plain and not self._raised[s]:
+                memset(scores, 0, n_actions * sizeof(double))
             for e in range(self.n_events):
                 if not self._raised[s] >> e & 1:
                     continue

@@ -33,6 +33,7 @@ cdef class TransitionSystem:
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
     cdef readonly bint in_step           # slots are the numbers of actions taken
+    cdef readonly bint ends_early        # final states go on, until the best is one: see `is_final`
     cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
     cdef readonly bint follows_gold      # a gold action is right only after those before it
     cdef Raised* raised                  # (n_actions, MAX_EVENTS_OF_ACTION)

@@ -101,7 +101,12 @@ cdef class TransitionSystem:
         """Write the state before the first action."""
 
     cdef bint is_final(self, const void* state) noexcept nogil:
-        """Whether nothing is left to do."""
+        """Whether nothing is left to do.
+
+        If `ends_early`, states of one slot may have different numbers of actions before them: one
+        that is final takes an action that raises no event and changes nothing, to the next slot,
+        and the search ends as soon as the best of a slot is final.
+        """
         return True
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:

@@ -241,6 +241,7 @@ cdef class AgendaTrainer:
         cdef double violation
         cdef bint lost = False
         cdef bint survives
+        cdef bint is_last
         reserve(
             <void**> &self._gold_states, &self._gold_state_capacity, (n_gold + 1) * size, 1
         )
@@ -249,6 +250,7 @@ cdef class AgendaTrainer:
         for slot in range(n_slots):
             count = self.agenda.open(slot, self.agenda.width)
             first = self.agenda.n_items - count
+            is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
                 survives = False
                 for i in range(first, first + count):
@@ -262,13 +264,13 @@ cdef class AgendaTrainer:
                     if other >= 0:
                         violation = self.agenda.items[other].score - gold_score
                         if (
-                            slot == n_slots - 1 or self.stop == MAX_VIOLATION
+                            is_last or self.stop == MAX_VIOLATION
                             or (self.stop == EARLY and lost)
                         ) and (violation > worst or self.stop != MAX_VIOLATION):
                             worst = violation
                             worst_item = other
                             step[0] = gold_step
-                    if slot == n_slots - 1 and self.agenda.items[first].is_gold and not lost:
+                    if is_last and self.agenda.items[first].is_gold and not lost:
                         # Right; passive-aggressive rules may want more than that.
                         worst_item = other
                         step[0] = gold_step
@@ -302,8 +304,9 @@ cdef class AgendaTrainer:
                         self._gold_states + (gold_step + 1) * size,
                     )
                     gold_step += 1
-            if slot < n_slots - 1:
-                self.agenda.expand(first, count)
+            if is_last:
+                break
+            self.agenda.expand(first, count)
         loss[0] = worst + (1.0 if self.learner.rule == PA else 0.0)
         return worst_item
 

@@ -1,0 +1,27 @@
+"""Template tables of constituency parsers, as data.
+
+Atoms and events are those of `tasks.constituents`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PHRASES: Final = """
+action: S0t S0c | S0w S0c | S1t S1c | S1w S1c | S2t S2c | S2w S2c | S3t S3c | S3w S3c
+action: N0w N0t | N1w N1t | N2w N2t | N3w N3t
+action: S0lw S0lc | S0rw S0rc | S0uw S0uc | S1lw S1lc | S1rw S1rc | S1uw S1uc
+action: S0w S1w | S0w S1c | S0c S1w | S0c S1c | S0w N0w | S0w N0t | S0c N0w | S0c N0t
+action: N0w N1w | N0w N1t | N0t N1w | N0t N1t | S1w N0w | S1w N0t | S1c N0w | S1c N0t
+action: S0c S1c S2c | S0w S1c S2c | S0c S1w S2c | S0c S1c S2w
+action: S0c S1c N0t | S0w S1c N0t | S0c S1w N0t | S0c S1c N0w
+action: S0w bracket | S0c bracket | S0w S1c bracket | S0c S1w bracket | S0c S1c bracket
+action: S0w N0t bracket | S0c N0w bracket | S0c N0t bracket
+action: S0w separator | S0w S0c separator | S0w separators | S0w S0c separators
+action: S1w separator | S1w S1c separator | S1w separators | S1w S1c separators
+action: S0c S1c separator | S0c S1c separators
+"""
+"""The templates of Zhang & Clark 2011, Table 20."""
+
+CONSTITUENT_TABLES: Final = {"phrases": PHRASES}
+"""Tables that a constituency parser may name instead of listing templates."""

@@ -1,0 +1,106 @@
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+
+cdef enum:
+    # The category of a word; temporary phrases follow on all labels.
+    WORD = -1
+    N_SEPARATORS = 4
+
+
+ctypedef struct Node:
+    # A word or a phrase on the stack.
+    int32_t below            # the node below; -1 if there is none
+    int32_t begin            # its first word; it ends where the one above begins
+    int32_t head
+    int32_t first_head       # of its children, the first and the second; -1 if there is none
+    int32_t second_head
+    int16_t category         # `WORD`, a label, or n_labels more than that of a temporary phrase
+    int16_t first_category
+    int16_t second_category
+    uint8_t from_right       # whether the head is in the right child
+    uint8_t n_unaries        # how many unary phrases lie on one another
+    uint8_t n_met            # how many of the constituents that are given over its words it has
+    int32_t opening          # the last left bracket that is a node of the stack up to here; -1
+    int32_t closing          # and the last right bracket
+
+
+ctypedef struct ConstituentState:
+    int32_t top              # the node on top of the stack; -1 if there is none
+    int32_t position         # of the next word of the queue
+    int32_t step             # how many actions have been taken
+    bint done
+
+
+ctypedef struct Span:
+    # A constituent that is given, or that has been found. label: -1 for any; head: of those found.
+    int32_t begin
+    int32_t end
+    int32_t label
+    int32_t head
+
+
+cdef class ConstituentTransitions(TaggedWordTransitions):
+    cdef readonly tuple labels
+    cdef readonly int max_unaries
+    cdef int _n_labels
+    cdef Node* _nodes
+    cdef Py_ssize_t _n_nodes
+    cdef Py_ssize_t _node_capacity
+    cdef const Span* _given      # by begin and end, the innermost first
+    cdef Py_ssize_t _n_given
+    cdef int32_t* _brackets      # of each word: 0, or a kind of brackets, negative for right ones
+    cdef Py_ssize_t _bracket_capacity
+    cdef int32_t* _matches       # of each left bracket: the right one, or -1
+    cdef Py_ssize_t _match_capacity
+    cdef int32_t* _opened        # left brackets that wait for theirs
+    cdef Py_ssize_t _opened_capacity
+    cdef int32_t* _separators    # (n + 1, N_SEPARATORS): how many of each stand before a word
+    cdef Py_ssize_t _separator_capacity
+    cdef uint64_t _between[N_SEPARATORS]
+
+    cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil
+    cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil
+    cdef Py_ssize_t _n_due(self, int32_t begin, int32_t end) noexcept nogil
+    cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil
+    cdef uint8_t _met_with(
+        self, int32_t begin, int32_t end, uint8_t n_met, int32_t label
+    ) noexcept nogil
+    cdef bint _leaves_way(
+        self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
+    ) noexcept nogil
+    cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil
+    cdef void _allow_binaries(
+        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask
+    ) noexcept nogil
+    cdef void _allow_labels(
+        self, uint8_t* mask, int32_t label, int32_t begin, int32_t end, bint temporary
+    ) noexcept nogil
+    cdef void _reduce(
+        self, const ConstituentState* state, int action, Node* after
+    ) noexcept nogil
+    cdef uint64_t _bracket(self, const ConstituentState* at) noexcept nogil
+    cdef uint64_t _category(self, int32_t head, int16_t category) noexcept nogil
+    cdef int32_t _n_between(self, int32_t left, int32_t right, int separator) noexcept nogil
+    cdef Py_ssize_t build(
+        self, const int32_t* actions, Py_ssize_t n, Span* found, Span* stack
+    ) noexcept nogil
+
+
+cdef class ConstituentDecoder:
+    cdef readonly Agenda agenda
+    cdef readonly ConstituentTransitions system
+    cdef TaggedWordBuffer _sentences
+    cdef Span* _given
+    cdef Py_ssize_t _given_capacity
+    cdef Span* _found
+    cdef Py_ssize_t _found_capacity
+    cdef Span* _stack
+    cdef Py_ssize_t _stack_capacity
+    cdef int32_t* _actions
+    cdef Py_ssize_t _action_capacity
+
+    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1
+    cdef Py_ssize_t _decode(self) except -2 nogil
+    cdef tuple _constituents(self, Py_ssize_t n)

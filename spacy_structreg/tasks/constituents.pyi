@@ -1,0 +1,65 @@
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from spacy_structreg.corpora.binarization import Step
+from spacy_structreg.corpora.constituents import Constituent
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.tagged_words import TaggedWordTransitions
+from spacy_structreg.tasks.tagging import WordAtoms
+
+GivenConstituent: TypeAlias = tuple[int, int, str | None]
+
+CONSTITUENT_ATOMS: tuple[str, ...]
+CONSTITUENT_EVENTS: tuple[str, ...]
+MAX_LABELS: int
+MAX_UNARIES: int
+
+class ConstituentTransitions(TaggedWordTransitions):
+    def __init__(
+        self,
+        words: WordAtoms,
+        labels: Iterable[str],
+        atoms: Iterable[str],
+        events: Iterable[str] = ("action",),
+        max_unaries: int = 3,
+    ) -> None: ...
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def max_unaries(self) -> int: ...
+    def copy(self) -> ConstituentTransitions: ...
+    def oracle(self, n_words: int, constituents: Sequence[Constituent]) -> list[int]: ...
+    def steps(self, actions: Iterable[int]) -> list[Step]: ...
+    def compile(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str],
+        constituents: Sequence[Constituent],
+        learner: Perceptron,
+    ) -> Derivation | None: ...
+    def most_steps(self, n_words: int) -> int: ...
+    def load_words(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str],
+        given: Iterable[GivenConstituent] = (),
+    ) -> None: ...
+
+class ConstituentDecoder:
+    def __init__(self, agenda: Agenda) -> None: ...
+    @property
+    def agenda(self) -> Agenda: ...
+    @property
+    def system(self) -> ConstituentTransitions: ...
+    @property
+    def capacity(self) -> int: ...
+    def parse(
+        self,
+        sentences: list[tuple[list[str], list[str]]],
+        given: Sequence[Iterable[GivenConstituent] | None] | None = None,
+    ) -> list[tuple[Constituent, ...] | None]: ...
+    def nbest(
+        self, words: list[str], tags: list[str], k: int
+    ) -> list[tuple[float, tuple[Constituent, ...]]]: ...

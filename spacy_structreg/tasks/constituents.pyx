@@ -1,0 +1,977 @@
+"""Shift-reduce constituency parsing as a transition system (Zhang & Clark 2011, section 6).
+
+The words of a sentence move from a queue through a stack of words and phrases:
+
+- SHIFT puts the next word on the stack;
+- UNARY-X makes the top the only child of a phrase X;
+- BINARY-LEFT-X and BINARY-RIGHT-X make the two topmost nodes the children of a phrase X, whose head
+  is that of the left or of the right one; the phrase may be temporary (`corpora.binarization`);
+- TERMINATE ends the parse when one phrase, or word, is left.
+
+How many actions a sentence takes depends on its unary phrases. What has ended goes on unchanged, by
+IDLE, which scores nothing, until it is the best of its step (section 6.1.1).
+
+Which actions are legal guarantees a tree over all words (Zhang & Clark 2009, section 2): there are
+at most so many unary phrases on one another, none of them over one of the same label or over a
+temporary one; nothing is put on a temporary phrase that is headed from the right; of two temporary
+phrases nothing is made, and of one only what it belongs to; and a temporary phrase that has
+nothing, or another temporary one, below it on the stack must be headed from the left, with words
+left in the queue. Given constituents narrow this further, such that a way is left always.
+"""
+
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.transition_system cimport NULL_ATOM
+from spacy_structreg.tasks.tagged_words cimport (
+    N_FIELDS_OF_WORD,
+    NOWHERE,
+    PADDING,
+    TAG,
+    TaggedWordBuffer,
+    TaggedWordTransitions,
+    mixed,
+    number_of,
+    row_of,
+)
+from spacy_structreg.tasks.tagging cimport WordAtoms
+
+from spacy_structreg.corpora.binarization import Kind, Step, binarize, debinarize
+from spacy_structreg.corpora.constituents import Constituent
+from spacy_structreg.tasks.tagged_words import atoms_of_nodes
+
+cdef enum:
+    SHIFT
+    TERMINATE
+    IDLE
+    # By labels from here on: UNARY, BINARY-LEFT, BINARY-RIGHT, and these two for temporary phrases.
+    FIRST_PHRASE
+
+cdef enum:
+    # In the order of the actions.
+    UNARY
+    LEFT
+    RIGHT
+    LEFT_TEMPORARY
+    RIGHT_TEMPORARY
+    N_WAYS
+
+_WAYS = {
+    Kind.UNARY: <int> UNARY, Kind.LEFT: <int> LEFT, Kind.RIGHT: <int> RIGHT,
+    Kind.LEFT_TEMPORARY: <int> LEFT_TEMPORARY, Kind.RIGHT_TEMPORARY: <int> RIGHT_TEMPORARY,
+}
+
+# Categories and their double must fit 16 bits, and actions memory.
+MAX_LABELS = 10_000
+# Longer chains of unary phrases are none that a treebank has.
+MAX_UNARIES = 16
+
+cdef enum:
+    QUEUE_ANCHOR     # the position of the next word
+    TOP_ANCHOR       # the head of the top of the stack,
+    TOP_CATEGORY_ANCHOR
+    TOP_CHILDREN_ANCHOR
+    TOP_BEGIN_ANCHOR
+    SECOND_ANCHOR
+    SECOND_CATEGORY_ANCHOR
+    SECOND_CHILDREN_ANCHOR
+    SECOND_BEGIN_ANCHOR
+    THIRD_ANCHOR
+    THIRD_CATEGORY_ANCHOR
+    FOURTH_ANCHOR
+    FOURTH_CATEGORY_ANCHOR
+    BRACKET_ANCHOR
+    N_ANCHORS
+
+_QUEUE = (<int> QUEUE_ANCHOR,)
+_TOP = (<int> TOP_ANCHOR,)
+_SECOND = (<int> SECOND_ANCHOR,)
+_THIRD = (<int> THIRD_ANCHOR,)
+_FOURTH = (<int> FOURTH_ANCHOR,)
+_TOP_CHILDREN = (<int> TOP_CHILDREN_ANCHOR,)
+_SECOND_CHILDREN = (<int> SECOND_CHILDREN_ANCHOR,)
+
+# In the order in which `find_nodes` writes them.
+_NODES = {
+    "S0": _TOP, "S1": _SECOND, "S2": _THIRD, "S3": _FOURTH,
+    "N0": _QUEUE, "N1": _QUEUE, "N2": _QUEUE, "N3": _QUEUE,
+    "S0l": _TOP_CHILDREN, "S0r": _TOP_CHILDREN, "S0u": _TOP_CHILDREN,
+    "S1l": _SECOND_CHILDREN, "S1r": _SECOND_CHILDREN, "S1u": _SECOND_CHILDREN,
+    "S0first": (<int> TOP_BEGIN_ANCHOR,), "S0last": _QUEUE,
+    "S1first": (<int> SECOND_BEGIN_ANCHOR,), "S1last": (<int> TOP_BEGIN_ANCHOR,),
+}
+
+# In the order in which `find_numbers` writes them.
+_NUMBERS = {
+    "S0c": (*_TOP, <int> TOP_CATEGORY_ANCHOR), "S1c": (*_SECOND, <int> SECOND_CATEGORY_ANCHOR),
+    "S2c": (*_THIRD, <int> THIRD_CATEGORY_ANCHOR), "S3c": (*_FOURTH, <int> FOURTH_CATEGORY_ANCHOR),
+    "S0lc": _TOP_CHILDREN, "S0rc": _TOP_CHILDREN, "S0uc": _TOP_CHILDREN,
+    "S1lc": _SECOND_CHILDREN, "S1rc": _SECOND_CHILDREN, "S1uc": _SECOND_CHILDREN,
+    "bracket": (<int> BRACKET_ANCHOR,),
+    "separators": (*_TOP, *_SECOND),
+    "size(S0)": (*_QUEUE, <int> TOP_BEGIN_ANCHOR),
+    "size(S1)": (<int> TOP_BEGIN_ANCHOR, <int> SECOND_BEGIN_ANCHOR),
+    "separator": (*_TOP, *_SECOND),
+}
+
+_MANY = ("separator",)
+
+CONSTITUENT_ATOMS = (*atoms_of_nodes(_NODES), *_NUMBERS)
+"""The names of all atoms that templates of constituency parsing may read.
+
+Nodes are the four topmost of the stack, `S0` to `S3`, as words their heads; their children by
+binary (`S0l`, `S0r`) and unary (`S0u`) phrases; the first and the last word of a phrase,
+`S0first` and `S0last`; and the queue, `N0` to `N3`. Beyond the atoms of `tasks.tagged_words`:
+
+- ``S0c``: the label of a phrase, or the tag of a word; null for children that are not there;
+- ``bracket``: of the last left bracket on the stack, whether its right one is still to come, on the
+  stack, or part of a phrase already; null if there is none;
+- ``separator``, which has many values: each kind of separator (comma, full stop, Chinese
+  enumeration comma, semicolon) between the heads of `S1` and `S0`; ``separators``: how many;
+- ``size(S0)``: how many words a phrase has: 1 to 4, then 5 for up to 7, 6 for up to 12, and 7."""
+
+CONSTITUENT_EVENTS = ("action",)
+"""The names of the events on which they fire: ``action``, always."""
+
+
+cdef inline int bracket_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
+    """Which kind of brackets a word is, negative for a right one; 0 for others."""
+    if n == 1:
+        if word[0] in (0x28, 0xFF08):
+            return 1
+        if word[0] in (0x29, 0xFF09):
+            return -1
+        if word[0] == 0x201C:
+            return 2
+        if word[0] == 0x201D:
+            return -2
+        if word[0] == 0x300A:
+            return 3
+        if word[0] == 0x300B:
+            return -3
+        if word[0] == 0x300C:
+            return 4
+        if word[0] == 0x300D:
+            return -4
+        if word[0] == 0x300E:
+            return 5
+        if word[0] == 0x300F:
+            return -5
+        if word[0] in (0x5B, 0xFF3B, 0x3010):
+            return 6
+        if word[0] in (0x5D, 0xFF3D, 0x3011):
+            return -6
+        if word[0] in (0x7B, 0xFF5B):
+            return 7
+        if word[0] in (0x7D, 0xFF5D):
+            return -7
+        if word[0] == 0x2018:
+            return 8
+        if word[0] == 0x2019:
+            return -8
+        if word[0] == 0x3008:
+            return 9
+        if word[0] == 0x3009:
+            return -9
+    elif n == 2 and word[0] == word[1]:
+        # The quotes of the Penn Treebank.
+        if word[0] == 0x60:
+            return 2
+        if word[0] == 0x27:
+            return -2
+    elif n == 5 and word[0] == 0x2D and word[4] == 0x2D and word[3] == 0x42 and word[2] == 0x52:
+        # -LRB- and the like.
+        if word[1] == 0x4C:
+            return 1
+        if word[1] == 0x52:
+            return -1
+    return 0
+
+
+cdef inline int separator_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
+    """Which separator a word is; -1 for others."""
+    if n != 1:
+        return -1
+    if word[0] in (0x2C, 0xFF0C):
+        return 0
+    if word[0] in (0x2E, 0x3002, 0xFF0E, 0xFF61):
+        return 1
+    if word[0] in (0x3001, 0xFF64):
+        return 2
+    if word[0] in (0x3B, 0xFF1B):
+        return 3
+    return -1
+
+
+cdef inline uint64_t size_of(int32_t n) noexcept nogil:
+    """The size of a phrase of `n` words as an atom."""
+    if n <= 4:
+        return <uint64_t> n
+    if n <= 7:
+        return 5
+    return 6 if n <= 12 else 7
+
+
+cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept nogil:
+    """Whether a span overlaps the words from `begin` to before `end` in part."""
+    return (
+        (span.begin < begin and begin < span.end and span.end < end)
+        or (begin < span.begin and span.begin < end and end < span.end)
+    )
+
+
+cdef class ConstituentTransitions(TaggedWordTransitions):
+    """Shift-reduce parsing into binarised trees.
+
+    words: the fields of words. labels: of phrases, up to 10,000.
+    atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64. events: ``("action",)``.
+    max_unaries: how many unary phrases may lie on one another, from 1 to 16.
+    Raises ValueError for atoms or events that do not exist, and numbers that cannot be.
+    """
+
+    def __init__(
+        self, WordAtoms words not None, labels, atoms, events=("action",), int max_unaries=3
+    ):
+        self.labels = tuple(labels)
+        self._n_labels = len(self.labels)
+        if self._n_labels > MAX_LABELS or len(set(self.labels)) < self._n_labels:
+            raise ValueError(f"there cannot be {self._n_labels:,} labels, or some are there twice")
+        if not 1 <= max_unaries <= MAX_UNARIES:
+            raise ValueError(
+                f"{max_unaries} unary phrases on one another cannot be; 1 to {MAX_UNARIES} can"
+            )
+        unknown = sorted(set(events) - set(CONSTITUENT_EVENTS))
+        if unknown:
+            raise ValueError(f"there is no event {unknown[0]!r}")
+        self.words = words
+        self.max_unaries = max_unaries
+        self.follows_gold = True
+        self.in_step = True
+        self.ends_early = True
+        self.state_size = sizeof(ConstituentState)
+        self.n_anchors = N_ANCHORS
+        self.declare(atoms, _NODES, _NUMBERS, _MANY)
+        n_actions = <int> FIRST_PHRASE + <int> N_WAYS * self._n_labels
+        self.events = {"action": n_actions}
+        self.raise_events([
+            [("action", action)] if action != <int> IDLE else [] for action in range(n_actions)
+        ])
+
+    def __dealloc__(self):
+        free(self._nodes)
+        free(self._brackets)
+        free(self._matches)
+        free(self._opened)
+        free(self._separators)
+
+    def __reduce__(self):
+        return ConstituentTransitions, (
+            self.words, self.labels, self.atoms, tuple(self.events), self.max_unaries
+        )
+
+    def copy(self):
+        """A system for another thread."""
+        cls, arguments = self.__reduce__()
+        return cls(*arguments)
+
+    def oracle(self, n_words, constituents):
+        """The actions that build a tree, up to and with TERMINATE.
+
+        constituents: the `Constituent`s of a tree over so many words.
+        Raises ValueError for labels that there are not, and for more unary phrases on one another
+        than may be, or one over another of the same label.
+        """
+        number = {label: i for i, label in enumerate(self.labels)}
+        actions = []
+        chain = []
+        for kind, label in binarize(n_words, constituents):
+            chain = [*chain, label] if kind == Kind.UNARY else [label]
+            if kind == Kind.WORD:
+                actions.append(<int> SHIFT)
+                continue
+            if label not in number:
+                raise ValueError(f"the label {label!r} is none of {', '.join(self.labels)}")
+            if len(chain) > self.max_unaries + 1:
+                raise ValueError(
+                    f"{len(chain) - 1} unary phrases lie on one another; {self.max_unaries} may"
+                )
+            if len(chain) > 1 and label == chain[len(chain) - 2]:
+                raise ValueError(f"{label} is the only child of another {label}")
+            actions.append(
+                <int> FIRST_PHRASE + _WAYS[kind] * self._n_labels + number[label]
+            )
+        return [*actions, <int> TERMINATE]
+
+    def steps(self, actions):
+        """The `Step`s of a binarised tree that actions take; those that build nothing left out."""
+        kinds = {way: kind for kind, way in _WAYS.items()}
+        taken = []
+        for action in actions:
+            if action == <int> SHIFT:
+                taken.append(Step(Kind.WORD))
+            elif action >= <int> FIRST_PHRASE:
+                way, label = divmod(action - <int> FIRST_PHRASE, self._n_labels)
+                taken.append(Step(kinds[way], self.labels[label]))
+        return taken
+
+    def compile(self, words, tags, constituents, Perceptron learner not None):
+        """A gold sentence as a `Derivation`; None if it has no words.
+
+        words, tags: lists of strings. constituents: as for `oracle`. Raises ValueError as that, and
+        if the words are too long to be counted.
+        """
+        n_words = len(words)
+        if not n_words:
+            return None
+        actions = self.oracle(n_words, constituents)
+        # Others may take longer.
+        actions += [<int> IDLE] * (self.most_steps(n_words) - len(actions))
+        return self.derivation_of(words, tags, actions, learner.lineage)
+
+    def most_steps(self, Py_ssize_t n_words):
+        """How many actions so many words take at most."""
+        return (2 * n_words - 1) * (1 + self.max_unaries) + 1 if n_words else 0
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
+    ) except -1 nogil:
+        TaggedWordTransitions.load(self, text, bounds, tags, n)
+        self._n_nodes = 0
+        self._n_given = 0
+        self._find_punctuation(text, bounds)
+        return 0
+
+    cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil:
+        """Take constituents of the loaded sentence that are given, none of which cross.
+
+        spans: they must stay as long as the sentence, and stand in the order of their begin, end
+        and depth, the innermost first. Over the same words there are not more than `max_unaries`,
+        and no two that follow on each other have the same label.
+        """
+        self._given = spans
+        self._n_given = n
+        return 0
+
+    cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil:
+        """Note brackets, with those that match them, and separators."""
+        cdef Py_ssize_t n_opened = 0
+        cdef Py_ssize_t i
+        cdef int kind
+        cdef int k
+        reserve(<void**> &self._brackets, &self._bracket_capacity, self._n, sizeof(int32_t))
+        reserve(<void**> &self._matches, &self._match_capacity, self._n, sizeof(int32_t))
+        reserve(<void**> &self._opened, &self._opened_capacity, self._n, sizeof(int32_t))
+        reserve(
+            <void**> &self._separators, &self._separator_capacity, (self._n + 1) * N_SEPARATORS,
+            sizeof(int32_t),
+        )
+        memset(self._separators, 0, N_SEPARATORS * sizeof(int32_t))
+        for i in range(self._n):
+            kind = bracket_of(text + bounds[i], bounds[i + 1] - bounds[i])
+            self._brackets[i] = kind
+            self._matches[i] = -1
+            if kind > 0:
+                self._opened[n_opened] = <int32_t> i
+                n_opened += 1
+            elif kind < 0 and n_opened and self._brackets[self._opened[n_opened - 1]] == -kind:
+                n_opened -= 1
+                self._matches[self._opened[n_opened]] = <int32_t> i
+            for k in range(N_SEPARATORS):
+                self._separators[(i + 1) * N_SEPARATORS + k] = (
+                    self._separators[i * N_SEPARATORS + k]
+                )
+            k = separator_of(text + bounds[i], bounds[i + 1] - bounds[i])
+            if k >= 0:
+                self._separators[(i + 1) * N_SEPARATORS + k] += 1
+        return 0
+
+    def load_words(self, words, tags, given=()):
+        """Take a sentence, for `Agenda.derivations` and the like.
+
+        words, tags: lists of strings. given: as for `ConstituentDecoder.parse`.
+        Raises ValueError as that.
+        """
+        cdef ConstituentDecoder holder = ConstituentDecoder.__new__(ConstituentDecoder)
+        cdef Py_ssize_t n_given
+        holder.system = self
+        n_given = holder._take_given(given, len(words))
+        self._kept = (self.load_strings(words, tags), holder)
+        self.give(holder._given, n_given)
+
+    # States ------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        return (2 * self._n - 1) * (1 + self.max_unaries) + 2 if self._n else 1
+
+    cdef int make_room(self, Py_ssize_t n) except -1 nogil:
+        reserve(<void**> &self._nodes, &self._node_capacity, self._n_nodes + n, sizeof(Node))
+        return 0
+
+    cdef void init(self, void* state) noexcept nogil:
+        (<ConstituentState*> state)[0] = ConstituentState(-1, 0, 0, self._n == 0)
+
+    cdef bint is_final(self, const void* state) noexcept nogil:
+        return (<const ConstituentState*> state).done
+
+    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
+        return (<const ConstituentState*> state).step + 1
+
+    cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef const Node* top
+        cdef int32_t label
+        if at.done:
+            mask[IDLE] = 1
+            return
+        mask[SHIFT] = self._may_shift(at)
+        if at.top < 0:
+            return
+        top = &self._nodes[at.top]
+        if top.below >= 0:
+            self._allow_binaries(at, &self._nodes[top.below], top, mask)
+        if top.category >= self._n_labels:
+            return
+        mask[TERMINATE] = (
+            at.position == self._n and top.below < 0 and self._is_met(top, at.position)
+        )
+        if top.n_unaries < self.max_unaries:
+            for label in range(self._n_labels):
+                mask[FIRST_PHRASE + label] = label != top.category and (
+                    self._n_given == 0
+                    or self._leaves_way(
+                        top.begin, at.position, top.n_met, label, top.n_unaries + 1
+                    )
+                )
+
+    cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil:
+        """Whether the next word may be put on the stack."""
+        cdef const Node* top
+        cdef const Span* span
+        cdef Py_ssize_t i
+        if at.position == self._n:
+            return False
+        if at.top < 0:
+            return True
+        top = &self._nodes[at.top]
+        if top.category >= self._n_labels and top.from_right:
+            return False
+        for i in range(self._n_given):
+            span = &self._given[i]
+            # What ends here must be there before anything comes after it.
+            if span.end == at.position and span.begin < top.begin:
+                return False
+        return self._n_given == 0 or self._is_met(top, at.position)
+
+    cdef void _allow_binaries(
+        self, const ConstituentState* at, const Node* second, const Node* top, uint8_t* mask
+    ) noexcept nogil:
+        """Set the flags of the actions that join the two topmost nodes."""
+        cdef bint top_temporary = top.category >= self._n_labels
+        cdef bint second_temporary = second.category >= self._n_labels
+        # Whether there is nothing on the left that a temporary phrase could be joined with.
+        cdef bint bound = (
+            second.below < 0 or self._nodes[second.below].category >= self._n_labels
+        )
+        cdef bint grows_left = not bound
+        cdef bint grows_right = at.position < self._n
+        cdef int32_t begin = second.begin
+        cdef int32_t end = at.position
+        cdef int32_t label = -1
+        cdef const Span* span
+        cdef Py_ssize_t i
+        if top_temporary and second_temporary:
+            return
+        if top_temporary:
+            label = top.category - self._n_labels
+        elif second_temporary:
+            label = second.category - self._n_labels
+        if self._n_given:
+            if not self._is_met(top, end):
+                return
+            for i in range(self._n_given):
+                span = &self._given[i]
+                if crosses(span, begin, end):
+                    return
+                # Beyond what is given over a part of them, phrases do not grow.
+                if span.begin == begin and span.end > end:
+                    grows_left = False
+                elif span.end == end and span.begin < begin:
+                    grows_right = False
+                elif span.begin == begin and span.end == end:
+                    grows_left = False
+                    grows_right = False
+        mask += FIRST_PHRASE
+        if not top_temporary:
+            self._allow_labels(mask + LEFT * self._n_labels, label, begin, end, False)
+            if grows_left or grows_right:
+                self._allow_labels(
+                    mask + LEFT_TEMPORARY * self._n_labels, label, begin, end, True
+                )
+        if not second_temporary:
+            self._allow_labels(mask + RIGHT * self._n_labels, label, begin, end, False)
+            if grows_left:
+                self._allow_labels(
+                    mask + RIGHT_TEMPORARY * self._n_labels, label, begin, end, True
+                )
+
+    cdef void _allow_labels(
+        self, uint8_t* mask, int32_t label, int32_t begin, int32_t end, bint temporary
+    ) noexcept nogil:
+        """Set the flag of a label, or of all, for a new phrase of two parts."""
+        cdef int32_t i
+        if self._n_given == 0 or temporary:
+            if label >= 0:
+                mask[label] = 1
+            else:
+                memset(mask, 1, self._n_labels)
+            return
+        for i in range(self._n_labels):
+            mask[i] = (label < 0 or label == i) and self._leaves_way(begin, end, 0, i, 0)
+
+    # What is given over the words of a node must be met, from the inside outwards, before the node
+    # becomes part of another, or lies below one.
+
+    cdef Py_ssize_t _n_due(self, int32_t begin, int32_t end) noexcept nogil:
+        """How many constituents are given over these words."""
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t i
+        for i in range(self._n_given):
+            n += self._given[i].begin == begin and self._given[i].end == end
+        return n
+
+    cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil:
+        """Whether a node is all that is given over its words."""
+        return self._n_given == 0 or node.n_met == self._n_due(node.begin, end)
+
+    cdef uint8_t _met_with(
+        self, int32_t begin, int32_t end, uint8_t n_met, int32_t label
+    ) noexcept nogil:
+        """How many of the constituents that are given over words are met by one more phrase."""
+        cdef uint8_t n = 0
+        cdef Py_ssize_t i
+        for i in range(self._n_given):
+            if self._given[i].begin == begin and self._given[i].end == end:
+                if n == n_met:
+                    return n_met + (self._given[i].label < 0 or self._given[i].label == label)
+                n += 1
+        return n_met
+
+    cdef bint _leaves_way(
+        self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
+    ) noexcept nogil:
+        """Whether what is still due over words can be met by unary phrases on a new one."""
+        cdef uint8_t n = 0
+        cdef Py_ssize_t n_needed = 0
+        cdef Py_ssize_t i
+        n_met = self._met_with(begin, end, n_met, label)
+        for i in range(self._n_given):
+            if self._given[i].begin == begin and self._given[i].end == end:
+                if n >= n_met:
+                    # Not of the same label: another comes between.
+                    n_needed += 1 + (n == n_met and self._given[i].label == label)
+                n += 1
+        return n_needed <= self.max_unaries - n_unaries
+
+    cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef ConstituentState* target = <ConstituentState*> after
+        cdef Node* node
+        cdef int bracket
+        target[0] = at[0]
+        target.step += 1
+        if action == IDLE:
+            return
+        if action == TERMINATE:
+            target.done = True
+            return
+        node = &self._nodes[self._n_nodes]
+        if action == SHIFT:
+            bracket = self._brackets[at.position]
+            node[0] = Node(
+                at.top, at.position, at.position, -1, -1, WORD, WORD, WORD, False, 0, 0, -1, -1
+            )
+            if at.top >= 0:
+                node.opening = self._nodes[at.top].opening
+                node.closing = self._nodes[at.top].closing
+            if bracket > 0:
+                node.opening = at.position
+            elif bracket < 0:
+                node.closing = at.position
+            target.position += 1
+        else:
+            self._reduce(at, action, node)
+        target.top = <int32_t> self._n_nodes
+        self._n_nodes += 1
+
+    cdef void _reduce(
+        self, const ConstituentState* state, int action, Node* after
+    ) noexcept nogil:
+        """Write the phrase that an action makes."""
+        cdef const Node* top = &self._nodes[state.top]
+        cdef const Node* first = top
+        cdef int way = (action - FIRST_PHRASE) // self._n_labels
+        cdef int label = (action - FIRST_PHRASE) % self._n_labels
+        if way != UNARY:
+            first = &self._nodes[top.below]
+        after.below = first.below
+        after.begin = first.begin
+        after.first_head = first.head
+        after.first_category = first.category
+        after.from_right = way == RIGHT or way == RIGHT_TEMPORARY
+        if way == UNARY:
+            after.second_head = -1
+            after.second_category = WORD
+            after.n_unaries = top.n_unaries + 1
+            after.n_met = top.n_met
+        else:
+            after.second_head = top.head
+            after.second_category = top.category
+            after.n_unaries = 0
+            after.n_met = 0
+        after.head = top.head if after.from_right else first.head
+        after.category = <int16_t> label
+        if way == LEFT_TEMPORARY or way == RIGHT_TEMPORARY:
+            after.category += <int16_t> self._n_labels
+        elif self._n_given:
+            after.n_met = self._met_with(after.begin, state.position, after.n_met, label)
+        after.opening = -1
+        after.closing = -1
+        if after.below >= 0:
+            after.opening = self._nodes[after.below].opening
+            after.closing = self._nodes[after.below].closing
+
+    cdef Py_ssize_t build(
+        self, const int32_t* actions, Py_ssize_t n, Span* found, Span* stack
+    ) noexcept nogil:
+        """Write the constituents that actions make, children before parents; returns how many.
+
+        found: room for as many as there are actions. stack: room for as many as there are words.
+        """
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t size = 0
+        cdef int32_t position = 0
+        cdef Py_ssize_t i
+        cdef int label
+        cdef int way
+        for i in range(n):
+            if actions[i] == SHIFT:
+                stack[size] = Span(position, position + 1, -1, position)
+                size += 1
+                position += 1
+            elif actions[i] >= FIRST_PHRASE:
+                way = (actions[i] - FIRST_PHRASE) // self._n_labels
+                label = (actions[i] - FIRST_PHRASE) % self._n_labels
+                if way != UNARY:
+                    size -= 1
+                    if way == RIGHT or way == RIGHT_TEMPORARY:
+                        stack[size - 1].head = stack[size].head
+                    stack[size - 1].end = stack[size].end
+                if way != LEFT_TEMPORARY and way != RIGHT_TEMPORARY:
+                    found[n_found] = stack[size - 1]
+                    found[n_found].label = label
+                    n_found += 1
+        return n_found
+
+    # Features ----------------------------------------------------------------------------------
+
+    cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef const Node* node
+        cdef int32_t place = at.top
+        cdef int i
+        memset(values, 0, N_ANCHORS * sizeof(uint64_t))
+        values[QUEUE_ANCHOR] = <uint64_t> at.position
+        for i in range(4):
+            if place < 0:
+                break
+            node = &self._nodes[place]
+            place = node.below
+            if i < 2:
+                values[TOP_ANCHOR + 4 * i] = number_of(node.head)
+                values[TOP_CATEGORY_ANCHOR + 4 * i] = <uint64_t> (node.category + 2)
+                values[TOP_CHILDREN_ANCHOR + 4 * i] = mixed(
+                    mixed(
+                        0,
+                        number_of(node.first_head) << 32 | number_of(node.second_head),
+                    ),
+                    <uint64_t> (node.first_category + 1) << 16
+                    | <uint64_t> (node.second_category + 1),
+                )
+                values[TOP_BEGIN_ANCHOR + 4 * i] = number_of(node.begin)
+            else:
+                values[THIRD_ANCHOR + 2 * (i - 2)] = number_of(node.head)
+                values[THIRD_CATEGORY_ANCHOR + 2 * (i - 2)] = <uint64_t> (node.category + 2)
+        values[BRACKET_ANCHOR] = self._bracket(at)
+
+    cdef uint64_t _bracket(self, const ConstituentState* at) noexcept nogil:
+        """The atom of the last left bracket on the stack."""
+        cdef const Node* top
+        cdef int32_t match
+        if at.top < 0:
+            return NULL_ATOM
+        top = &self._nodes[at.top]
+        if top.opening < 0:
+            return NULL_ATOM
+        match = self._matches[top.opening]
+        if match < 0 or match >= at.position:
+            return 1
+        return 2 if top.closing == match else 3
+
+    cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef const Node* node
+        cdef int32_t place = at.top
+        cdef int32_t end = at.position
+        cdef int i
+        for i in range(18):
+            rows[i] = row_of(-1)
+        for i in range(4):
+            rows[4 + i] = row_of(at.position + i) if at.position + i < self._n else PADDING
+            if place < 0:
+                continue
+            node = &self._nodes[place]
+            place = node.below
+            rows[i] = row_of(node.head)
+            if i > 1:
+                continue
+            if node.second_head >= 0:
+                rows[8 + 3 * i] = row_of(node.first_head)
+                rows[9 + 3 * i] = row_of(node.second_head)
+            else:
+                rows[10 + 3 * i] = row_of(node.first_head)
+            rows[14 + 2 * i] = row_of(node.begin)
+            rows[15 + 2 * i] = row_of(end - 1)
+            end = node.begin
+
+    cdef uint64_t _category(self, int32_t head, int16_t category) noexcept nogil:
+        """The atom of the label of a phrase, or of the tag of a word; null for -1."""
+        if head < 0:
+            return NULL_ATOM
+        if category == WORD:
+            return self._fields[row_of(head) * N_FIELDS_OF_WORD + TAG]
+        return <uint64_t> (NOWHERE + 1 + category)
+
+    cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef const Node* node
+        cdef int32_t heads[2]
+        cdef int32_t place = at.top
+        cdef int32_t end = at.position
+        cdef int32_t total = 0
+        cdef int i
+        for i in range(4):
+            if i < 2:
+                numbers[4 + 3 * i] = NULL_ATOM
+                numbers[5 + 3 * i] = NULL_ATOM
+                numbers[6 + 3 * i] = NULL_ATOM
+                numbers[12 + i] = NULL_ATOM
+                heads[i] = -1
+            if place < 0:
+                numbers[i] = NOWHERE
+                continue
+            node = &self._nodes[place]
+            place = node.below
+            numbers[i] = self._category(node.head, node.category)
+            if i > 1:
+                continue
+            heads[i] = node.head
+            if node.second_head >= 0:
+                numbers[4 + 3 * i] = self._category(node.first_head, node.first_category)
+                numbers[5 + 3 * i] = self._category(node.second_head, node.second_category)
+            else:
+                numbers[6 + 3 * i] = self._category(node.first_head, node.first_category)
+            numbers[12 + i] = size_of(end - node.begin)
+            end = node.begin
+        numbers[10] = self._bracket(at)
+        numbers[11] = NULL_ATOM
+        if heads[1] >= 0:
+            for i in range(N_SEPARATORS):
+                total += self._n_between(heads[1], heads[0], i)
+            numbers[11] = number_of(total)
+
+    cdef int32_t _n_between(self, int32_t left, int32_t right, int separator) noexcept nogil:
+        """How many separators of a kind stand between two words."""
+        return (
+            self._separators[right * N_SEPARATORS + separator]
+            - self._separators[(left + 1) * N_SEPARATORS + separator]
+        )
+
+    cdef Py_ssize_t many(
+        self, const void* state, int atom, const uint64_t** values
+    ) noexcept nogil:
+        cdef const ConstituentState* at = <const ConstituentState*> state
+        cdef const Node* top
+        cdef Py_ssize_t n = 0
+        cdef int i
+        values[0] = self._between
+        if at.top < 0 or self._nodes[at.top].below < 0:
+            return 0
+        top = &self._nodes[at.top]
+        for i in range(N_SEPARATORS):
+            if self._n_between(self._nodes[top.below].head, top.head, i):
+                self._between[n] = number_of(i)
+                n += 1
+        return n
+
+
+cdef class ConstituentDecoder:
+    """Parses sentences of words and tags. It holds working memory: use one in each thread.
+
+    agenda: its system is a `ConstituentTransitions`. Words must not be white space only.
+    """
+
+    def __init__(self, Agenda agenda not None):
+        self.agenda = agenda
+        self.system = <ConstituentTransitions?> agenda.system
+        self._sentences = TaggedWordBuffer()
+
+    def __dealloc__(self):
+        free(self._given)
+        free(self._found)
+        free(self._stack)
+        free(self._actions)
+
+    @property
+    def capacity(self):
+        """For how many characters, or words, at a time there is room already."""
+        return self._sentences.capacity
+
+    def parse(self, list sentences not None, given=None):
+        """The trees of sentences: a tuple of `Constituent`s in pre-order for each.
+
+        sentences: pairs of a list of words, one at least, and one of their tags. given: None, or
+        for each sentence a list of (begin, end, label or None), constituents that the tree must
+        have, of several over the same words the outermost first.
+        None instead of a tree where what is given left no way within the beam. The GIL is released
+        while parsing.
+        Raises ValueError for tags that are not one for each word and for given constituents that no
+        tree can have, TypeError for what is no string.
+        """
+        cdef TaggedWordBuffer taken = self._sentences
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t n_given
+        cdef Py_ssize_t n_found
+        cdef Py_ssize_t i
+        cdef Py_ssize_t n
+        cdef list trees = []
+        taken.fill(self.system.words, sentences)
+        for i in range(len(sentences)):
+            n = len(<list> sentences[i][0])
+            n_given = self._take_given(given[i] or () if given is not None else (), n)
+            with nogil:
+                self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+                self.system.give(self._given, n_given)
+                n_found = self._decode()
+            trees.append(self._constituents(n_found) if n_found >= 0 else None)
+            first += n
+        return trees
+
+    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1:
+        """Lay given constituents out as the system wants them; returns how many."""
+        cdef Py_ssize_t n
+        cdef Py_ssize_t i
+        number = {label: i for i, label in enumerate(self.system.labels)}
+        spans = []
+        for begin, end, label in given:
+            if not 0 <= begin < end <= n_words:
+                raise ValueError(
+                    f"a constituent is given over the words {begin} to before {end} of {n_words}"
+                )
+            if label is not None and label not in number:
+                raise ValueError(
+                    f"a constituent {label!r} is given, which the parser does not know; it knows "
+                    f"{', '.join(self.system.labels)}"
+                )
+            # By depth from the inside outwards.
+            spans.append((begin, end, -len(spans), -1 if label is None else number[label]))
+        spans.sort()
+        _check_given(spans, self.system.max_unaries, self.system.labels)
+        n = len(spans)
+        reserve(<void**> &self._given, &self._given_capacity, n + 1, sizeof(Span))
+        for i in range(n):
+            begin, end, _, label = spans[i]
+            self._given[i] = Span(begin, end, label, -1)
+        return n
+
+    cdef Py_ssize_t _decode(self) except -2 nogil:
+        """Parse the sentence that the system has loaded; how many constituents, -1 for no tree."""
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t n_actions
+        cdef Py_ssize_t item
+        item = self.agenda.search(1, &n_found)
+        if n_found == 0:
+            return -1
+        n_actions = self.agenda.items[item].step
+        reserve(<void**> &self._actions, &self._action_capacity, n_actions + 1, sizeof(int32_t))
+        reserve(<void**> &self._found, &self._found_capacity, n_actions + 1, sizeof(Span))
+        reserve(<void**> &self._stack, &self._stack_capacity, self.system._n + 1, sizeof(Span))
+        self.agenda.trace(item, self._actions)
+        return self.system.build(self._actions, n_actions, self._found, self._stack)
+
+    cdef tuple _constituents(self, Py_ssize_t n):
+        """The constituents that were found, in pre-order."""
+        cdef const Span* span
+        cdef Py_ssize_t i
+        order = sorted(
+            [(self._found[i].begin, -self._found[i].end, -i) for i in range(n)]
+        )
+        constituents = []
+        for begin, end, place in order:
+            span = &self._found[-place]
+            constituents.append(
+                Constituent(self.system.labels[span.label], begin, -end, span.head)
+            )
+        return tuple(constituents)
+
+    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
+        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
+
+        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
+        """
+        if k < 1:
+            raise ValueError(f"at least one tree must be asked for, not {k}")
+        self.system.load_words(words, tags)
+        return [
+            (score, debinarize(self.system.steps(actions)))
+            for score, actions in self.agenda.derivations(k)
+        ]
+
+    def __reduce__(self):
+        raise TypeError("a decoder holds working memory; pickle the model instead")
+
+
+def _check_given(spans, max_unaries, labels):
+    """Hold given constituents to what some tree can have; they stand in their final order.
+
+    Raises ValueError, naming two that overlap or lie on each other as phrases of a tree do not.
+    """
+    opened = []
+    chain = []
+    for begin, end, _, label in sorted(spans, key=lambda span: (span[0], -span[1], -span[2])):
+        while opened and opened[len(opened) - 1][1] <= begin:
+            opened.pop()
+        if opened and opened[len(opened) - 1][1] < end:
+            other = opened[len(opened) - 1]
+            raise ValueError(
+                f"the constituents that are given over the words {other[0]} to {other[1] - 1} and "
+                f"{begin} to {end - 1} overlap"
+            )
+        same = opened and opened[len(opened) - 1] == (begin, end)
+        if same and label >= 0 and label == chain[len(chain) - 1]:
+            raise ValueError(
+                f"{labels[label]} is given twice over the words {begin} to {end - 1}, as its only "
+                "child"
+            )
+        chain = [*chain, label] if same else [label]
+        if len(chain) > max_unaries:
+            raise ValueError(
+                f"more than {max_unaries} constituents are given over the words {begin} to "
+                f"{end - 1}"
+            )
+        opened.append((begin, end))
