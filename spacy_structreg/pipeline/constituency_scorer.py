@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from spacy.tokens import Doc
@@ -21,9 +22,7 @@ from spacy_structreg.pipeline.documents import gold_words, tagged_words
 TAGS: Final = "tag_acc"
 
 
-def make_constituency_scorer(
-    conventions: str = "collins",
-) -> Callable[..., dict[str, Any]]:
+def make_constituency_scorer(conventions: str = "collins") -> Callable[..., dict[str, Any]]:
     """Make the scorer ``spacy_structreg.constituency_scorer.v1``.
 
     conventions: what counts, by a name of `metrics.evalb.CONVENTIONS`. The scorer gives the figures
@@ -35,16 +34,22 @@ def make_constituency_scorer(
         raise ValueError(
             f"conventions of the scorer is {conventions!r}; choose {', '.join(CONVENTIONS)}"
         )
+    # Which pickles, as processes that are spawned need it.
+    return partial(score_constituency, conventions=conventions)
 
-    def score(
-        examples: Iterable[Example], *, spans_key: str = SPANS_KEY, **kwargs: Any
-    ) -> dict[str, Any]:
-        pairs = [(example.reference, example.predicted) for example in examples]
-        if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
-            pairs = []
-        return bracket_figures(score_brackets_of_docs(pairs, conventions, spans_key))
 
-    return score
+def score_constituency(
+    examples: Iterable[Example],
+    *,
+    conventions: str = "collins",
+    spans_key: str = SPANS_KEY,
+    **kwargs: Any,
+) -> dict[str, Any]:
+    """Score the constituents of Docs, as `make_constituency_scorer` says."""
+    pairs = [(example.reference, example.predicted) for example in examples]
+    if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
+        pairs = []
+    return bracket_figures(score_brackets_of_docs(pairs, conventions, spans_key))
 
 
 def bracket_figures(scores: BracketScores) -> dict[str, float | None]:

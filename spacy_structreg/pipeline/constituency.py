@@ -1,0 +1,275 @@
+"""The component that finds constituents: ``structreg_constituency``.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.pipeline.constituency_attributes import register_attributes
+from spacy_structreg.pipeline.constituency_documents import (
+    SPANS_KEY,
+    Phrase,
+    constituency_sentences,
+    read_phrases,
+    write_phrases,
+)
+from spacy_structreg.pipeline.tree_pipe import (
+    ROOT_LABEL,
+    SPACE_LABEL,
+    Attribute,
+    Sentences,
+    TreePipe,
+    write_heads,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.constituents import ConstituencySentence
+
+FACTORY: Final = "structreg_constituency"
+ARCHITECTURE: Final = "spacy_structreg.ConstituencyParser.v1"
+
+Dependencies: TypeAlias = Literal["parser", "ctb", "ptb"]
+
+
+class Part(NamedTuple):
+    """A part of a Doc that gets one tree.
+
+    start, end: its first token, and the first after it. places: the tokens that are words.
+    tree: over the words; None if there are none.
+    """
+
+    start: int
+    end: int
+    places: list[int]
+    tree: ConstituencySentence | None
+
+
+@Language.factory(
+    FACTORY,
+    assigns=["doc.spans", "token.head", "token.dep", "token.is_sent_start", "doc.sents"],
+    default_config={
+        "model": {"@architectures": ARCHITECTURE},
+        "attribute": "tag",
+        "sentences": "doc",
+        "overwrite": False,
+        "spans_key": SPANS_KEY,
+        "dependencies": None,
+        "extension_prefix": "",
+        "scorer": {"@scorers": "spacy_structreg.constituency_scorer.v1"},
+    },
+    default_score_weights={"brackets_f": 1.0, "brackets_p": 0.0, "brackets_r": 0.0},
+)
+def create_constituency(
+    nlp: Language,
+    name: str,
+    *,
+    model: Model[Any, Any],
+    attribute: Attribute,
+    sentences: Sentences,
+    overwrite: bool,
+    spans_key: str,
+    dependencies: Dependencies | None,
+    extension_prefix: str,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> StructregConstituency:
+    """Make the component ``structreg_constituency``; settings as of `StructregConstituency`."""
+    return StructregConstituency(
+        nlp.vocab,
+        model,
+        name,
+        attribute=attribute,
+        sentences=sentences,
+        overwrite=overwrite,
+        spans_key=spans_key,
+        dependencies=dependencies,
+        extension_prefix=extension_prefix,
+        scorer=scorer,
+    )
+
+
+class StructregConstituency(TreePipe):
+    """Puts the constituents of each sentence into a span group, from words and their tags.
+
+    vocab, model, name: as of `EstimatorPipe`; the model is from
+        ``spacy_structreg.ConstituencyParser.v1``.
+    attribute, sentences: as of `TreePipe`.
+    overwrite: parse all anew. If not, constituents that are in the span group stay, and the others
+        are found to fit them; those without a label get one. ValueError if no tree has them.
+    spans_key: of the span group, which is described in `constituency_documents`.
+    dependencies: write heads as well, with the label ``dep`` or ``ROOT``: those of the head words
+        that the model has found, ``"parser"``, or of those that head rules find in its trees,
+        ``"ctb"`` or ``"ptb"``; None for no heads.
+    extension_prefix: of the names of the attributes that are registered (`register_attributes`).
+    scorer: see `constituency_scorer`.
+
+    A constituent begins and ends with a word: white space is not shown to the model. In a Doc
+    without heads, a sentence starts where a tree does. The model learns from the trees of the
+    reference, sentence by sentence, with the tags of the predicted side, as it will see them; a
+    sentence is left out if it has other words there. Until the model is trained nothing is written.
+    Raises ValueError for other settings, a model that is not ours, or attributes whose names are
+    taken.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = FACTORY,
+        *,
+        attribute: Attribute = "tag",
+        sentences: Sentences = "doc",
+        overwrite: bool = False,
+        spans_key: str = SPANS_KEY,
+        dependencies: Dependencies | None = None,
+        extension_prefix: str = "",
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        if dependencies not in (None, "parser", "ctb", "ptb"):
+            raise ValueError(
+                f"dependencies of the pipe {name!r} is {dependencies!r}; choose 'parser', 'ctb', "
+                "'ptb' or None"
+            )
+        super().__init__(
+            vocab,
+            model,
+            name,
+            architecture=ARCHITECTURE,
+            attribute=attribute,
+            sentences=sentences,
+            overwrite=overwrite,
+            scorer=scorer,
+            cfg={"spans_key": spans_key},
+        )
+        register_attributes(extension_prefix, spans_key)
+        self.spans_key = spans_key
+        self.dependencies: Dependencies | None = dependencies
+        self.extension_prefix = extension_prefix
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def predict(self, docs: Iterable[Doc]) -> list[list[Part] | None]:
+        """The trees of each Doc; None for all if the model is untrained."""
+        docs = list(docs)
+        if not self.estimator.is_trained:
+            return [None] * len(docs)
+        bounds = [list(self._spans(doc)) for doc in docs]
+        places = [
+            [[i for i in range(*bound) if not doc[i].text.isspace()] for bound in of_doc]
+            for doc, of_doc in zip(docs, bounds, strict=True)
+        ]
+        found = self.estimator.predict_stream(
+            (
+                self._sentence(doc, words)
+                for doc, of_doc in zip(docs, places, strict=True)
+                for words in of_doc
+                if words
+            ),
+            given=None if self.overwrite else self._given(docs, places),
+        )
+        return [
+            [
+                Part(*bound, words, next(found) if words else None)
+                for bound, words in zip(*of_doc, strict=True)
+            ]
+            for of_doc in zip(bounds, places, strict=True)
+        ]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[list[Part] | None]) -> None:
+        """Write the trees of each Doc. scores: from `predict`."""
+        for doc, parts in zip(docs, scores, strict=True):
+            if parts is None:
+                continue
+            write_phrases(
+                doc, (phrase for part in parts for phrase in _phrases(part)), self.spans_key
+            )
+            if self.dependencies is not None:
+                self._write_heads(doc, parts)
+            elif not doc.has_annotation("DEP"):
+                starts = {part.start for part in parts}
+                for token in doc:
+                    token.is_sent_start = token.i in starts
+
+    def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
+        for span in doc.spans.get(self.spans_key, ()):
+            yield span.start, span.end - 1
+
+    def _sentence(self, doc: Doc, places: Sequence[int]) -> tuple[list[str], list[str]]:
+        tokens = [doc[i] for i in places]
+        return ["".join(token.text.split()) for token in tokens], list(map(self._tag, tokens))
+
+    def _given(
+        self, docs: Iterable[Doc], places: Iterable[list[list[int]]]
+    ) -> Iterator[list[tuple[int, int, str | None]] | None]:
+        """Of each part that has words, the constituents that its Doc has."""
+        for doc, of_doc in zip(docs, places, strict=True):
+            phrases = read_phrases(doc, self.spans_key) or []
+            at = start = 0
+            for words in filter(None, of_doc):
+                end = start + len(words)
+                given: list[tuple[int, int, str | None]] = []
+                while at < len(phrases) and phrases[at].begin < end:
+                    phrase = phrases[at]
+                    if phrase.end > end:
+                        raise ValueError(
+                            f"the pipe {self.name!r} cannot keep {phrase.label or 'a constituent'} "
+                            f"in doc.spans[{self.spans_key!r}], which goes beyond the sentence "
+                            f"{doc[words[0] : words[-1] + 1].text!r:.60}"
+                        )
+                    given.append((phrase.begin - start, phrase.end - start, phrase.label or None))
+                    at += 1
+                yield given or None
+                start = end
+
+    def _write_heads(self, doc: Doc, parts: Sequence[Part]) -> None:
+        from spacy_structreg.estimators.parse_queries import heads_of_all
+
+        heads: list[int] = []
+        for part in parts:
+            within = [place - part.start for place in part.places]
+            of_words = [] if part.tree is None else self._heads(part.tree)
+            for head in heads_of_all(of_words, within, part.end - part.start):
+                heads.append(ROOT if head == ROOT else part.start + head)
+        if heads:
+            labels = [ROOT_LABEL if head == ROOT else SPACE_LABEL for head in heads]
+            write_heads(doc, heads, labels)
+
+    def _heads(self, tree: ConstituencySentence) -> Sequence[int]:
+        from spacy_structreg.corpora.head_rules import head_rules
+
+        if self.dependencies is None or self.dependencies == "parser":
+            return tree.heads()
+        return tree.with_heads(head_rules(self.dependencies)).heads()
+
+    # Training ------------------------------------------------------------------------------------
+
+    def _gold_sentences(
+        self, doc: Doc, tags: Sequence[str]
+    ) -> list[tuple[int, ConstituencySentence | None]]:
+        return constituency_sentences(doc, self.spans_key, tags=tags)
+
+    def _left_out(self) -> str:
+        return "have no tree, or not the words that are predicted,"
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            **super()._settings(),
+            "spans_key": self.spans_key,
+            "dependencies": self.dependencies,
+            "extension_prefix": self.extension_prefix,
+        }
+
+
+def _phrases(part: Part) -> Iterator[Phrase]:
+    """The constituents of a part, over the tokens of its Doc."""
+    for each in part.tree.constituents if part.tree is not None else ():
+        last = part.places[each.end - 1]
+        yield Phrase(each.label, part.places[each.begin], last + 1, part.places[each.head])

@@ -1,0 +1,482 @@
+"""The component that finds constituents: what it learns from Docs, what it writes, its files."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens.underscore import Underscore
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Linear
+
+from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+from spacy_structreg.pipeline.constituency import StructregConstituency
+from spacy_structreg.pipeline.constituency_documents import Phrase, read_phrases, write_phrases
+from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+
+TREES = """
+(IP (NP (PN 我)) (VP (VV 看) (NP (NN 书))) (PU 。))
+(IP (NP (PN 他)) (VP (VV 写) (NP (NN 字))) (PU 。))
+(IP (NP (ADJP (JJ 小)) (NP (NR 王))) (VP (VV 看) (NP (NN 字))))
+(IP (NP (ADJP (JJ 旧)) (NP (NN 书))) (VP (ADVP (AD 很)) (VP (VA 好))) (PU ！))
+"""
+
+
+def read(text: str) -> list[ConstituencySentence]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trees.bracket"
+        path.write_text(text, "utf-8")
+        return list(constituency_sentences(path, "ctb"))
+
+
+GOLD = read(TREES)
+
+
+@pytest.fixture(autouse=True)
+def extensions() -> Iterator[None]:
+    """Each test begins without extensions, and leaves those that there were."""
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
+def new_doc(vocab: Vocab, words: Sequence[str], **annotation: Any) -> Doc:
+    return Doc(vocab, words=list(words), spaces=[False] * len(words), **annotation)
+
+
+def tagged_doc(vocab: Vocab, *trees: ConstituencySentence, **annotation: Any) -> Doc:
+    """A Doc of one sentence after the other."""
+    words = [word for tree in trees for word in tree.words]
+    tags = [tag for tree in trees for tag in tree.tags]
+    return new_doc(vocab, words, tags=tags, **annotation)
+
+
+def phrases(*trees: ConstituencySentence) -> list[Phrase]:
+    found = []
+    start = 0
+    for tree in trees:
+        for each in tree.constituents:
+            found.append(
+                Phrase(each.label, start + each.begin, start + each.end, start + each.head)
+            )
+        start += len(tree.words)
+    return found
+
+
+def gold_doc(vocab: Vocab, *trees: ConstituencySentence, key: str = "constituents") -> Doc:
+    doc = tagged_doc(vocab, *trees, sent_starts=starts(*trees))
+    write_phrases(doc, phrases(*trees), key)
+    return doc
+
+
+def starts(*trees: ConstituencySentence) -> list[bool]:
+    return [i == 0 for tree in trees for i, _ in enumerate(tree.words)]
+
+
+def examples(nlp: Language) -> list[Example]:
+    key = nlp.get_pipe("constituency").spans_key
+    return [
+        Example(tagged_doc(nlp.vocab, tree), gold_doc(nlp.vocab, tree, key=key)) for tree in GOLD
+    ]
+
+
+def untrained(model: dict[str, Any] | None = None, **settings: Any) -> Language:
+    nlp = spacy.blank("zh")
+    architecture = {"@architectures": "spacy_structreg.ConstituencyParser.v1", "seed": 1}
+    config = {"model": {**architecture, **(model or {})}, **settings}
+    nlp.add_pipe("structreg_constituency", name="constituency", config=config)
+    return nlp
+
+
+def trained(passes: int = 8, **settings: Any) -> Language:
+    nlp = untrained(**settings)
+    gold = examples(nlp)
+    nlp.initialize(lambda: gold)
+    for _ in range(passes):
+        nlp.update(gold)
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    """A trained pipeline that no test changes."""
+    return trained()
+
+
+# What is written ----------------------------------------------------------------------------------
+
+
+def test_trees_are_those_that_were_learnt(nlp: Language) -> None:
+    for tree in GOLD:
+        doc = nlp(tagged_doc(nlp.vocab, tree))
+        assert read_phrases(doc) == phrases(tree)
+        assert not doc.has_annotation("DEP")
+        assert [token.is_sent_start for token in doc] == starts(tree)
+    assert nlp.get_pipe("constituency").labels == ("ADJP", "ADVP", "IP", "NP", "VP")
+
+
+def test_attributes_lead_through_the_trees() -> None:
+    nlp = trained()
+    doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
+    (sentence,) = doc.sents
+    assert sentence._.labels == ("IP",)
+    assert sentence._.parse_string == TREES.split("\n")[1]
+    assert [span.text for span in sentence._.children] == ["我", "看书", "。"]
+    assert doc[2]._.parent.text == "看书"
+    assert sum(1 for _ in doc._.constituents) == 6
+    # Made once more, they are the same.
+    untrained()
+    trees = trained(extension_prefix="tree_", spans_key="trees")
+    doc = trees(tagged_doc(trees.vocab, GOLD[0]))
+    assert doc[:]._.tree_labels == (doc.spans["trees"][0].label_,) == ("IP",)
+
+
+def test_attributes_that_are_taken() -> None:
+    Span.set_extension("labels", default=None)
+    with pytest.raises(ValueError, match="labels is taken by another extension; set extension_pre"):
+        untrained()
+    assert untrained(extension_prefix="tree_").get_pipe("constituency")
+
+
+def test_streams_and_empty_docs(nlp: Language) -> None:
+    docs = [tagged_doc(nlp.vocab, tree) for tree in GOLD]
+    docs[2:2] = [new_doc(nlp.vocab, []), new_doc(nlp.vocab, ["\n", " "])]
+    found = list(nlp.pipe(docs, batch_size=2))
+    assert [read_phrases(doc) for doc in found if doc.text.strip()] == list(map(phrases, GOLD))
+    assert [read_phrases(doc) for doc in found if not doc.text.strip()] == [[], []]
+    # A Doc may come twice.
+    assert [read_phrases(doc) for doc in nlp.pipe([docs[0], docs[0]])] == [phrases(GOLD[0])] * 2
+
+
+def test_processes(nlp: Language) -> None:
+    docs = [tagged_doc(nlp.vocab, tree) for tree in GOLD]
+    found = nlp.pipe(docs, n_process=2, batch_size=1)
+    assert [read_phrases(doc) for doc in found] == list(map(phrases, GOLD))
+
+
+def test_white_space_is_not_shown(nlp: Language) -> None:
+    words = [" ", "我", "\n\n", "看", " ", "书", "。", " "]
+    tags = ["_SP", "PN", "_SP", "VV", "_SP", "NN", "PU", "_SP"]
+    doc = nlp(new_doc(nlp.vocab, words, tags=tags))
+    assert read_phrases(doc) == phrases(GOLD[0])
+    group = doc.spans["constituents"]
+    assert [(span.label_, span.start, span.end) for span in group] == [
+        *(("IP", 1, 7), ("NP", 1, 2), ("VP", 3, 6), ("NP", 5, 6)),
+    ]
+    assert group.attrs["heads"] == [3, 1, 3, 5]
+    assert [sentence.text for sentence in doc.sents] == [doc.text]
+
+
+def test_white_space_within_words_is_not_shown() -> None:
+    nlp = trained()
+    words = ["\u3000我", "看", "书 ", "。\n"]
+    assert read_phrases(nlp(new_doc(nlp.vocab, words, tags=GOLD[0].tags))) == phrases(GOLD[0])
+
+
+def test_sentences_of_the_doc(nlp: Language) -> None:
+    pair = GOLD[0], GOLD[3]
+    doc = nlp(tagged_doc(nlp.vocab, *pair, sent_starts=starts(*pair)))
+    assert read_phrases(doc) == phrases(*pair)
+    assert [token.is_sent_start for token in doc] == starts(*pair)
+    # A Doc that knows of no sentences is one.
+    whole = nlp(tagged_doc(nlp.vocab, *pair))
+    assert len(list(whole.sents)) == 1
+    assert len(whole.spans["constituents"][0]) == 9
+
+
+def test_sentences_by_punctuation() -> None:
+    nlp = trained(sentences="punctuation")
+    trees = GOLD[0], GOLD[3], GOLD[1]
+    doc = nlp(tagged_doc(nlp.vocab, *trees))
+    assert read_phrases(doc) == phrases(*trees)
+    assert [sentence.start for sentence in doc.sents] == [0, 4, 9]
+    # Sentences that are known are cut, not joined.
+    doc = nlp(tagged_doc(nlp.vocab, *trees, sent_starts=[i in (0, 2) for i in range(13)]))
+    assert [sentence.start for sentence in doc.sents] == [0, 2, 4, 9]
+    # Those of heads are left to the heads.
+    heads = {"heads": [0] * 13, "deps": ["ROOT", *["dep"] * 12]}
+    doc = nlp(tagged_doc(nlp.vocab, *trees, **heads))
+    assert read_phrases(doc) == phrases(*trees)
+    assert len(list(doc.sents)) == 1
+
+
+@pytest.mark.parametrize("sentences", ["doc", "punctuation"])
+def test_what_is_there_stays(sentences: str) -> None:
+    nlp = trained(sentences=sentences)
+    # 看书。 is to be a phrase, and 我看 is none then.
+    doc = tagged_doc(nlp.vocab, GOLD[0])
+    doc.spans["constituents"] = [Span(doc, 1, 4, label="NP"), Span(doc, 3, 4)]
+    found = read_phrases(nlp(doc))
+    assert found is not None
+    assert ("NP", 1, 4) in [phrase[:3] for phrase in found]
+    # One without a label gets one.
+    assert all(phrase.label for phrase in found if phrase[1:3] == (3, 4))
+    assert [phrase[1:3] for phrase in found].count((3, 4)) >= 1
+    # Of trees that are whole, all stays as it is, and they are no worse for white space.
+    for tree in GOLD:
+        once = nlp(tagged_doc(nlp.vocab, tree))
+        assert read_phrases(nlp(once)) == phrases(tree)
+    again = trained(sentences=sentences, overwrite=True)
+    other = tagged_doc(again.vocab, GOLD[0])
+    other.spans["constituents"] = [Span(other, 1, 4, label="NP")]
+    assert read_phrases(again(other)) == phrases(GOLD[0])
+
+
+def test_what_cannot_stay() -> None:
+    nlp = trained()
+    doc = tagged_doc(nlp.vocab, GOLD[0])
+    doc.spans["constituents"] = [Span(doc, 0, 2, label="NP"), Span(doc, 1, 3, label="NP")]
+    with pytest.raises(ValueError, match="that are given over the words 0 to 1 and 1 to 2 overlap"):
+        nlp(doc)
+    pair = GOLD[0], GOLD[3]
+    doc = tagged_doc(nlp.vocab, *pair, sent_starts=starts(*pair))
+    doc.spans["constituents"] = [Span(doc, 2, 6, label="NP")]
+    with pytest.raises(
+        ValueError, match=r"cannot keep NP in .* goes beyond the sentence '我看书。'"
+    ):
+        nlp(doc)
+
+
+def test_constituents_that_are_there_are_not_cut() -> None:
+    nlp = trained(sentences="punctuation")
+    doc = tagged_doc(nlp.vocab, GOLD[0], GOLD[3], GOLD[1])
+    doc.spans["constituents"] = [Span(doc, 2, 6, label="NP")]
+    doc = nlp(doc)
+    assert [sentence.start for sentence in doc.sents] == [0, 9]
+    assert [len(span) for span in doc.spans["constituents"] if span.label_ == "IP"][:1] == [9]
+
+
+@pytest.mark.parametrize("dependencies", ["parser", "ctb", "ptb"])
+def test_dependencies(dependencies: str) -> None:
+    nlp = trained(dependencies=dependencies, sentences="punctuation")
+    pair = GOLD[0], GOLD[3]
+    doc = nlp(tagged_doc(nlp.vocab, *pair))
+    # The rules of the Penn Treebank know no IP, VV and PU: its last part is the head of IP.
+    heads = {"ptb": [3, 2, 3, 3, 5, 8, 7, 8, 8]}.get(dependencies, [1, 1, 1, 1, 5, 7, 7, 7, 7])
+    assert [token.head.i for token in doc] == heads
+    assert [token.dep_ for token in doc] == [
+        "ROOT" if head == i else "dep" for i, head in enumerate(heads)
+    ]
+    assert [sentence.start for sentence in doc.sents] == [0, 4]
+    assert doc.spans["constituents"].attrs["heads"] == [phrase.head for phrase in phrases(*pair)]
+
+
+def test_white_space_hangs_on_the_token_before_it() -> None:
+    nlp = trained(dependencies="parser")
+    words = [" ", "我", "\n\n", "看", "书", "。", " "]
+    doc = nlp(new_doc(nlp.vocab, words, tags=["_SP", "PN", "_SP", "VV", "NN", "PU", "_SP"]))
+    assert [(token.head.i, token.dep_) for token in doc] == [
+        *((1, "dep"), (3, "dep"), (1, "dep"), (3, "ROOT")),
+        *((3, "dep"), (3, "dep"), (5, "dep")),
+    ]
+    blank = nlp(new_doc(nlp.vocab, [" ", "\n"]))
+    assert [(token.head.i, token.dep_) for token in blank] == [(0, "ROOT"), (0, "dep")]
+    assert len(nlp(new_doc(nlp.vocab, []))) == 0
+
+
+def test_an_untrained_parser_writes_nothing() -> None:
+    nlp = untrained(dependencies="parser")
+    nlp.initialize()
+    doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
+    assert not doc.spans
+    assert not doc.has_annotation("DEP")
+    assert not doc.has_annotation("SENT_START")
+    assert nlp.get_pipe("constituency").labels == ()
+
+
+def test_universal_tags_can_be_looked_at() -> None:
+    """Words that the model has never seen, so that the tags alone can tell."""
+    universal = {"PN": "PRON", "VV": "VERB", "NN": "NOUN", "PU": "PUNCT", "JJ": "ADJ"}
+    universal |= {"NR": "PROPN", "AD": "ADV", "VA": "VERB"}
+    nlp = untrained(attribute="pos")
+    gold = []
+    for tree in GOLD:
+        pos = [universal[tag] for tag in tree.tags]
+        gold.append(Example(new_doc(nlp.vocab, tree.words, pos=pos), gold_doc(nlp.vocab, tree)))
+    nlp.initialize(lambda: gold)
+    for _ in range(8):
+        nlp.update(gold)
+    pos = [universal[tag] for tag in GOLD[0].tags]
+    doc = nlp(new_doc(nlp.vocab, ["你", "找", "猫", "？"], pos=pos))
+    assert read_phrases(doc) == phrases(GOLD[0])
+    assert doc[:]._.parse_string.startswith("(IP (NP (PRON 你)) (VP (VERB 找)")
+
+
+# Training -----------------------------------------------------------------------------------------
+
+
+def test_training_is_that_of_the_estimator() -> None:
+    nlp = trained(passes=3)
+    parser = ConstituencyParser(seed=1)
+    parser.prepare(GOLD)
+    for _ in range(3):
+        parser.partial_fit(GOLD)
+    assert nlp.get_pipe("constituency").to_bytes() == parser.to_bytes()
+
+
+def test_the_loss_is_what_was_wrong() -> None:
+    nlp = untrained()
+    gold = examples(nlp)
+    nlp.initialize(lambda: gold)
+    losses = [nlp.update(gold, losses={})["constituency"] for _ in range(8)]
+    assert losses[0] > 0
+    assert losses[-1] == 0
+
+
+def test_each_gold_sentence_is_learnt_by_itself() -> None:
+    nlp = untrained()
+    gold = Example(tagged_doc(nlp.vocab, *GOLD), gold_doc(nlp.vocab, *GOLD))
+    assert nlp.get_pipe("constituency").gold(gold) == (GOLD, 0)
+    # Also where the reference knows of no sentences.
+    reference = tagged_doc(nlp.vocab, *GOLD)
+    write_phrases(reference, phrases(*GOLD))
+    gold = Example(tagged_doc(nlp.vocab, *GOLD), reference)
+    assert nlp.get_pipe("constituency").gold(gold) == (GOLD, 0)
+
+
+def test_tags_are_those_of_the_predicted_side() -> None:
+    nlp = untrained()
+    reference = gold_doc(nlp.vocab, GOLD[0])
+    predicted = new_doc(nlp.vocab, GOLD[0].words, tags=["X", "Y", "", "Z"])
+    pipe = nlp.get_pipe("constituency")
+    (sentence,), _ = pipe.gold(Example(predicted, reference))
+    assert sentence.tags == ("X", "Y", "", "Z")
+    # They may change from pass to pass: what was compiled by the old ones is not used then.
+    nlp.initialize(lambda: [Example(predicted, reference)])
+    first = pipe._compile(Example(predicted, reference))
+    assert pipe._compile(Example(predicted, reference))[0] is first[0]
+    assert pipe._compile(Example(tagged_doc(nlp.vocab, GOLD[0]), reference))[0] is not first[0]
+
+
+def test_sentences_that_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    nlp = untrained()
+    # Of four sentences, one has other words in prediction, and one has no tree.
+    reference = tagged_doc(nlp.vocab, *GOLD, sent_starts=starts(*GOLD))
+    write_phrases(reference, [p for p in phrases(*GOLD) if not 4 <= p.begin < 8])
+    words = ["我", "看书", "。", *[word for tree in GOLD[1:] for word in tree.words]]
+    predicted = new_doc(nlp.vocab, words, tags=["T"] * len(words))
+    kept, n_others = nlp.get_pipe("constituency").gold(Example(predicted, reference))
+    assert [sentence.words for sentence in kept] == [tree.words for tree in GOLD[2:]]
+    assert n_others == 2
+    nlp.initialize(lambda: [Example(predicted, reference)])
+    assert "2 of 4 training sentences have no tree, or not the words" in caplog.text
+
+
+def test_groups_without_heads_are_not_learnt_from() -> None:
+    nlp = untrained()
+    reference = gold_doc(nlp.vocab, GOLD[0])
+    reference.spans["constituents"].attrs.clear()
+    with pytest.raises(ValueError, match="has no head; give the index of the token in"):
+        nlp.initialize(lambda: [Example(tagged_doc(nlp.vocab, GOLD[0]), reference)])
+
+
+def test_a_corpus_without_tags_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    nlp = untrained()
+    gold = [Example(new_doc(nlp.vocab, GOLD[0].words), gold_doc(nlp.vocab, GOLD[0]))]
+    nlp.initialize(lambda: gold)
+    assert "no word of the training corpus has a tag" in caplog.text
+
+
+def test_initialize_keeps_trained_weights() -> None:
+    nlp = trained(passes=2)
+    before = nlp.get_pipe("constituency").to_bytes()
+    nlp.initialize()
+    nlp.initialize(lambda: examples(nlp)[:1])
+    assert nlp.get_pipe("constituency").to_bytes() == before
+
+
+def test_labels_of_a_streamed_corpus() -> None:
+    nlp = untrained()
+    gold = examples(nlp)
+    nlp.get_pipe("constituency").initialize(lambda: gold[:1], nlp=nlp)
+    with pytest.raises(ValueError, match=r"'constituency' cannot learn from a Doc: .*ADJP"):
+        nlp.update(gold[2:3])
+    whole = trained(passes=1).get_pipe("constituency").label_data
+    other = untrained()
+    gold = examples(other)
+    other.get_pipe("constituency").initialize(lambda: gold[:1], nlp=other, labels=whole)
+    other.update(gold)
+    assert other.get_pipe("constituency").labels == whole
+
+
+def test_settings_that_are_refused() -> None:
+    model = untrained().get_pipe("constituency").model
+    for settings, message in (
+        ({"attribute": "both"}, "choose 'tag' or 'pos'"),
+        ({"sentences": "none"}, "choose 'doc' or 'punctuation'"),
+        ({"dependencies": "ud"}, "dependencies of the pipe 'c' is 'ud'; choose 'parser', 'ctb', "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            StructregConstituency(Vocab(), model, "c", **settings)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"'c' is 'linear', none of .*Constituency"):
+        StructregConstituency(Vocab(), Linear(), "c")
+
+
+def test_the_component_scores_what_it_writes() -> None:
+    nlp = trained()
+    figures = nlp.evaluate(examples(nlp))
+    assert figures["brackets_f"] == figures["brackets_complete"] == figures["head_acc"] == 1.0
+    assert nlp.config["training"]["score_weights"]["brackets_f"] == 1.0
+    other = trained(spans_key="trees", extension_prefix="tree_")
+    assert other.evaluate(examples(other))["brackets_f"] == 1.0
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path / "pipeline")
+    folder = tmp_path / "pipeline" / "constituency"
+    assert [path.name for path in folder.iterdir()] == [MODEL_FILE]
+    loaded = ConstituencyParser.load(folder / MODEL_FILE)
+    assert loaded.predict(list(GOLD[0].words), list(GOLD[0].tags)).heads() == (1, ROOT, 1, 1)
+    sourced = spacy.blank("zh", vocab=nlp.vocab)
+    sourced.add_pipe("constituency", source=nlp)
+    for other in (
+        spacy.load(tmp_path / "pipeline"),
+        untrained().from_bytes(nlp.to_bytes()),
+        sourced,
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        doc = other(tagged_doc(other.vocab, GOLD[3]))
+        assert read_phrases(doc) == phrases(GOLD[3])
+        assert other.get_pipe("constituency").labels == nlp.get_pipe("constituency").labels
+    twin = nlp.get_pipe("constituency").model.copy()
+    assert twin.to_bytes() == nlp.get_pipe("constituency").model.to_bytes()
+
+
+def test_settings_travel_with_pickles() -> None:
+    settings: dict[str, Any] = {
+        "attribute": "pos",
+        "sentences": "punctuation",
+        "overwrite": True,
+        "spans_key": "trees",
+        "dependencies": "ctb",
+        "extension_prefix": "tree_",
+    }
+    pipe = pickle.loads(pickle.dumps(untrained(**settings).get_pipe("constituency")))
+    assert {name: getattr(pipe, name) for name in settings} == settings
+    assert pipe.cfg == {"spans_key": "trees"}
+
+
+def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
+    untrained().to_disk(tmp_path)
+    assert [path.name for path in (tmp_path / "constituency").iterdir()] == [UNTRAINED_MARK]
+    assert not spacy.load(tmp_path).get_pipe("constituency").estimator.is_trained
+
+
+def test_parsed_docs_are_saved(nlp: Language) -> None:
+    docs = [nlp(tagged_doc(nlp.vocab, tree)) for tree in GOLD]
+    found = DocBin().from_bytes(DocBin(docs=docs).to_bytes()).get_docs(Vocab())
+    assert [read_phrases(doc) for doc in found] == list(map(phrases, GOLD))
