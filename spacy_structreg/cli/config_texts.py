@@ -6,6 +6,7 @@ from typing import Final
 
 __all__ = [
     "JOINT_SCORES",
+    "PIPELINE_OF_CONSTITUENCY",
     "PIPELINE_OF_PARSER",
     "PIPELINE_OF_TAGGER",
     "PIPELINE_OF_TOKENIZER",
@@ -359,6 +360,59 @@ dep_las_per_type = null
 <other_scores>
 """
 
+ABOUT_CONSTITUENCY: Final = """\
+# Training of a constituency parser. Settings are explained where they stand; the others are spaCy's
+# own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+CONSTITUENCY: Final = """\
+[components.constituency]
+factory = "structreg_constituency"
+# Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
+attribute = "tag"
+# What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
+# of none; "punctuation", these cut behind 。！？!?… and at line breaks.
+sentences = <sentences>
+# Parse anew what is parsed already; false keeps constituents that are there, and finds the others.
+overwrite = false
+# The span group that holds the constituents, here and in the corpora.
+spans_key = "constituents"
+# Write heads as well: those of the head words that the model finds, "parser", or of those that head
+# rules find in its trees, "ctb" or "ptb"; null for no heads.
+dependencies = null
+# What the names of the attributes begin with: with "tree_", span._.labels is span._.tree_labels.
+extension_prefix = ""
+
+[components.constituency.scorer]
+@scorers = "spacy_structreg.constituency_scorer.v1"
+# What counts: "collins", as EVALB does with COLLINS.prm; "plain", all constituents and all words;
+# "no_pu", without the punctuation of the Chinese Treebank.
+conventions = "collins"
+
+[components.constituency.model]
+@architectures = "spacy_structreg.ConstituencyParser.v1"
+# The features: the name of a table, or templates of one's own; null for the usual table.
+templates = null
+# Let full-width letters, digits and punctuation look like half-width ones to the model.
+half_width = true
+# How many states are kept, in training and in prediction: the more, the better and the slower.
+beam = 16
+# Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; null for
+# "max_violation", and for "every" with beam = 1.
+update = null
+"""
+
+CONSTITUENCY_SCORES: Final = """\
+# What counts as the best model: F of brackets.
+[training.score_weights]
+brackets_f = 1.0
+brackets_p = 0.0
+brackets_r = 0.0
+<other_scores>
+"""
+
 PIPELINE_OF_TOKENIZER: Final = (
     *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<prune>", SEED, LEARNING, VECTORS),
     *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
@@ -377,3 +431,9 @@ PIPELINE_OF_PARSER: Final = (
     *(CORPORA, TRAINING, PARSER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
 )
 """The same for a parser."""
+
+PIPELINE_OF_CONSTITUENCY: Final = (
+    *(ABOUT_CONSTITUENCY, PATHS, NLP, "<tokenizer_block>", VECTORS, "<sources>", CONSTITUENCY),
+    *(SEED, LEARNING, CORPORA, TRAINING, CONSTITUENCY_SCORES, INITIALIZE, "<tokenizer_arguments>"),
+)
+"""The same for a constituency parser."""

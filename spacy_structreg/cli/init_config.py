@@ -57,6 +57,7 @@ class Task(str, Enum):
     joint = "joint"
     tag = "tag"
     parse = "parse"
+    constituency = "constituency"
 
 
 def init_config_command(
@@ -73,7 +74,8 @@ def init_config_command(
             "--task",
             "-t",
             help="What is to be trained: segment, a tokenizer; joint, a tokenizer that tags its "
-            "words; tag, a pipe that tags given words; parse, a pipe that parses tagged words",
+            "words; tag, a pipe that tags given words; parse, a pipe that finds heads of tagged "
+            "words; constituency, a pipe that finds constituents of them",
         ),
     ],
     lang: Annotated[str, typer.Option("--lang", "-l", help="spaCy's code of the language")] = "zh",
@@ -108,8 +110,9 @@ def init_config_command(
         str | None,
         typer.Option(
             "--base",
-            help="tag, parse: folder or package of the pipeline whose tokenizer is taken over; "
-            "parse: and whose pipes tag the words, also those of the development corpus",
+            help="tag, parse, constituency: folder or package of the pipeline whose tokenizer is "
+            "taken over; of parsers, also its pipes that tag, which then tag the words of the "
+            "development corpus",
         ),
     ] = None,
     force: Annotated[
@@ -153,8 +156,8 @@ def init_config(
     tag_map: of a joint tagger, a name of `corpora.tag_maps`, or ``"none"``; None for the table that
     has the tags of `train`, if there is one.
     base: of a tagger or parser, the pipeline whose tokenizer is taken over; None for that of the
-        language. Of a parser, also its pipes that tag; without them, words of the development
-        corpus have gold tags.
+        language. Of parsers, also its pipes that tag; without them, words of the development corpus
+        have gold tags.
 
     Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without the
     tags or trees that are to be learnt, and as `read_sentences` for the training corpus; OSError if
@@ -168,19 +171,21 @@ def init_config(
         raise ValueError(
             f"spaCy has no language {lang!r}; choose one of its codes, such as zh"
         ) from error
-    of_words = task in (Task.tag, Task.parse)
+    of_words = task in (Task.tag, Task.parse, Task.constituency)
     if base is not None and not of_words:
         raise ValueError(
-            "--base is for the tasks tag and parse: the tokenizer of another task is trained"
+            "--base is for the tasks tag, parse and constituency: the tokenizer of another task is "
+            "trained"
         )
     eval_frequency, patience = EVAL_FREQUENCY, 0
     counts: Counter[str] = Counter()
-    n_trees = 0
+    n_trees: Counter[Task] = Counter()
     if train is not None:
         n_sentences = 0
         for sentence in read_sentences(train, as_trained_on(train)):
             n_sentences += 1
-            n_trees += sentence.heads is not None
+            n_trees[Task.parse] += sentence.heads is not None
+            n_trees[Task.constituency] += bool(sentence.constituents)
             counts.update(sentence.tags or [""])
         # Batches of an epoch, the last of which may be smaller.
         eval_frequency = -(-n_sentences // BATCH_SIZE)
@@ -188,8 +193,13 @@ def init_config(
     has_tags = bool(counts) and not counts[""]
     # Sentences that lack tags are left out, but some there must be.
     enough = bool(counts.keys() - {""}) if of_words else has_tags
-    if train is not None and task is Task.parse and not n_trees:
+    if train is not None and task is Task.parse and not n_trees[task]:
         raise ValueError(f"{train}: no sentence has a tree, from which the config would learn")
+    if train is not None and task is Task.constituency and not n_trees[task]:
+        raise ValueError(
+            f"{train}: no sentence has constituents, from which the config would learn; make the "
+            "file with 'convert --head-rules' from trees in brackets"
+        )
     if train is not None and not enough and (task is not Task.segment or tags):
         raise ValueError(f"{train}: not all words have tags, from which the config would learn")
     values = {
@@ -209,8 +219,11 @@ def init_config(
         values |= values_of_pipe(lang, base) | values_of_tagger(lang)
         return filled(texts.PIPELINE_OF_TAGGER, values)
     if task is Task.parse:
-        values |= values_of_pipe(lang, base) | values_of_parser(lang, base)
+        values |= values_of_pipe(lang, base) | values_of_parser("parser", lang, base)
         return filled(texts.PIPELINE_OF_PARSER, values)
+    if task is Task.constituency:
+        values |= values_of_pipe(lang, base) | values_of_parser("constituency", lang, base)
+        return filled(texts.PIPELINE_OF_CONSTITUENCY, values)
     joint = task is Task.joint
     values |= values_of_tokenizer(joint=joint, tags=joint or (has_tags if tags is None else tags))
     if joint:
@@ -311,8 +324,8 @@ def values_of_tagger(lang: str) -> dict[str, Any]:
     }
 
 
-def values_of_parser(lang: str, base: str | None) -> dict[str, Any]:
-    """What else stands in the places of a parser's config."""
+def values_of_parser(name: str, lang: str, base: str | None) -> dict[str, Any]:
+    """What else stands in the places of a parser's config. name: of its pipe."""
     from spacy_structreg.cli.pipelines import load_pipeline, tagging_pipes
     from spacy_structreg.learn.settings import Learning
 
@@ -327,11 +340,11 @@ def values_of_parser(lang: str, base: str | None) -> dict[str, Any]:
     metas = [] if nlp is None else map(nlp.get_pipe_meta, taggers)
     others = dict.fromkeys(name for meta in metas for name in meta.default_score_weights or ())
     return {
-        "pipeline": json.dumps([*taggers, "parser"]),
+        "pipeline": json.dumps([*taggers, name]),
         "sources": sources,
         "frozen": json.dumps(taggers),
         "other_scores": "".join(f"{name} = null\n" for name in others),
-        "model": "components.parser.model",
+        "model": f"components.{name}.model",
         "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
         "about_gold": ABOUT_GOLD_OF_PARSER,
         "gold": '["words", "tags"]',
