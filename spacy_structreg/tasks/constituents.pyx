@@ -72,18 +72,14 @@ MAX_UNARIES = 16
 
 cdef enum:
     QUEUE_ANCHOR     # the position of the next word
-    TOP_ANCHOR       # the head of the top of the stack,
-    TOP_CATEGORY_ANCHOR
-    TOP_CHILDREN_ANCHOR
-    TOP_BEGIN_ANCHOR
+    TOP_ANCHOR       # the head and the label of the top of the stack
     SECOND_ANCHOR
-    SECOND_CATEGORY_ANCHOR
-    SECOND_CHILDREN_ANCHOR
-    SECOND_BEGIN_ANCHOR
     THIRD_ANCHOR
-    THIRD_CATEGORY_ANCHOR
     FOURTH_ANCHOR
-    FOURTH_CATEGORY_ANCHOR
+    TOP_CHILDREN_ANCHOR
+    SECOND_CHILDREN_ANCHOR
+    TOP_BEGIN_ANCHOR
+    SECOND_BEGIN_ANCHOR
     BRACKET_ANCHOR
     N_ANCHORS
 
@@ -107,8 +103,7 @@ _NODES = {
 
 # In the order in which `find_numbers` writes them.
 _NUMBERS = {
-    "S0c": (*_TOP, <int> TOP_CATEGORY_ANCHOR), "S1c": (*_SECOND, <int> SECOND_CATEGORY_ANCHOR),
-    "S2c": (*_THIRD, <int> THIRD_CATEGORY_ANCHOR), "S3c": (*_FOURTH, <int> FOURTH_CATEGORY_ANCHOR),
+    "S0c": _TOP, "S1c": _SECOND, "S2c": _THIRD, "S3c": _FOURTH,
     "S0lc": _TOP_CHILDREN, "S0rc": _TOP_CHILDREN, "S0uc": _TOP_CHILDREN,
     "S1lc": _SECOND_CHILDREN, "S1rc": _SECOND_CHILDREN, "S1uc": _SECOND_CHILDREN,
     "bracket": (<int> BRACKET_ANCHOR,),
@@ -692,10 +687,11 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                 break
             node = &self._nodes[place]
             place = node.below
+            values[TOP_ANCHOR + i] = (
+                number_of(node.head) << 16 | <uint64_t> (node.category + 1)
+            )
             if i < 2:
-                values[TOP_ANCHOR + 4 * i] = number_of(node.head)
-                values[TOP_CATEGORY_ANCHOR + 4 * i] = <uint64_t> (node.category + 2)
-                values[TOP_CHILDREN_ANCHOR + 4 * i] = mixed(
+                values[TOP_CHILDREN_ANCHOR + i] = mixed(
                     mixed(
                         0,
                         number_of(node.first_head) << 32 | number_of(node.second_head),
@@ -703,10 +699,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                     <uint64_t> (node.first_category + 1) << 16
                     | <uint64_t> (node.second_category + 1),
                 )
-                values[TOP_BEGIN_ANCHOR + 4 * i] = number_of(node.begin)
-            else:
-                values[THIRD_ANCHOR + 2 * (i - 2)] = number_of(node.head)
-                values[THIRD_CATEGORY_ANCHOR + 2 * (i - 2)] = <uint64_t> (node.category + 2)
+                values[TOP_BEGIN_ANCHOR + i] = number_of(node.begin)
         values[BRACKET_ANCHOR] = self._bracket(at)
 
     cdef uint64_t _bracket(self, const ConstituentState* at) noexcept nogil:
