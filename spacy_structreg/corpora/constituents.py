@@ -64,7 +64,7 @@ class ConstituencySentence:
 
     words, tags: one tag a word; a tag may be empty where there is none.
     constituents: the phrases of the tree, in pre-order. The first covers all words; a sentence of
-        one word may have none.
+        one word, white space aside, may have none.
 
     Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
     numbers of words and tags that differ, and for constituents that make no tree, or whose heads
@@ -85,7 +85,7 @@ class ConstituencySentence:
             )
         if "" in self.words:
             raise ValueError(f"{self._name()}: word {self.words.index('')} is empty; leave it out")
-        if not self.constituents and n_words > 1:
+        if not self.constituents and sum(1 for word in self.words if word.strip()) > 1:
             raise ValueError(f"{self._name()}: no constituent covers all of its {n_words} words")
         for constituent, parent in zip(self.constituents, self.parents(), strict=True):
             self._check(constituent, None if parent is None else self.constituents[parent])
