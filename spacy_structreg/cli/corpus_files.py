@@ -34,9 +34,9 @@ __all__ = [
 
 FORMATS_HELP = (
     "segmented: one sentence a line, words separated by white space; brackets: trees of the "
-    "Chinese Treebank; conllu: Universal Dependencies; pfr: word/tag, as the People's Daily has "
-    "it; tagged: word_TAG; sighan: a file, or with --part the folder or zip archive, of SIGHAN "
-    "2005; spacy: Docs; auto: look at the file"
+    "Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: Universal "
+    "Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; sighan: a file, "
+    "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs; auto: look at the file"
 )
 PART_HELP = "Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."
 COMPOUNDS_HELP = "PFR: take bracketed compounds as their parts, or merged into one word"
@@ -69,6 +69,7 @@ class CorpusFormat(str, Enum):
     auto = "auto"
     segmented = "segmented"
     brackets = "brackets"
+    sinica = "sinica"
     conllu = "conllu"
     pfr = "pfr"
     tagged = "tagged"
@@ -195,6 +196,10 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
         yield from read_treebank(path, options)
     elif format is CorpusFormat.pfr:
         yield from read_paragraphs(path, options)
+    elif format is CorpusFormat.sinica:
+        from spacy_structreg.corpora.sinica import sinica_sentences
+
+        yield from map(sentence_of_tree, sinica_sentences(path, encoding=options.encoding))
     elif format is CorpusFormat.brackets and options.head_rules is not None:
         yield from read_trees(path, options.head_rules, options.encoding)
     elif format in (CorpusFormat.brackets, CorpusFormat.tagged):

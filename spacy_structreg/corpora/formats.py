@@ -16,7 +16,9 @@ from spacy_structreg.corpora.sighan import list_sighan
 
 __all__ = ["CorpusFormat", "check_raw_file", "check_raw_lines", "guess_format"]
 
-CorpusFormat: TypeAlias = Literal["segmented", "brackets", "conllu", "pfr", "tagged", "sighan"]
+CorpusFormat: TypeAlias = Literal[
+    "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "sighan"
+]
 
 # How much of a file `guess_format` looks at.
 MOST_LINES = 200
@@ -25,6 +27,7 @@ LONGEST_LINE = 100_000
 # `( (IP`, `(IP (NP`, or a tree of one leaf. Segmented text may begin with brackets, too, but then
 # white space follows them.
 TREE = re.compile(r"\s*\((?:\s*(?:[^\s()]+\s*)?\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
+SINICA_ROW = re.compile(r"#[^\s\[\]]*\[[^\[\]]*\][ \t]*\S.*#[^#]*")
 CONLLU_ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
 TAG = "[A-Za-z][A-Za-z0-9-]*"
 PFR_TOKEN = re.compile(rf".+/{TAG}(?:\]/?{TAG})?", re.DOTALL)
@@ -48,6 +51,7 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
     sighan: a folder or zip archive with files that `list_sighan` knows.
     conllu: at least half of the rows have ten columns and an ID.
     brackets: the first text that is no mark-up (nor in the header of mark-up) begins a tree.
+    sinica: nine tenths of the lines have a number, brackets and a tree between two #.
     pfr, tagged: nine tenths of the words are written word/tag, or word_tag; tags are Latin letters,
         digits and hyphens.
     segmented: white space separates Han characters in at least half of the lines that have two of
@@ -98,10 +102,14 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
     if TREE.match(after_markup(lines)):
         return "brackets"
     tokens = [token for line in lines for token in WORD.findall(line)]
-    if _share(PFR_TOKEN, tokens) >= MOST:
-        return "pfr"
-    if _share(TAGGED_TOKEN, tokens) >= MOST:
-        return "tagged"
+    forms: list[tuple[CorpusFormat, re.Pattern[str], list[str]]] = [
+        ("sinica", SINICA_ROW, lines),
+        ("pfr", PFR_TOKEN, tokens),
+        ("tagged", TAGGED_TOKEN, tokens),
+    ]
+    for name, pattern, items in forms:
+        if _share(pattern, items) >= MOST:
+            return name
     if _looks_like_columns(lines):
         return None
     with_han = [line for line in lines if HAN_PAIR.search(line)]
