@@ -82,6 +82,34 @@ def test_crossing_brackets_worked_by_hand() -> None:
     assert scores.as_dict()["brackets_crossing"] == pytest.approx(4 / 3)
 
 
+@pytest.mark.parametrize(
+    ("phrases", "correct", "predicted", "crossing"),
+    [
+        ("S 0 5 2; NP 0 2 1; VP 2 4 2; PRT 3 4 3", 4, 4, 0),
+        ("S 0 5 2; NP 0 2 1; VP 2 4 2; ADVP 3 4 3", 4, 4, 0),
+        ("S 0 5 2; NP 0 2 1; VP 2 5 2; PRT 3 5 3", 4, 4, 0),
+        ("S 0 5 2; NP 0 3 2; NP 0 2 1; PRT 3 4 3", 3, 4, 1),
+        ("S 0 5 2; VP 1 4 2; VP 1 3 2", 1, 3, 2),
+        ("S 0 5 2", 1, 1, 0),
+        ("S 0 5 2; S 0 5 2; NP 0 2 1; NP 0 2 1; VP 2 4 2; PRT 3 4 3", 4, 6, 0),
+        ("S-X 0 5 2; NP-SBJ=1 0 2 1; VP 2 4 2; PRT 3 4 3", 4, 4, 0),
+        ("S 0 5 2; VP 2 4 2; X 4 5 4", 2, 2, 0),
+        ("TOP 0 5 2; TOP 0 4 2; X 1 3 2", 0, 1, 1),
+        ("S 0 5 2; NP 0 3 2; NP 1 3 2; VP 3 5 3; PRT 3 4 3; ADVP 3 4 3", 2, 6, 2),
+    ],
+)
+def test_the_counts_of_evalb_itself(
+    phrases: str, correct: int, predicted: int, crossing: int
+) -> None:
+    """What the program printed of these trees, with COLLINS.prm."""
+    gold = tree("the/DT dog/NN ran/VBD away/RP ./.", "S 0 5 2; NP 0 2 1; VP 2 4 2; PRT 3 4 3")
+    found = tree("the/DT dog/NN ran/VBD away/RB ./.", phrases)
+    scores = score_brackets([gold], [found])
+    counts = scores.all
+    assert (counts.correct, counts.gold, counts.predicted) == (correct, 4, predicted)
+    assert (counts.crossing, scores.words, scores.tags) == (crossing, 4, 3)
+
+
 def test_equal_brackets_count_as_often_as_both_have_them() -> None:
     """EVALB's example of several brackets of one label over the same words."""
     once = tree("a/D man/N", "NP 0 2 1")
