@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import itemgetter
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
@@ -125,9 +126,7 @@ def _parse(text: str) -> ConstituencySentence:
         raise ValueError(f"{len(opened)} closing brackets are missing; add them")
     phrases = [phrase for _, phrase in sorted(closed, key=itemgetter(0))]
     # In pre-order, a phrase that comes after an equal one is the only part of that.
-    kept = [
-        phrase for above, phrase in zip([None, *phrases], phrases, strict=False) if phrase != above
-    ]
+    kept = [phrase for before, phrase in pairwise((None, *phrases)) if phrase != before]
     return ConstituencySentence(tuple(words), tuple(tags), tuple(kept))
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import lzma
 import re
+import tempfile
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import sentences_with_trees
 
-from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.corpora.brackets import Tree
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.errors import CorpusError
 from spacy_structreg.corpora.sinica import sinica_sentences
@@ -85,6 +92,44 @@ def test_which_part_is_the_head(tmp_path: Path, parts: str, head: int) -> None:
 )
 def test_what_a_tree_comes_to(tmp_path: Path, tree: str, left: str) -> None:
     assert parse(tmp_path, tree).tree().to_bracket() == left
+
+
+def written(tree: Tree, phrases: Iterator[Constituent], begin: int, role: str) -> tuple[str, int]:
+    """A tree in the notation of the treebank, with the heads of phrases marked; and its end."""
+    if tree.is_leaf:
+        return f"{role}{tree.label}:{tree.word}", begin + 1
+    phrase = next(phrases)
+    parts, at = [], begin
+    for child in tree.children:
+        is_head = at <= phrase.head < at + len(child.leaves())
+        part, at = written(child, phrases, at, "Head:" if is_head else "theme:")
+        parts.append(part)
+    return f"{role}{tree.label}({'|'.join(parts)})", at
+
+
+@given(sentences_with_trees(tags=["Nab", "VA", "的"], labels=["S", "NP", "N‧的"]))
+def test_any_tree_and_its_heads(sentence: ConstituencySentence) -> None:
+    # What is the only part of a phrase of the same label is taken off, and equal to that phrase.
+    phrases = sentence.constituents
+    kept = [phrase for above, phrase in pairwise((None, *phrases)) if phrase != above]
+    text, _ = written(sentence.tree(), iter(phrases), 0, "")
+    with tempfile.TemporaryDirectory() as folder:
+        found = parse(Path(folder), text)
+    assert (found.words, found.tags) == (sentence.words, sentence.tags)
+    assert list(found.constituents) == kept
+
+
+@given(st.lists(st.sampled_from([*"#()|:[]", " ", "NP", "Head", "a"]), max_size=12).map("".join))
+def test_any_line_is_a_tree_or_a_fault_with_its_place(text: str) -> None:
+    for line in (text, f"#[] {text}#", f"#[] NP(Head:{text})#"):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                sentences = read(Path(folder), "#[] NP(Head:Nab:a)#", line)
+            except CorpusError as error:
+                if error.line != 2:
+                    raise
+            else:
+                assert len(sentences) == 1 + bool(line.strip())
 
 
 def test_lines(tmp_path: Path) -> None:
