@@ -126,7 +126,7 @@ def _parse(text: str) -> ConstituencySentence:
         raise ValueError(f"{len(opened)} closing brackets are missing; add them")
     phrases = [phrase for _, phrase in sorted(closed, key=itemgetter(0))]
     # In pre-order, a phrase that comes after an equal one is the only part of that.
-    kept = [phrase for before, phrase in pairwise((None, *phrases)) if phrase != before]
+    kept = phrases[:1] + [phrase for above, phrase in pairwise(phrases) if phrase != above]
     return ConstituencySentence(tuple(words), tuple(tags), tuple(kept))
 
 
