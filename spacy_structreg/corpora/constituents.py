@@ -125,7 +125,10 @@ class ConstituencySentence:
         return found
 
     def tree(self) -> Tree:
-        """The tree with its words and tags, without heads; a leaf if there are no constituents."""
+        """The tree with its words and tags, without heads.
+
+        Without constituents it is a leaf: the word, or the first of white space alone.
+        """
         leaves = [Tree(tag, word=word) for word, tag in zip(self.words, self.tags, strict=True)]
         return self._fold(leaves, lambda phrase, parts: Tree(phrase.label, tuple(parts)))
 
@@ -139,8 +142,11 @@ class ConstituencySentence:
                     heads[part] = phrase.head
             return phrase.head
 
-        self._fold(range(len(self.words)), hang)
-        return tuple(heads)
+        root = self._fold(range(len(self.words)), hang)
+        # Without constituents, white space hangs on the word.
+        return tuple(
+            root if head == ROOT and word != root else head for word, head in enumerate(heads)
+        )
 
     def with_heads(self, rules: HeadRules) -> ConstituencySentence:
         """The same tree with heads by rules."""
@@ -172,7 +178,10 @@ class ConstituencySentence:
             while waiting and waiting[-1][0] < constituent.end:
                 parts.append(waiting.pop()[1])
             waiting.append((constituent.begin, make(constituent, parts)))
-        return waiting[0][1] if waiting else leaves[0]
+        if waiting:
+            return waiting[0][1]
+        # No constituents: one word, white space aside.
+        return leaves[next((at for at, word in enumerate(self.words) if word.strip()), 0)]
 
     def dependencies(self) -> DependencySentence:
         """The dependency tree that the heads give: labels are `root` and, else, `dep`."""

@@ -261,6 +261,24 @@ def test_lists_that_make_no_tree(
         sentence(words, *phrases)
 
 
+@pytest.mark.parametrize(
+    ("words", "word", "heads"),
+    [
+        (("a",), "a", (ROOT,)),
+        ((" ", "a", "\n"), "a", (1, ROOT, 1)),
+        ((" ", "  "), " ", (ROOT, 0)),
+    ],
+)
+def test_one_word_without_constituents(
+    words: tuple[str, ...], word: str, heads: tuple[int, ...]
+) -> None:
+    found = ConstituencySentence(words, ("T",) * len(words), ())
+    assert found.tree() == Tree("T", word=word)
+    assert found.heads() == found.dependencies().heads == heads
+    assert found.with_heads(RULES) == found
+    assert found.parents() == []
+
+
 def test_sentences_that_are_none() -> None:
     with pytest.raises(ValueError, match="'a b': 1 tags for 2 words"):
         ConstituencySentence(("a", "b"), ("T",), (Constituent("X", 0, 2, 0),))
