@@ -69,6 +69,8 @@ _WAYS = {
 MAX_LABELS = 10_000
 # Longer chains of unary phrases are none that a treebank has.
 MAX_UNARIES = 16
+# Nor are longer chains of given constituents.
+MOST_GIVEN = 100
 
 cdef enum:
     QUEUE_ANCHOR     # the position of the next word
@@ -219,6 +221,24 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
     )
 
 
+cdef inline int n_unaries_for(int32_t* top, int32_t label, int n_labels) noexcept nogil:
+    """How many unary phrases it takes at least until one meets what is given with a label.
+
+    top: the label of what they are put on, -1 for a word and where it may be chosen; afterwards
+    that of the last. There are two labels at least, or nothing is left to be met.
+    """
+    # Not of the same label: another comes between.
+    cdef int n = 1 + (label >= 0 and label == top[0])
+    if label >= 0:
+        top[0] = label
+    elif n_labels == 2 and top[0] >= 0:
+        top[0] = 1 - top[0]
+    else:
+        # Of three labels one always differs from that below and that above.
+        top[0] = -1
+    return n
+
+
 cdef class ConstituentTransitions(TaggedWordTransitions):
     """Shift-reduce parsing into binarised trees.
 
@@ -346,8 +366,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         """Take constituents of the loaded sentence that are given, none of which cross.
 
         spans: they must stay as long as the sentence, and stand in the order of their begin, end
-        and depth, the innermost first. Over the same words there are not more than `max_unaries`,
-        and no two that follow on each other have the same label.
+        and depth, the innermost first, as `_check_given` wants them.
         """
         self._given = spans
         self._n_given = n
@@ -402,7 +421,10 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     # States ------------------------------------------------------------------------------------
 
     cdef Py_ssize_t n_slots(self) noexcept nogil:
-        return (2 * self._n - 1) * (1 + self.max_unaries) + 2 if self._n else 1
+        # Those that are given may take two unary phrases each: see `_leaves_way`.
+        return (
+            (2 * self._n - 1) * (1 + self.max_unaries) + 2 * self._n_given + 2 if self._n else 1
+        )
 
     cdef int make_room(self, Py_ssize_t n) except -1 nogil:
         reserve(<void**> &self._nodes, &self._node_capacity, self._n_nodes + n, sizeof(Node))
@@ -435,14 +457,16 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         mask[TERMINATE] = (
             at.position == self._n and top.below < 0 and self._is_met(top, at.position)
         )
-        if top.n_unaries < self.max_unaries:
+        if self._n_given == 0:
+            if top.n_unaries < self.max_unaries:
+                memset(mask + FIRST_PHRASE, 1, self._n_labels)
+        else:
             for label in range(self._n_labels):
-                mask[FIRST_PHRASE + label] = label != top.category and (
-                    self._n_given == 0
-                    or self._leaves_way(
-                        top.begin, at.position, top.n_met, label, top.n_unaries + 1
-                    )
+                mask[FIRST_PHRASE + label] = self._leaves_way(
+                    top.begin, at.position, top.n_met, label, top.n_unaries + 1
                 )
+        if top.category != WORD:
+            mask[FIRST_PHRASE + top.category] = 0
 
     cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil:
         """Whether the next word may be put on the stack."""
@@ -560,24 +584,19 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef bint _leaves_way(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
     ) noexcept nogil:
-        """Whether what is still due over words can be met by unary phrases on a new one."""
-        cdef uint8_t n = 0
-        cdef Py_ssize_t n_needed = 0
-        cdef Py_ssize_t i
-        n_met = self._met_with(begin, end, n_met, label)
-        for i in range(self._n_given):
-            if self._given[i].begin == begin and self._given[i].end == end:
-                if n >= n_met:
-                    # Not of the same label: another comes between.
-                    n_needed += 1 + (n == n_met and self._given[i].label == label)
-                n += 1
-        return n_needed <= self.max_unaries - n_unaries
+        """Whether what is due over words can be met after one more phrase over them.
+
+        What is given takes a unary phrase, and perhaps another before it that keeps apart two of
+        the same label: these may be there beyond `max_unaries`.
+        """
+        cdef Py_ssize_t n_due = self._n_due(begin, end)
+        cdef Py_ssize_t n_left = n_due - self._met_with(begin, end, n_met, label)
+        return 2 * n_left <= self.max_unaries + 2 * n_due - n_unaries
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         cdef const ConstituentState* at = <const ConstituentState*> state
         cdef ConstituentState* target = <ConstituentState*> after
         cdef Node* node
-        cdef int bracket
         target[0] = at[0]
         target.step += 1
         if action == IDLE:
@@ -587,16 +606,16 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             return
         node = &self._nodes[self._n_nodes]
         if action == SHIFT:
-            bracket = self._brackets[at.position]
             node[0] = Node(
                 at.top, at.position, at.position, -1, -1, WORD, WORD, WORD, False, 0, 0, -1, -1
             )
             if at.top >= 0:
                 node.opening = self._nodes[at.top].opening
                 node.closing = self._nodes[at.top].closing
-            if bracket > 0:
+            if self._brackets[at.position] > 0:
                 node.opening = at.position
-            elif bracket < 0:
+                node.closing = -1
+            elif node.opening >= 0 and self._matches[node.opening] == at.position:
                 node.closing = at.position
             target.position += 1
         else:
@@ -714,7 +733,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         match = self._matches[top.opening]
         if match < 0 or match >= at.position:
             return 1
-        return 2 if top.closing == match else 3
+        return 2 if top.closing >= 0 else 3
 
     cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil:
         cdef const ConstituentState* at = <const ConstituentState*> state
@@ -884,7 +903,7 @@ cdef class ConstituentDecoder:
             # By depth from the inside outwards.
             spans.append((begin, end, -len(spans), -1 if label is None else number[label]))
         spans.sort()
-        _check_given(spans, self.system.max_unaries, self.system.labels)
+        _check_given(spans, self.system.labels)
         n = len(spans)
         reserve(<void**> &self._given, &self._given_capacity, n + 1, sizeof(Span))
         for i in range(n):
@@ -939,7 +958,7 @@ cdef class ConstituentDecoder:
         raise TypeError("a decoder holds working memory; pickle the model instead")
 
 
-def _check_given(spans, max_unaries, labels):
+def _check_given(spans, labels):
     """Hold given constituents to what some tree can have; they stand in their final order.
 
     Raises ValueError, naming two that overlap or lie on each other as phrases of a tree do not.
@@ -956,15 +975,15 @@ def _check_given(spans, max_unaries, labels):
                 f"{begin} to {end - 1} overlap"
             )
         same = opened and opened[len(opened) - 1] == (begin, end)
-        if same and label >= 0 and label == chain[len(chain) - 1]:
+        if same and (len(labels) == 1 or (label >= 0 and label == chain[len(chain) - 1])):
             raise ValueError(
                 f"{labels[label]} is given twice over the words {begin} to {end - 1}, as its only "
                 "child"
             )
         chain = [*chain, label] if same else [label]
-        if len(chain) > max_unaries:
+        if len(chain) > MOST_GIVEN:
             raise ValueError(
-                f"more than {max_unaries} constituents are given over the words {begin} to "
+                f"more than {MOST_GIVEN} constituents are given over the words {begin} to "
                 f"{end - 1}"
             )
         opened.append((begin, end))
