@@ -11,6 +11,7 @@ from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
+from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.init_config import init_config_command
@@ -18,7 +19,7 @@ from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
 
 HELP = """Chinese word segmentation, tagging and parsing with linear structured models: prepare
-corpora, configure training, segment and evaluate."""
+corpora, configure training, segment, evaluate and draw trees."""
 
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
@@ -28,6 +29,7 @@ structreg_app.command("init-config")(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
+structreg_app.command("draw")(draw_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 

@@ -465,17 +465,15 @@ def sentence_of_doc(doc: Doc) -> Sentence:
     Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
     """
     from spacy_structreg.corpora.dependencies import ROOT
-    from spacy_structreg.pipeline.constituency_documents import read_phrases
+    from spacy_structreg.pipeline.constituency_documents import read_phrases, word_bounds
     from spacy_structreg.pipeline.documents import dependency_sentences
 
     words: list[str] = []
     tags: list[str] = []
     heads: list[int] = []
     deps: list[str] = []
-    starts: list[bool] = []
     for sentence in dependency_sentences(doc):
         for index, (head, label) in enumerate(zip(sentence.heads, sentence.labels, strict=True)):
-            starts.append(index == 0)
             if head is not None:
                 heads.append(len(words) + (index if head == ROOT else head))
                 deps.append(label or "")
@@ -483,6 +481,9 @@ def sentence_of_doc(doc: Doc) -> Sentence:
         tags += sentence.tags
     pos = [token.pos_ for token in doc if not token.text.isspace()]
     is_parsed = len(heads) == len(words)
+    constituents = read_phrases(doc)
+    firsts = {first for first, _ in word_bounds(doc, constituents or [])}
+    starts = [index in firsts for index in range(len(words))]
     return Sentence(
         words,
         tags if any(tags) else None,
@@ -490,7 +491,7 @@ def sentence_of_doc(doc: Doc) -> Sentence:
         heads if is_parsed else None,
         deps if is_parsed else None,
         starts=starts if sum(starts) > 1 else None,
-        constituents=read_phrases(doc),
+        constituents=constituents,
     )
 
 

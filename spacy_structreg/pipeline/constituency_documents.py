@@ -104,7 +104,7 @@ def constituency_sentences(
     visible = [token for token in doc if not token.text.isspace()]
     words = tuple("".join(token.text.split()) for token in visible)
     chosen = tuple(token.tag_ if tags is None else tags[token.i] for token in visible)
-    bounds = list(_bounds(doc, phrases or []))
+    bounds = list(word_bounds(doc, phrases or []))
     if phrases is None:
         return [(end - begin, None) for begin, end in bounds]
     sentences: list[tuple[int, ConstituencySentence | None]] = []
@@ -140,8 +140,12 @@ def constituency_sentences(
     return sentences
 
 
-def _bounds(doc: Doc, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int]]:
-    """The first visible word of each sentence, and the first after it."""
+def word_bounds(doc: Doc, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int]]:
+    """The first visible word of each sentence, and the first after it.
+
+    Sentences are those that the Doc knows of; if it knows of none, the trees of its `phrases`, and
+    what lies between them.
+    """
     ends = [0]
     if doc.has_annotation("SENT_START"):
         for start, stop in sentence_bounds(doc):

@@ -30,7 +30,15 @@ print(sorted(foreign | {name for name in floors if name != "spacy_structreg.abou
 def test_spacy_lists_the_commands(command: Command) -> None:
     result = command("structreg", "--help")
     assert (result.returncode, result.stderr) == (0, b"")
-    for name in (b"convert", b"init-config", b"segment", b"evaluate", b"fit", b"jackknife"):
+    for name in (
+        b"convert",
+        b"init-config",
+        b"segment",
+        b"evaluate",
+        b"fit",
+        b"jackknife",
+        b"draw",
+    ):
         assert b"\n  " + name + b" " in result.stdout
 
 

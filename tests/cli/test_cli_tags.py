@@ -21,6 +21,7 @@ from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -40,7 +41,7 @@ def tag(words: list[str]) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]) -> Path:
-    """The corpus of these tests, four times, with tags; each word hangs on the first."""
+    """The corpus of these tests, four times, with tags; the first word heads a tree of all."""
     path = tmp_path_factory.mktemp("tags") / "corpus.spacy"
     vocab = Vocab()
     docs = [
@@ -54,6 +55,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]])
         )
         for words in sentences * 4
     ]
+    for doc in docs:
+        write_phrases(doc, [Phrase("S", 0, len(doc), 0)])
     DocBin(docs=docs).to_disk(path)
     return path
 
@@ -132,7 +135,7 @@ def test_settings_that_are_refused(corpus: Path, tmp_path: Path, fails: Fails) -
         (("--task", "parse", "--train", text), "train.txt: no sentence has a tree"),
         (("--task", "segment", "--tags", "--train", text), "train.txt: not all words have tags"),
         (("--task", "joint", "--tag-map", "ctb5"), "'ctb5' is no table of tags"),
-        (("--task", "joint", "--base", "x"), "--base is for the tasks tag and parse"),
+        (("--task", "joint", "--base", "x"), "--base is for the tasks tag, parse and"),
     ]:
         assert message in fails("init-config", output, *options)
         assert not output.exists()

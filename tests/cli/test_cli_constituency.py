@@ -1,0 +1,330 @@
+"""Constituents on the command line: convert, configs, fit, evaluate, average, jackknife."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin
+from spacy.tokens.underscore import Underscore
+from spacy.util import load_config, load_config_from_str, load_model_from_config
+from spacy.vocab import Vocab
+
+from spacy_structreg.cli.corpus_files import CorpusOptions, HeadRuleSet, Sentence, read_sentences
+from spacy_structreg.cli.evaluate import ConventionsName, score_words
+from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.pipelines import constituency_pipes, load_pipeline, parsing_pipes
+from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+from spacy_structreg.metrics.evalb import CONVENTIONS
+from spacy_structreg.pipeline.constituency_documents import Phrase, read_phrases, write_phrases
+from spacy_structreg.pipeline.readers import create_corpus
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+TREES = """\
+( (IP (NP-SBJ (PN 我)) (VP (VV 看) (NP-OBJ (NN 书))) (PU 。)) )
+( (IP (NP-SBJ (PN 他)) (VP (VV 写) (NP-OBJ (NN 字))) (PU 。)) )
+( (IP (NP-SBJ (ADJP (JJ 小)) (NP (NR 王))) (VP (VV 看) (NP-OBJ (NN 字)))) )
+( (IP (NP-SBJ (ADJP (JJ 旧)) (NP (NN 书))) (VP (ADVP (AD 很)) (VP (VA 好))) (PU ！)) )
+( (NP (NP (-NONE- *pro*)) (NN 书) (PU 。)) )
+"""
+FIRST = [Phrase("IP", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("VP", 1, 3, 1), Phrase("NP", 2, 3, 2)]
+EPOCHS = 8
+
+
+@pytest.fixture(autouse=True)
+def extensions() -> Iterator[None]:
+    """Each test begins without extensions, and leaves those that there were."""
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the trees in brackets, four times to train on and once as gold."""
+    folder = tmp_path_factory.mktemp("constituency")
+    (folder / "train.bracket").write_text(TREES * 4, "utf-8")
+    (folder / "gold.bracket").write_text(TREES, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def parsing(folder: Path, invoke: Invoke) -> Path:
+    """The folder of a pipeline that tags given words and finds constituents."""
+    output = folder / "constituency"
+    if output.exists():
+        return output
+    train, gold = folder / "train.spacy", folder / "gold.spacy"
+    tagger, config = folder / "tag", folder / "constituency.cfg"
+    shared = ("--train", train, "--dev", gold)
+    settings = ("--training.seed", 3, "--training.max_epochs", EPOCHS)
+    for command in (
+        ("convert", train.with_suffix(".bracket"), train, "--head-rules", "ctb"),
+        ("convert", gold.with_suffix(".bracket"), gold, "--head-rules", "ctb"),
+        ("init-config", folder / "tag.cfg", "--task", "tag", *shared),
+        ("fit", folder / "tag.cfg", tagger, *shared, *settings),
+        ("init-config", config, "--task", "constituency", "--base", tagger, *shared),
+        ("fit", config, output, *shared, *settings, "--report", folder / "fit.json"),
+    ):
+        result = invoke(*command)
+        assert result.exit_code == 0, result.stderr
+    return output
+
+
+def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
+    output = tmp_path / "report.json"
+    result = invoke("evaluate", *arguments, "--output", output)
+    assert result.exit_code == 0, result.output
+    return dict(json.loads(output.read_text("utf-8")))
+
+
+# Corpora -----------------------------------------------------------------------------------------
+
+
+def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    first = Sentence(
+        words=["我", "看", "书", "。"],
+        tags=["PN", "VV", "NN", "PU"],
+        heads=[1, 1, 1, 1],
+        deps=["dep", "ROOT", "dep", "dep"],
+        constituents=FIRST,
+    )
+    options = CorpusOptions(head_rules=HeadRuleSet.ctb)
+    assert next(read_sentences(folder / "gold.bracket", options)) == first
+    sentences = list(read_sentences(folder / "gold.spacy"))
+    assert sentences[0]._replace(pos=None) == first
+    assert sentences[4].constituents == [Phrase("NP", 0, 2, 0)]
+    (doc, *_) = DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab())
+    assert doc.spans["constituents"].attrs == {"heads": [1, 0, 1, 2]}
+    again = tmp_path / "again.spacy"
+    assert invoke("convert", folder / "gold.spacy", again).exit_code == 0
+    assert list(read_sentences(again)) == sentences
+
+
+def test_brackets_without_head_rules_are_words_and_tags(folder: Path) -> None:
+    sentence = next(read_sentences(folder / "gold.bracket"))
+    assert sentence.heads is sentence.constituents is None
+
+
+def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    source, output = tmp_path / "trees.txt", tmp_path / "trees.spacy"
+    source.write_text(
+        "#1:1.[0] S(agent:NP(Head:Nhaa:我)|Head:VC2:看|goal:NP(property:VH:舊|Head:Nab:書))#。(P)\n"
+        "#2:1.[0] VP(Head:VA:來)#，(COMMACATEGORY)\n",
+        "utf-8",
+    )
+    for format in ((), ("--format", "sinica")):
+        assert invoke("convert", source, output, *format).exit_code == 0
+        first, second = read_sentences(output)
+        assert first.words == ["我", "看", "舊", "書"]
+        assert first.tags == ["Nhaa", "VC2", "VH", "Nab"]
+        assert first.heads == [1, 1, 3, 1]
+        assert first.constituents == [
+            Phrase("S", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("NP", 2, 4, 3)
+        ]  # fmt: skip
+        assert second.constituents == [Phrase("VP", 0, 1, 0)]
+    message = fails("convert", source, output, "--head-rules", "ctb")
+    assert "--head-rules is for the format brackets, but the file is read as sinica" in message
+
+
+def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:
+    nlp = spacy.blank("zh")
+    examples = list(create_corpus(folder / "gold.spacy", ["words", "tags", "sents"])(nlp))
+    for example in examples:
+        assert "constituents" not in example.predicted.spans
+        assert [token.tag_ for token in example.predicted] == example.get_aligned("TAG", True)
+    assert read_phrases(examples[0].reference) == FIRST
+
+
+# Configs and fit ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_config_without_other_pipes(lang: str) -> None:
+    config = load_config_from_str(init_config(Task.constituency, lang=lang))
+    assert config["nlp"]["pipeline"] == ["constituency"]
+    sentences = {"zh": "punctuation", "en": "doc"}[lang]
+    assert config["components"]["constituency"]["sentences"] == sentences
+    for part in ("train", "dev"):
+        assert config["corpora"][part]["gold"] == ["words", "tags"]
+
+
+def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path) -> None:
+    config = load_config(folder / "constituency.cfg")
+    assert config["nlp"]["pipeline"] == ["tagger", "constituency"]
+    assert config["components"]["tagger"] == {"source": str(folder / "tag")}
+    assert config["training"]["frozen_components"] == ["tagger"]
+    assert config["corpora"]["dev"]["gold"] == ["words"]
+    assert config["training"]["score_weights"]["brackets_f"] == 1.0
+    assert config["training"]["score_weights"]["tag_acc"] is None
+
+
+def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fails) -> None:
+    task = ("init-config", "-", "--task", "constituency")
+    assert "no sentence has constituents, from which" in fails(
+        *task, "--train", folder / "train.bracket"
+    )
+    message = fails("init-config", "-", "--task", "segment", "--base", parsing)
+    assert message.startswith("--base is for the tasks tag, parse and constituency")
+
+
+def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:
+    nlp = load_pipeline(str(parsing))
+    gold = list(constituency_sentences(folder / "gold.bracket", "ctb"))
+    # The tagger makes no mistake here.
+    by_hand = ConstituencyParser(seed=3, epochs=EPOCHS, patience=5).fit(gold * 4, gold)
+    # In the order of the training corpus.
+    train = list(constituency_sentences(folder / "train.bracket", "ctb"))
+    assert train == gold * 4
+    assert nlp.get_pipe("constituency").to_bytes() == by_hand.to_bytes()
+    report = json.loads((folder / "fit.json").read_text("utf-8"))
+    assert report["dev_brackets_f"] == [1.0]
+
+
+# Evaluate ----------------------------------------------------------------------------------------
+
+
+def test_trees_of_given_words(
+    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    gold = folder / "gold.spacy"
+    report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags")
+    assert report["brackets_f"] == report["brackets_complete"] == report["head_acc"] == 1.0
+    assert report["brackets_f_40"] == 1.0
+    assert report["brackets_crossing"] == 0.0
+    assert not {"tag_acc", "dep_uas", "seg_f"} & report.keys()
+    counts = report["counts"]
+    assert isinstance(counts, dict)
+    assert counts["brackets"]["conventions"] == "collins"
+    assert counts["brackets"]["all"]["gold"] == 4 + 4 + 6 + 7 + 1
+    # One gold bracket more, and another tag, which the parser is not given.
+    changed = tmp_path / "changed.bracket"
+    changed.write_text(
+        TREES.replace("(NP-SBJ (PN 我))", "(QP (NP (PN 我)))").replace(
+            "(NN 书))) (PU", "(M 书))) (PU"
+        ),
+        "utf-8",
+    )
+    options = ("--gold", "words", "--head-rules", "ctb")
+    report = report_of(invoke, tmp_path, parsing, changed, *options)
+    assert report["tag_acc"] == pytest.approx(18 / 19)
+    assert (report["brackets_p"], report["brackets_r"]) == (1.0, 22 / 23)
+    assert report["brackets_complete"] == 4 / 5
+    message = fails("evaluate", parsing, changed, "--gold", "words,tags")
+    assert message.startswith("no pipe of the pipeline parses given words")
+    without = tmp_path / "without.txt"
+    without.write_text("我 看 书 。\n", "utf-8")
+    assert "no tags to score, and no trees" in fails(
+        "evaluate", parsing, without, "--gold", "words"
+    )
+
+
+def test_conventions(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    assert {name.value for name in ConventionsName} == CONVENTIONS.keys()
+    changed = tmp_path / "changed.bracket"
+    # The full stop has a bracket of its own, in the gold trees alone.
+    changed.write_text(TREES.replace("(PU 。)) )", "(PRN (PU 。))) )", 2), "utf-8")
+    figures = {}
+    for name in CONVENTIONS:
+        options = ("--gold", "words,tags", "--head-rules", "ctb", "--conventions", name)
+        figures[name] = report_of(invoke, tmp_path, parsing, changed, *options)["brackets_r"]
+    assert figures == {"collins": 22 / 24, "plain": 22 / 24, "no_pu": 1.0}
+
+
+def test_the_table_has_all_figures(parsing: Path, folder: Path, invoke: Invoke) -> None:
+    result = invoke("evaluate", parsing, folder / "gold.spacy", "--gold", "words")
+    rows = {}
+    for line in result.stdout.splitlines():
+        if len(columns := line.split()) == 2:
+            rows[columns[0]] = columns[1]
+    assert rows["brackets_f"] == rows["brackets_no_crossing_40"] == rows["tag_acc"] == "100.00"
+    # A number of brackets, not a share.
+    assert rows["brackets_crossing"] == "0.00"
+
+
+def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) -> None:
+    nlp = load_pipeline(str(parsing))
+    assert parsing_pipes(nlp) == []
+    assert list(constituency_pipes(nlp)) == ["constituency"]
+    sentences = list(read_sentences(folder / "gold.spacy"))
+    (brackets,) = score_words(nlp, sentences, tags=True)
+    assert brackets.as_dict()["brackets_f"] == 1.0
+    nlp.get_pipe("constituency").dependencies = "ctb"
+    assert parsing_pipes(nlp) == ["constituency"]
+    heads, brackets = score_words(nlp, sentences, tags=True)
+    assert heads.as_dict()["dep_uas"] == heads.as_dict()["dep_las"] == 1.0
+    assert brackets.as_dict()["brackets_f"] == 1.0
+
+
+def test_another_span_group(parsing: Path, folder: Path) -> None:
+    nlp = load_pipeline(str(parsing))
+    nlp.get_pipe("constituency").spans_key = "trees"
+    sentences = list(read_sentences(folder / "gold.spacy"))
+    (scores,) = score_words(nlp, sentences, tags=True)
+    assert scores.as_dict()["brackets_f"] == 1.0
+
+
+def test_given_words_come_with_their_sentences(parsing: Path, folder: Path) -> None:
+    """Of one Doc with all trees, the parser gets one sentence at a time, and makes no mistake."""
+    docs = list(DocBin().from_disk(folder / "gold.spacy").get_docs(Vocab()))
+    words = [token.text for doc in docs for token in doc]
+    whole = Doc(
+        Vocab(),
+        words=words,
+        spaces=[False] * len(words),
+        tags=[token.tag_ for doc in docs for token in doc],
+        sent_starts=[token.i == 0 for doc in docs for token in doc],
+    )
+    start = 0
+    phrases = []
+    for doc in docs:
+        for label, begin, end, head in read_phrases(doc) or []:
+            assert head is not None
+            phrases.append(Phrase(label, start + begin, start + end, start + head))
+        start += len(doc)
+    write_phrases(whole, phrases)
+    path = parsing.parent / "all.spacy"
+    DocBin(docs=[whole]).to_disk(path)
+    (scores,) = score_words(load_pipeline(str(parsing)), list(read_sentences(path)), tags=True)
+    assert scores.as_dict()["brackets_f"] == scores.as_dict()["brackets_complete"] == 1.0
+
+
+def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
+    config = load_config_from_str(init_config(Task.constituency))
+    untrained = load_model_from_config(config, auto_fill=True)
+    sentences = list(read_sentences(folder / "gold.spacy"))
+    with pytest.raises(ValueError, match="gave no constituent to any word; train constituency"):
+        score_words(untrained, sentences, tags=True)
+
+
+# Average and jackknife ---------------------------------------------------------------------------
+
+
+def test_parsers_are_averaged(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    shared = ("--train", folder / "train.spacy", "--dev", folder / "gold.spacy")
+    other = tmp_path / "other"
+    settings = ("--training.seed", 4, "--training.max_epochs", 2)
+    assert invoke("fit", folder / "constituency.cfg", other, *shared, *settings).exit_code == 0
+    averaged = tmp_path / "averaged"
+    assert invoke("average", parsing, other, averaged).exit_code == 0
+    models = [spacy.load(path).get_pipe("constituency").estimator for path in (parsing, other)]
+    by_hand = ConstituencyParser.average(models)
+    assert spacy.load(averaged).get_pipe("constituency").to_bytes() == by_hand.to_bytes()
+
+
+def test_jackknifing_keeps_trees(
+    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    output = tmp_path / "tagged.spacy"
+    train = folder / "train.spacy"
+    assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
+    before, after = (list(read_sentences(path)) for path in (train, output))
+    assert [each.constituents for each in after] == [each.constituents for each in before]

@@ -1,0 +1,178 @@
+"""`structreg draw`: which trees are drawn, into which files, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens.underscore import Underscore
+from spacy.vocab import Vocab
+
+from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.drawing import tree_svg
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+TREES = """\
+( (IP (NP-SBJ (PN 我)) (VP (VV 看) (NP-OBJ (NN 书))) (PU 。)) )
+( (IP (NP-SBJ (NP (-NONE- *pro*))) (VP (VA 好)) (PU <&>)) )
+( (NN 字) )
+"""
+
+
+@pytest.fixture(autouse=True)
+def extensions() -> Iterator[None]:
+    """Each test begins without extensions, and leaves those that there were."""
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.bracket"
+    path.write_text(TREES, "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pipeline that tags single characters, and finds constituents: from 我看书。"""
+    folder = tmp_path_factory.mktemp("draw")
+    (folder / "train.bracket").write_text(TREES, "utf-8")
+    gold = list(constituency_sentences(folder / "train.bracket", "ctb"))[:1]
+    nlp = spacy.blank("zh")
+    tagger = nlp.add_pipe("structreg_tagger", name="tagger")
+    tagger.estimator.fit([list(zip(gold[0].words, gold[0].tags, strict=True))])
+    pipe = nlp.add_pipe(
+        "structreg_constituency", name="constituency", config={"sentences": "punctuation"}
+    )
+    pipe.estimator.fit(gold)
+    nlp.to_disk(folder / "pipeline")
+    return folder / "pipeline"
+
+
+def texts(path: Path) -> list[str]:
+    """What stands in a picture, which must be XML."""
+    root = ElementTree.fromstring(path.read_text("utf-8"))
+    assert root.tag.endswith("}svg")
+    return sorted(each.text or "" for each in root.iter() if each.tag.endswith("}text"))
+
+
+def test_a_folder_gets_a_picture_of_each_tree(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "pictures"
+    result = invoke("draw", corpus, "--output", output)
+    assert result.stdout == f"{output}: 3 trees\n"
+    assert sorted(path.name for path in output.iterdir()) == ["1.svg", "2.svg", "3.svg"]
+    words = ["我", "看", "书", "。"]
+    assert texts(output / "1.svg") == sorted(
+        ["IP", "NP", "NP", "VP", "PN", "VV", "NN", "PU", *words]
+    )
+    # Empty elements and function tags are no part of it; words are escaped.
+    assert texts(output / "2.svg") == sorted(["IP", "VP", "VA", "PU", "好", "<&>"])
+    assert texts(output / "3.svg") == ["NN", "字"]
+
+
+def test_names_sort_as_the_trees_stand(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
+    corpus.write_text(TREES * 4, "utf-8")
+    assert invoke("draw", corpus, "-o", tmp_path / "pictures").exit_code == 0
+    names = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert names == [f"{number:02}.svg" for number in range(1, 13)]
+    assert texts(tmp_path / "pictures" / names[11]) == ["NN", "字"]
+
+
+def test_one_tree_as_a_file(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    output = tmp_path / "tree.svg"
+    assert "an .svg file holds one tree, and there are more" in fails("draw", corpus, "-o", output)
+    assert not output.exists()
+    assert invoke("draw", corpus, "-o", output, "--limit", 1).stdout == f"{output}: 1 tree\n"
+    (tree, *_) = constituency_sentences(corpus, "ctb")
+    assert output.read_text("utf-8") == tree_svg(tree)
+    options = ("--limit", 1, "--heads", "--head-rules", "ctb")
+    assert invoke("draw", corpus, "-o", output, *options).exit_code == 0
+    assert output.read_text("utf-8") == tree_svg(tree, heads=True) != tree_svg(tree)
+    assert "name --head-rules" in fails("draw", corpus, "-o", output, "--heads", "-n", 1)
+
+
+def test_a_page(corpus: Path, invoke: Invoke, tmp_path: Path) -> None:
+    output = tmp_path / "trees.html"
+    assert invoke("draw", corpus, "--output", output).stdout == f"{output}: 3 trees\n"
+    page = output.read_text("utf-8")
+    assert page.count("<svg ") == 3
+    assert '<meta charset="utf-8"><title>trees.bracket</title>' in page
+    assert "&lt;&amp;&gt;" in page
+
+
+def test_spans(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    output = tmp_path / "trees.html"
+    # A bare word has no span.
+    assert invoke("draw", corpus, "-o", output, "--style", "span").stdout == f"{output}: 2 trees\n"
+    page = output.read_text("utf-8")
+    assert page.count('class="spans"') == 2
+    assert page.count("IP\n") == 2
+    assert "我" in page
+    folder = tmp_path / "pages"
+    assert invoke("draw", corpus, "-o", folder, "--style", "span").exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["1.html", "2.html"]
+    svg = tmp_path / "tree.svg"
+    assert "draws spans in HTML" in fails("draw", corpus, "-o", svg, "--style", "span")
+    assert "show no heads" in fails("draw", corpus, "-o", output, "--style", "span", "--heads")
+
+
+def test_docs(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    vocab = Vocab()
+    words = ["我", "看", "\n", "好", "书"]
+    doc = Doc(vocab, words=words, spaces=[False] * 5, tags=["PN", "VV", "_SP", "VA", "NN"])
+    doc.spans["constituents"] = [Span(doc, 0, 2, label="IP"), Span(doc, 3, 5, label="NP")]
+    path = tmp_path / "docs.spacy"
+    DocBin(docs=[doc]).to_disk(path)
+    output = tmp_path / "pictures"
+    # Without heads, for which nobody has asked.
+    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 trees\n"
+    assert texts(output / "2.svg") == sorted(["NP", "VA", "NN", "好", "书"])
+    assert "has no head" in fails("draw", path, "-o", output, "--heads")
+    doc.spans.clear()
+    DocBin(docs=[doc]).to_disk(path)
+    assert fails("draw", path, "-o", output) == f"{path}: no sentence has a tree to draw"
+
+
+def test_texts(
+    pipeline: Path, characters: str, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    output = tmp_path / "pictures"
+    text = "我看书。我看书。\n\n我看书。".encode()
+    result = invoke("draw", "-", "--pipeline", pipeline, "-o", output, stdin=text)
+    assert result.stdout == f"{output}: 3 trees\n"
+    path = tmp_path / "text.txt"
+    path.write_bytes(text)
+    assert invoke("draw", path, "-p", pipeline, "-o", tmp_path / "again", "-n", 2).exit_code == 0
+    found = [texts(file) for file in (*output.iterdir(), *(tmp_path / "again").iterdir())]
+    assert found == [found[0]] * 5
+    assert found[0].count("IP") == 1
+    message = fails("draw", path, "-p", characters, "-o", output)
+    assert "finds constituents; train one with 'init-config --task constituency'" in message
+    nlp = spacy.load(pipeline)
+    nlp.remove_pipe("constituency")
+    nlp.add_pipe("structreg_constituency", name="constituency")
+    nlp.to_disk(tmp_path / "untrained")
+    message = fails("draw", path, "-p", tmp_path / "untrained", "-o", output)
+    assert message.startswith("the pipe 'constituency' of the pipeline")
+    assert message.endswith("has not been trained")
+    path.write_text(" \n", "utf-8")
+    assert "no sentence has a tree to draw" in fails("draw", path, "-p", pipeline, "-o", output)
+
+
+def test_corpora_without_trees(fails: Fails, text: str, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(text, "utf-8")
+    assert "no sentence has a tree to draw" in fails("draw", path, "-o", tmp_path / "pictures")
+    assert not (tmp_path / "pictures").exists()
+    message = fails("draw", tmp_path / "missing.bracket", "-o", tmp_path / "pictures")
+    assert message.endswith("No such file or directory")
