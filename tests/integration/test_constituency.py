@@ -1,0 +1,171 @@
+"""The constituency parser in spaCy's own commands, on the treebank of the quickstart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from spacy.tokens.underscore import Underscore
+from spacy.util import load_config
+from spacy.vocab import Vocab
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
+PARTS = ("train", "dev", "test")
+
+CHARACTERS = """
+(IP (NP (PN 我)) (VP (VV 看) (NP (NN 书))) (PU 。))
+(IP (NP (ADJP (JJ 小)) (NP (NN 店))) (VP (ADVP (AD 又)) (VP (VV 卖) (NP (NN 米)))) (PU 。))
+(FRAG (NN 书) (NN 米))
+"""
+
+SPAWN = """
+import json, multiprocessing, sys
+import spacy
+from spacy.tokens import Doc, DocBin
+
+multiprocessing.set_start_method(sys.argv[1])
+nlp = spacy.load(sys.argv[2])
+words = json.loads(sys.argv[3])
+docs = lambda: [Doc(nlp.vocab, words=each, spaces=[False] * len(each)) for each in words]
+read = lambda doc: [doc.spans.to_bytes(), doc[:]._.parse_string]
+here = list(map(read, nlp.pipe(docs())))
+print(here == list(map(read, nlp.pipe(docs(), n_process=2, batch_size=5))))
+"""
+
+PACKAGED = """
+import json, sys, spacy, zh_trees
+from spacy.tokens import Doc
+
+words = json.loads(sys.argv[1])
+nlp = zh_trees.load()
+print(json.dumps(nlp(Doc(nlp.vocab, words=words, spaces=[False] * len(words)))[:]._.parse_string))
+"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def extensions() -> Iterator[None]:
+    """Each test begins without extensions, and leaves those that there were."""
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
+@pytest.fixture(scope="module")
+def folder(python: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the treebank, a tagger, and configs of both."""
+    folder = tmp_path_factory.mktemp("constituency")
+    structreg = ("-m", "spacy", "structreg")
+    for part in PARTS:
+        source, target = TREEBANK / f"{part}.bracket", folder / f"{part}.spacy"
+        python(*structreg, "convert", source, target, "--head-rules", "ctb")
+    corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
+    tag, constituency = folder / "tag.cfg", folder / "constituency.cfg"
+    python(*structreg, "init-config", tag, "--task", "tag", *corpora)
+    python(*structreg, "fit", tag, folder / "tag", *corpora, "--training.max_epochs", 6)
+    task = ("--task", "constituency", "--base", folder / "tag")
+    python(*structreg, "init-config", constituency, *task, *corpora)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model_best(python: Command, folder: Path) -> Path:
+    """What `spacy train` makes of the config."""
+    output = folder / "training"
+    options = ("--training.max_epochs", 4, "--components.constituency.model.beam", 4)
+    config = folder / "constituency.cfg"
+    printed = python("-m", "spacy", "train", config, "--output", output, *options)
+    assert "BRACKETS_F" in printed.stdout
+    return output / "model-best"
+
+
+def words_of(path: Path) -> list[list[str]]:
+    docs = DocBin().from_disk(path).get_docs(Vocab())
+    return [[token.text for token in doc] for doc in docs]
+
+
+def test_the_config_is_valid(python: Command, folder: Path) -> None:
+    printed = python("-m", "spacy", "debug", "config", folder / "constituency.cfg").stdout
+    assert "Config is valid" in printed
+
+
+def test_the_figures_are_those_of_all_commands(
+    python: Command, folder: Path, model_best: Path
+) -> None:
+    """`spacy train`, `spacy evaluate` and `structreg evaluate` count the same brackets."""
+    meta = json.loads((model_best / "meta.json").read_text("utf-8"))
+    assert meta["performance"]["brackets_f"] > 0.6
+    given = ("--gold", "words")
+    figures = figures_of(python, "structreg", "evaluate", model_best, folder / "dev.spacy", *given)
+    assert figures["brackets_f"] == pytest.approx(meta["performance"]["brackets_f"])
+    # In this file all words are those that the pipeline finds, single characters.
+    source, gold = folder / "characters.bracket", folder / "characters.spacy"
+    source.write_text(CHARACTERS, "utf-8")
+    python("-m", "spacy", "structreg", "convert", source, gold, "--head-rules", "ctb")
+    ours = figures_of(python, "structreg", "evaluate", model_best, gold, *given)
+    spacys = figures_of(python, "evaluate", model_best, gold)
+    for key in ("brackets_f", "brackets_complete", "brackets_crossing", "head_acc", "tag_acc"):
+        assert spacys[key] == pytest.approx(ours[key])
+    assert 0 < ours["brackets_f"] < 1
+
+
+def test_text_is_not_scored_as_if_it_were_gold(
+    python: Command, folder: Path, model_best: Path
+) -> None:
+    figures = figures_of(python, "evaluate", model_best, folder / "dev.spacy")
+    assert figures["brackets_f"] is figures["head_acc"] is None
+
+
+def figures_of(python: Command, *command: object) -> dict[str, float]:
+    """The figures that a command writes about its pipeline."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as output:
+        python("-m", "spacy", *command, "--output", output.name)
+        return dict(json.loads(Path(output.name).read_text("utf-8")))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(python: Command, folder: Path, model_best: Path, method: str) -> None:
+    words = json.dumps(words_of(folder / "test.spacy"))
+    assert python("-c", SPAWN, method, model_best, words).stdout.strip() == "True"
+
+
+def test_sourced_and_frozen(python: Command, folder: Path, model_best: Path) -> None:
+    """Beside a tagger that is trained, the parser stays what it was."""
+    config = load_config(folder / "tag.cfg")
+    config["nlp"]["pipeline"] = ["tagger", "constituency"]
+    config["components"]["constituency"] = {"source": str(model_best)}
+    config["training"]["frozen_components"] = ["constituency"]
+    config["training"]["max_epochs"] = 1
+    path, output = folder / "both.cfg", folder / "both"
+    config.to_disk(path)
+    python("-m", "spacy", "train", path, "--output", output)
+    before, after = (spacy.load(name) for name in (model_best, output / "model-last"))
+    assert after.get_pipe("constituency").to_bytes() == before.get_pipe("constituency").to_bytes()
+    assert after.get_pipe("tagger").to_bytes() != before.get_pipe("tagger").to_bytes()
+    assert after("我们看书。").spans["constituents"]
+
+
+def test_a_packaged_pipeline(
+    python: Command, folder: Path, model_best: Path, tmp_path: Path
+) -> None:
+    built, installed = tmp_path / "built", tmp_path / "installed"
+    built.mkdir()
+    python("-m", "spacy", "package", model_best, built, "--name", "trees", "--build", "none")
+    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
+    package = built / "zh_trees-0.0.0"
+    python("-m", "pip", "install", *options, "--target", installed, package)
+    words = words_of(folder / "test.spacy")[0]
+    printed = python("-c", PACKAGED, json.dumps(words), path=installed).stdout
+    nlp = spacy.load(model_best)
+    doc = nlp(spacy.tokens.Doc(nlp.vocab, words=words, spaces=[False] * len(words)))
+    assert json.loads(printed) == doc[:]._.parse_string
