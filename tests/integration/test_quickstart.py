@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import spacy
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.corpora.constituents import constituency_sentences
 
 PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 TREEBANK = PROJECT / "assets" / "treebank"
@@ -279,10 +281,34 @@ def test_all_writes_figures_that_hold(finished, segment, corpus):
 
 
 @pytest.mark.slow
+def test_all_trains_a_parser_of_constituents(finished):
+    folder, _ = finished
+    nlp = spacy.load(folder / "training" / "constituents" / "model-best")
+    n_gold = n_found = n_right = n_headed = 0
+    for tree in constituency_sentences(folder / "assets" / "treebank" / "test.bracket", "ctb"):
+        doc = nlp(spacy.tokens.Doc(nlp.vocab, words=tree.words, tags=tree.tags))
+        group = doc.spans["constituents"]
+        heads = group.attrs["heads"]
+        found = [(s.label_, s.start, s.end, head) for s, head in zip(group, heads, strict=True)]
+        gold = [(each.label, each.begin, each.end, each.head) for each in tree.constituents]
+        bare = [Counter(phrase[:3] for phrase in side) for side in (gold, found)]
+        n_gold += len(gold)
+        n_found += len(found)
+        n_right += (bare[0] & bare[1]).total()
+        n_headed += (Counter(gold) & Counter(found)).total()
+    metrics = json.loads((folder / "metrics" / "constituents.json").read_text(encoding="utf-8"))
+    assert metrics["given"] == "words,tags"
+    assert metrics["brackets_p"] == pytest.approx(n_right / n_found)
+    assert metrics["brackets_r"] == pytest.approx(n_right / n_gold)
+    assert metrics["head_acc"] == pytest.approx(n_headed / n_right)
+    assert 0.8 < metrics["brackets_f"] < 0.97
+
+
+@pytest.mark.slow
 def test_all_prints_the_example_segmented(finished):
     folder, printed = finished
     lines = (folder / "assets" / "example.txt").read_text(encoding="utf-8").splitlines()
-    # The project prints the command, then the text, and nothing after it.
+    # The last command is this; it prints the text, and nothing after it.
     segmented = printed.rstrip("\n").splitlines()[-len(lines) :]
     assert [line.replace(" ", "") for line in segmented] == lines
     assert sum(line.count(" ") for line in segmented) > len(lines)
