@@ -235,7 +235,7 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
         corpus, _ = split_part(options.part)
         return set(squeezed(list(training_vocabulary(path, corpus, original=original))))
     # Training sets are taken whole.
-    whole = replace(options, days=None, part=None, compounds=Compounds.parts)
+    whole = replace(options, days=None, part=None, compounds=Compounds.parts, head_rules=None)
     whole = replace(whole, format=find_format(path, whole))
     if whole.format is CorpusFormat.pfr:
         whole = replace(whole, compounds=options.compounds)

@@ -40,7 +40,7 @@ def register_attributes(prefix: str = "", spans_key: str = SPANS_KEY) -> None:
     without trees, and for a span that is no node.
 
     prefix: of the names. spans_key: of the span group. Raises ValueError if there are other
-    attributes of these names.
+    attributes of these names, those for another span group included.
     """
     for kind, names in (
         (Doc, ("constituents",)),
@@ -53,9 +53,9 @@ def register_attributes(prefix: str = "", spans_key: str = SPANS_KEY) -> None:
                 kind.set_extension(known, getter=getter, setter=_refuse)
             elif kind.get_extension(known)[2] != getter:
                 raise ValueError(
-                    f"{kind.__name__}._.{known} is taken by another extension; set "
-                    'extension_prefix of the component, such as "tree_", or give register_'
-                    "attributes a prefix"
+                    f"{kind.__name__}._.{known} is taken by another extension, or for another span "
+                    "group; set extension_prefix of the component, such as 'tree_', or give "
+                    "register_attributes a prefix"
                 )
 
 

@@ -213,7 +213,7 @@ def test_trees_of_given_words(
         ),
         "utf-8",
     )
-    options = ("--gold", "words", "--head-rules", "ctb")
+    options = ("--gold", "words", "--head-rules", "ctb", "--train", folder / "train.spacy")
     report = report_of(invoke, tmp_path, parsing, changed, *options)
     assert report["tag_acc"] == pytest.approx(18 / 19)
     assert (report["brackets_p"], report["brackets_r"]) == (1.0, 22 / 23)

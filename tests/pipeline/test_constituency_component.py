@@ -144,7 +144,7 @@ def test_attributes_lead_through_the_trees() -> None:
 
 def test_attributes_that_are_taken() -> None:
     Span.set_extension("labels", default=None)
-    with pytest.raises(ValueError, match="labels is taken by another extension; set extension_pre"):
+    with pytest.raises(ValueError, match="labels is taken by another extension, or for another"):
         untrained()
     assert untrained(extension_prefix="tree_").get_pipe("constituency")
 
