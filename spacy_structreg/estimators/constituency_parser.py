@@ -99,7 +99,7 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
         seed: int | None = 0,
     ) -> None:
         if templates is None:
-            templates = "phrases"
+            templates = "phrases+"
         self._templates = parse_state_templates(
             [templates] if isinstance(templates, str) else list(templates),
             CONSTITUENT_EVENTS,

@@ -23,5 +23,18 @@ action: S0c S1c separator | S0c S1c separators
 """
 """The templates of Zhang & Clark 2011, Table 20."""
 
-CONSTITUENT_TABLES: Final = {"phrases": PHRASES}
+PHRASES_PLUS: Final = f"""{PHRASES}
+action: S0firstw S0c | S0firstt S0c | S0lastw S0c | S0lastt S0c
+action: S1firstw S1c | S1firstt S1c | S1lastw S1c | S1lastt S1c
+action: S1lastw S0firstw | S1lastt S0firstt | S1lastt S0firstt S0c S1c | S0lastt N0t S0c
+action: size(S0) S0c | size(S1) S1c | size(S0) size(S1) S0c S1c
+action: S0t S1t | S0c S1t | S0t S1c | S0t N0t S0c | S0t S1t N0t | S1t S0t S2t | S0c N0t N1t
+action: S0c S1c N0t N1t | S0c S1c S2c N0t | S0c S1c S2c S3c
+action: S0c S0lc S0rc | S1c S1lc S1rc | S0c S1c S0lc S0rc | S0c S1c S1lc S1rc
+action: S0lc S1c S0c | S1rc S1c S0c | S0rc S0c N0t | S0uc S0c S1c | S0uc S0c N0t
+"""
+"""`PHRASES`, with the words at the ends of phrases and between them, sizes, tags of heads, and what
+phrases are made of."""
+
+CONSTITUENT_TABLES: Final = {"phrases": PHRASES, "phrases+": PHRASES_PLUS}
 """Tables that a constituency parser may name instead of listing templates."""

@@ -74,14 +74,12 @@ MOST_GIVEN = 100
 
 cdef enum:
     QUEUE_ANCHOR     # the position of the next word
-    TOP_ANCHOR       # the head and the label of the top of the stack
+    # All that templates see of a node of the stack. Finer anchors would be met with more often, but
+    # make more groups, whose scores are to be added up for every state.
+    TOP_ANCHOR
     SECOND_ANCHOR
     THIRD_ANCHOR
     FOURTH_ANCHOR
-    TOP_CHILDREN_ANCHOR
-    SECOND_CHILDREN_ANCHOR
-    TOP_BEGIN_ANCHOR
-    SECOND_BEGIN_ANCHOR
     BRACKET_ANCHOR
     N_ANCHORS
 
@@ -90,28 +88,25 @@ _TOP = (<int> TOP_ANCHOR,)
 _SECOND = (<int> SECOND_ANCHOR,)
 _THIRD = (<int> THIRD_ANCHOR,)
 _FOURTH = (<int> FOURTH_ANCHOR,)
-_TOP_CHILDREN = (<int> TOP_CHILDREN_ANCHOR,)
-_SECOND_CHILDREN = (<int> SECOND_CHILDREN_ANCHOR,)
 
 # In the order in which `find_nodes` writes them.
 _NODES = {
     "S0": _TOP, "S1": _SECOND, "S2": _THIRD, "S3": _FOURTH,
     "N0": _QUEUE, "N1": _QUEUE, "N2": _QUEUE, "N3": _QUEUE,
-    "S0l": _TOP_CHILDREN, "S0r": _TOP_CHILDREN, "S0u": _TOP_CHILDREN,
-    "S1l": _SECOND_CHILDREN, "S1r": _SECOND_CHILDREN, "S1u": _SECOND_CHILDREN,
-    "S0first": (<int> TOP_BEGIN_ANCHOR,), "S0last": _QUEUE,
-    "S1first": (<int> SECOND_BEGIN_ANCHOR,), "S1last": (<int> TOP_BEGIN_ANCHOR,),
+    "S0l": _TOP, "S0r": _TOP, "S0u": _TOP,
+    "S1l": _SECOND, "S1r": _SECOND, "S1u": _SECOND,
+    # Where the second node ends, the first begins.
+    "S0first": _TOP, "S0last": _QUEUE, "S1first": _SECOND, "S1last": _TOP,
 }
 
 # In the order in which `find_numbers` writes them.
 _NUMBERS = {
     "S0c": _TOP, "S1c": _SECOND, "S2c": _THIRD, "S3c": _FOURTH,
-    "S0lc": _TOP_CHILDREN, "S0rc": _TOP_CHILDREN, "S0uc": _TOP_CHILDREN,
-    "S1lc": _SECOND_CHILDREN, "S1rc": _SECOND_CHILDREN, "S1uc": _SECOND_CHILDREN,
+    "S0lc": _TOP, "S0rc": _TOP, "S0uc": _TOP,
+    "S1lc": _SECOND, "S1rc": _SECOND, "S1uc": _SECOND,
     "bracket": (<int> BRACKET_ANCHOR,),
     "separators": (*_TOP, *_SECOND),
-    "size(S0)": (*_QUEUE, <int> TOP_BEGIN_ANCHOR),
-    "size(S1)": (<int> TOP_BEGIN_ANCHOR, <int> SECOND_BEGIN_ANCHOR),
+    "size(S0)": (*_TOP, *_QUEUE), "size(S1)": (*_TOP, *_SECOND),
     "separator": (*_TOP, *_SECOND),
 }
 
@@ -219,24 +214,6 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
         (span.begin < begin and begin < span.end and span.end < end)
         or (begin < span.begin and span.begin < end and end < span.end)
     )
-
-
-cdef inline int n_unaries_for(int32_t* top, int32_t label, int n_labels) noexcept nogil:
-    """How many unary phrases it takes at least until one meets what is given with a label.
-
-    top: the label of what they are put on, -1 for a word and where it may be chosen; afterwards
-    that of the last. There are two labels at least, or nothing is left to be met.
-    """
-    # Not of the same label: another comes between.
-    cdef int n = 1 + (label >= 0 and label == top[0])
-    if label >= 0:
-        top[0] = label
-    elif n_labels == 2 and top[0] >= 0:
-        top[0] = 1 - top[0]
-    else:
-        # Of three labels one always differs from that below and that above.
-        top[0] = -1
-    return n
 
 
 cdef class ConstituentTransitions(TaggedWordTransitions):
@@ -698,6 +675,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         cdef const ConstituentState* at = <const ConstituentState*> state
         cdef const Node* node
         cdef int32_t place = at.top
+        cdef uint64_t seen
         cdef int i
         memset(values, 0, N_ANCHORS * sizeof(uint64_t))
         values[QUEUE_ANCHOR] = <uint64_t> at.position
@@ -706,19 +684,15 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                 break
             node = &self._nodes[place]
             place = node.below
-            values[TOP_ANCHOR + i] = (
-                number_of(node.head) << 16 | <uint64_t> (node.category + 1)
-            )
+            seen = number_of(node.head) << 16 | <uint64_t> (node.category + 1)
             if i < 2:
-                values[TOP_CHILDREN_ANCHOR + i] = mixed(
-                    mixed(
-                        0,
-                        number_of(node.first_head) << 32 | number_of(node.second_head),
-                    ),
-                    <uint64_t> (node.first_category + 1) << 16
+                seen = mixed(
+                    mixed(seen, number_of(node.first_head) << 32 | number_of(node.second_head)),
+                    number_of(node.begin) << 32
+                    | <uint64_t> (node.first_category + 1) << 16
                     | <uint64_t> (node.second_category + 1),
                 )
-                values[TOP_BEGIN_ANCHOR + i] = number_of(node.begin)
+            values[TOP_ANCHOR + i] = seen
         values[BRACKET_ANCHOR] = self._bracket(at)
 
     cdef uint64_t _bracket(self, const ConstituentState* at) noexcept nogil:
@@ -944,13 +918,14 @@ cdef class ConstituentDecoder:
     def nbest(self, list words not None, list tags not None, Py_ssize_t k):
         """The `k` best trees that the beam lets through, best first, as `parse` gives them.
 
-        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
+        The search ends when the best `k` are complete: later than for one, and perhaps with a
+        better one. Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
         """
         if k < 1:
             raise ValueError(f"at least one tree must be asked for, not {k}")
         self.system.load_words(words, tags)
         return [
-            (score, debinarize(self.system.steps(actions)))
+            (score, debinarize(self.system.steps(actions)) if words else ())
             for score, actions in self.agenda.derivations(k)
         ]
 
