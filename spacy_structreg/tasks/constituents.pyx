@@ -686,8 +686,12 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             place = node.below
             seen = number_of(node.head) << 16 | <uint64_t> (node.category + 1)
             if i < 2:
+                # One after the other: what shares bits must not be mixed in together.
                 seen = mixed(
-                    mixed(seen, number_of(node.first_head) << 32 | number_of(node.second_head)),
+                    mixed(
+                        mixed(0, seen),
+                        number_of(node.first_head) << 32 | number_of(node.second_head),
+                    ),
                     number_of(node.begin) << 32
                     | <uint64_t> (node.first_category + 1) << 16
                     | <uint64_t> (node.second_category + 1),
