@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the transition systems of dependency parsing, their beams and training.
+"""Slow, obvious twins of the transition systems of parsing, their beams and training.
 
 States are lists of words and arcs, what templates read is looked up by the names of atoms, beams
 are sorted lists, and merged states are replayed from their actions.
@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from typing import Any, ClassVar
 
-from agenda_twin import NO_WORD, Feature, Value, Weights
+from agenda_twin import NO_WORD, Feature, SmallWeights, Value, Weights
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.word_shapes import shape_table
 from spacy_structreg.learn.murmur import hash_string
-from spacy_structreg.learn.rows import Rows
+from spacy_structreg.learn.rows import Rows, TrainedRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
@@ -117,7 +118,12 @@ class State:
 
 @dataclass(frozen=True)
 class ParserTwin(ABC):
-    """The parser of one sentence. weights: those of a feature, one for each column of its event."""
+    """The parser of one sentence. weights: those of a feature, one for each column of its event.
+
+    ends_early: the search ends when the best states are final, before the last step.
+    """
+
+    ends_early: ClassVar[bool] = False
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -149,7 +155,15 @@ class ParserTwin(ABC):
 
     @property
     def n_steps(self) -> int:
+        """How many actions there are, at most if the search ends early."""
         return 2 * self.n - 1
+
+    @property
+    def start(self) -> Any:
+        return State()
+
+    def is_final(self, state: Any, n_actions: int) -> bool:
+        return n_actions == self.n_steps
 
     def arcs_of(self, first: int) -> tuple[list[int], list[int]]:
         """The actions that make arcs to the left and to the right, by labels."""
@@ -157,7 +171,7 @@ class ParserTwin(ABC):
         return lefts, [action + self.n_labels for action in lefts]
 
     def replay(self, actions: Sequence[int]) -> State:
-        state = State()
+        state = self.start
         for action in actions:
             state = self.apply(state, action)
         return state
@@ -270,7 +284,7 @@ class ParserTwin(ABC):
         return sum(float(self.weights(f)[column]) for f, column in self.fired(state, action))
 
     def score(self, actions: Sequence[int]) -> float:
-        total, state = 0.0, State()
+        total, state = 0.0, self.start
         for action in actions:
             total += self.action_score(state, action)
             state = self.apply(state, action)
@@ -282,8 +296,8 @@ class ParserTwin(ABC):
         self, state: State | None = None, score: float = 0.0, actions: Actions = ()
     ) -> Iterator[tuple[float, list[int]]]:
         """Every legal derivation with its score."""
-        state = state or State()
-        if len(actions) == self.n_steps:
+        state = state or self.start
+        if self.is_final(state, len(actions)):
             yield score, list(actions)
             return
         for action in self.legal(state):
@@ -300,9 +314,10 @@ class ParserTwin(ABC):
     ) -> Iterator[list[Item]]:
         """What the beam keeps after each action; ties by action, then parent.
 
-        n_best: so many are kept at the end. cost: of an action at a step, beyond its features.
+        n_best: so many are kept at the end, which may be any step if the search ends early.
+        cost: of an action at a step, beyond its features.
         """
-        kept = [Item(0.0, 0, (), State())]
+        kept = [Item(0.0, 0, (), self.start)]
         number = 0
         for step in range(self.n_steps):
             candidates = []
@@ -313,7 +328,8 @@ class ParserTwin(ABC):
                     candidates += self.led_to(item, action, score, merge)
             candidates.sort(key=lambda candidate: candidate.rank)
             kept = []
-            room = max(width, n_best) if step == self.n_steps - 1 else width
+            is_last = step == self.n_steps - 1
+            room = max(width, n_best) if is_last or self.ends_early else width
             alike: dict[object, Item] = {}
             for candidate in candidates:
                 if len(kept) >= room:
@@ -327,6 +343,14 @@ class ParserTwin(ABC):
                 alike[view] = candidate
                 kept.append(candidate)
             yield kept
+            if self.ends(kept, n_best):
+                return
+
+    def ends(self, kept: Sequence[Item], n_best: int = 1) -> bool:
+        """Whether the best `n_best` are final, in a search that may end early."""
+        return self.ends_early and all(
+            self.is_final(item.state, len(item.actions)) for item in kept[:n_best]
+        )
 
     def led_to(self, item: Item, action: int, score: float, merge: bool) -> list[Item]:
         actions = (*item.actions, action)
@@ -523,3 +547,34 @@ def agenda_of(
     loaded = system.new(twin.templates, twin.n_labels)
     loaded.load_words(twin.words, twin.tags, *(given or ()))
     return Agenda(StateScorer(loaded, twin.templates, tables, memo), width, merge)
+
+
+def tables_of(system: System, twin: ParserTwin) -> list[TrainedRows]:
+    """Tables of the weights that the twin has drawn so far."""
+    if isinstance(twin.weights, SmallWeights):
+        return twin.weights.tables()
+    events = system.new(twin.templates, twin.n_labels).events
+    return SmallWeights(0, events).tables()
+
+
+def walk(draw: random.Random, twin: ParserTwin) -> list[int]:
+    """A random legal path, with all features on its way drawn."""
+    state, actions = twin.start, []
+    while not twin.is_final(state, len(actions)):
+        for action in twin.legal(state):
+            twin.action_score(state, action)
+        actions.append(draw.choice(twin.legal(state)))
+        state = twin.apply(state, actions[-1])
+    return actions
+
+
+def check_scores(system: System, twin: ParserTwin, actions: Sequence[int]) -> None:
+    """Every action on a path, taken or not, scores what the twin says; features have been drawn."""
+    agenda = agenda_of(system, twin, tables_of(system, twin), None)
+    state, score = twin.start, 0.0
+    for step, taken in enumerate(actions):
+        for action in twin.legal(state):
+            expected = score + twin.action_score(state, action)
+            assert agenda.score([*actions[:step], action]) == expected
+        score += twin.action_score(state, taken)
+        state = twin.apply(state, taken)

@@ -17,18 +17,20 @@ from parser_twins import (
     ROOT,
     SYSTEMS,
     ParserTwin,
-    State,
     System,
     agenda_of,
     all_trees,
+    check_scores,
     is_tree,
     random_tree,
+    tables_of,
+    walk,
 )
 
 from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
@@ -73,25 +75,6 @@ def twin_of(
 ) -> ParserTwin:
     weights = SmallWeights(draw.randrange(99), system.new(templates, n_labels).events)
     return system.twin(*sentence(draw, n), templates, weights, n_labels)
-
-
-def tables_of(system: System, twin: ParserTwin) -> list[TrainedRows]:
-    """Tables of the weights that the twin has drawn so far."""
-    if isinstance(twin.weights, SmallWeights):
-        return twin.weights.tables()
-    events = system.new(twin.templates, twin.n_labels).events
-    return SmallWeights(0, events).tables()
-
-
-def walk(draw: random.Random, twin: ParserTwin) -> list[int]:
-    """A random legal path, with all features on its way drawn."""
-    state, actions = State(), []
-    while len(actions) < twin.n_steps:
-        for action in twin.legal(state):
-            twin.action_score(state, action)
-        actions.append(draw.choice(twin.legal(state)))
-        state = twin.apply(state, actions[-1])
-    return actions
 
 
 SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
@@ -283,18 +266,6 @@ def test_merging_arc_eager_states_is_exact(seed: int) -> None:
 
 
 # Atoms --------------------------------------------------------------------------------------------
-
-
-def check_scores(system: System, twin: ParserTwin, actions: Sequence[int]) -> None:
-    """Every action on a path, taken or not, scores what the twin says; features have been drawn."""
-    agenda = agenda_of(system, twin, tables_of(system, twin), None)
-    state, score = State(), 0.0
-    for step, taken in enumerate(actions):
-        for action in twin.legal(state):
-            expected = score + twin.action_score(state, action)
-            assert agenda.score([*actions[:step], action]) == expected
-        score += twin.action_score(state, taken)
-        state = twin.apply(state, taken)
 
 
 @EACH_SYSTEM
