@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
-__all__ = ["Corpus", "GoldT", "default_corpus", "read_corpus"]
+__all__ = ["Corpus", "GoldT", "data_folder", "default_corpus", "read_corpus"]
 
 GoldT = TypeVar("GoldT")
 
@@ -71,15 +71,20 @@ def read_corpus(
     )
 
 
-def default_corpus(read: Callable[[Path], list[GoldT]]) -> Corpus[GoldT]:
-    """UD Chinese GSD, simplified, from the folder of real corpora. Raises ValueError without it."""
+def data_folder(holds: str) -> Path:
+    """The folder of real corpora. Raises ValueError if none is named. holds: what is looked for."""
     folder = os.environ.get(VARIABLE)
     if not folder:
         raise ValueError(
-            f"no corpus: set {VARIABLE} to a folder that holds {UD_CHINESE}, or give --train and "
-            "--test (and --dev)"
+            f"no corpus: set {VARIABLE} to a folder that holds {holds}, or give --train and --test "
+            "(and --dev)"
         )
-    parts = Path(folder, UD_CHINESE)
+    return Path(folder)
+
+
+def default_corpus(read: Callable[[Path], list[GoldT]]) -> Corpus[GoldT]:
+    """UD Chinese GSD, simplified, from the folder of real corpora. Raises ValueError without it."""
+    parts = data_folder(UD_CHINESE) / UD_CHINESE
     return read_corpus(
         read, parts / "train.conll.xz", parts / "dev.conll", parts / "test.conll", "ud_chinese"
     )

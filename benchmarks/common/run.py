@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.corpora import Corpus, default_corpus, read_corpus
+from benchmarks.common.corpora import Corpus, read_corpus
 from benchmarks.common.report import Candidate, Report, Result, choose, write_report
 from benchmarks.common.systems import OURS, Effort, Setting, System
 from benchmarks.common.task import Task
@@ -369,7 +369,7 @@ def _corpora(task: Task[Any, Any, Any], options: argparse.Namespace) -> list[Cor
     elif options.dev is not None:
         raise ValueError("--dev belongs to --train and --test; give these, too")
     else:
-        corpus = default_corpus(task.read)
+        corpus = task.default_corpus()
     if options.limit is not None:
         corpus = corpus.head(options.limit, options.limit)
     elif options.quick:

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import ClassVar, Generic
 
-from benchmarks.common.corpora import Corpus, GoldT
+from benchmarks.common.corpora import Corpus, GoldT, default_corpus
 from benchmarks.common.systems import InputT, OutputT, System
 
 __all__ = ["Task"]
@@ -41,6 +41,13 @@ class Task(ABC, Generic[GoldT, InputT, OutputT]):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that only this task has."""
+
+    def default_corpus(self) -> Corpus[GoldT]:
+        """What systems are compared on if no files are named.
+
+        Raises ValueError without the folder of real corpora, and as `read`.
+        """
+        return default_corpus(self.read)
 
     def views(self, corpus: Corpus[GoldT], options: argparse.Namespace) -> list[Corpus[GoldT]]:
         """The views that systems are compared on, the most important first.

@@ -1,0 +1,1 @@
+"""Constituency parsers trained, scored and timed on the same data in one run."""
