@@ -245,6 +245,11 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
                 n_left_out,
                 MAX_UNARIES,
             )
+        if not labels:
+            raise ValueError(
+                "there is no phrase in the training corpus from which a constituency parser could "
+                "learn"
+            )
         return self._structure_for(sorted(labels), most_unaries)
 
     def _structure_for(self, labels: Sequence[str], max_unaries: int) -> ConstituentStructure:
@@ -258,7 +263,10 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> ConstituentStructure:
         max_unaries = whole("max_unaries", field(entries, "max_unaries", int), 1)
-        return self._structure_for(strings("labels", labels), min(max_unaries, MAX_UNARIES + 1))
+        known = sorted(set(strings("labels", labels)))
+        if not all(known) or not known:
+            raise ValueError("phrases need labels, none of which is empty")
+        return self._structure_for(known, min(max_unaries, MAX_UNARIES + 1))
 
     def _settings(self) -> dict[str, Any]:
         return {
