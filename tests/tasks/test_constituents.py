@@ -32,7 +32,7 @@ from random_trees import LABELS, sentences_with_trees
 
 from spacy_structreg.corpora.binarization import debinarize
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.features.constituent_tables import CONSTITUENT_TABLES, PHRASES
+from spacy_structreg.features.constituent_tables import CONSTITUENT_TABLES, PHRASES_PLUS
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
@@ -537,7 +537,7 @@ def test_sizes_of_phrases(n: int, size: int) -> None:
 @given(SEEDS, st.integers(1, 8))
 @settings(max_examples=10)
 def test_the_memo_changes_no_score(draw: random.Random, n: int) -> None:
-    templates = SYSTEM.parse(PHRASES, "action: size(S0) size(S1) S0firstw S0lastw | S1lastt")
+    templates = SYSTEM.parse(PHRASES_PLUS)
     twin = twin_of(draw, SYSTEM, sentence(draw, n), templates, 3)
     walk(draw, twin)
     for width in (1, 16):

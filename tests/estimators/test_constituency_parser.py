@@ -1,0 +1,609 @@
+"""The constituency parser: what it learns, keeps, refuses and writes into files."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import random
+import resource
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up import Change, tampered
+from random_trees import sentences_with_trees
+
+from spacy_structreg.corpora.constituents import (
+    ConstituencySentence,
+    Constituent,
+    constituency_sentences,
+)
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.learn.settings import Learning
+from spacy_structreg.metrics.evalb import score_brackets
+
+PLAIN = Learning()
+TREES = """
+(S (NP (DT the) (NN dog)) (VP (VBZ walks)))
+(S (NP (DT a) (JJ big) (NN dog)) (VP (VBZ sees) (NP (DT the) (NN cat))) (. .))
+(S (NP (NNS dogs)) (VP (VBP walk) (ADVP (RB home))) (. .))
+(S (VP (VB see) (NP (NP (DT the) (JJ old) (NN house)) (PP (IN of) (NP (NNS dogs))))))
+(S (NP (NNS cats)) (VP (VP (VBP see)) (CC and) (VP (VBP walk))) (. .))
+(S (NP (NN 狗)) (VP (VV 走)))
+(NP (NP (NN cat)) (, ,) (NP (NN dog)) (, ,) (CC and) (NP (NN house)))
+"""
+LABELS = ("ADVP", "NP", "PP", "S", "VP")
+
+
+def corpus_of(text: str) -> list[ConstituencySentence]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "trees.mrg")
+        path.write_text(text, encoding="utf-8")
+        return list(constituency_sentences(path, "ptb"))
+
+
+CORPUS = corpus_of(TREES)
+VOCABULARY = sorted({pair for s in CORPUS for pair in zip(s.words, s.tags, strict=True)})
+# Those that the corpus has not, and words that are strange.
+STRANGE = [
+    ("new", "NN"),
+    ("词", "X"),
+    ("\u200b", "CD"),
+    ("😀" * 30, ""),
+    ("(", "-LRB-"),
+    ("，", "PU"),
+]
+
+
+@cache
+def fitted(**changes: object) -> ConstituencyParser:
+    """A parser that is trained once; tests that change weights take their own."""
+    chosen = {"epochs": 8, "learning": PLAIN, "beam": 4, **changes}
+    return ConstituencyParser(**chosen).fit(CORPUS)  # type: ignore[arg-type]
+
+
+def queries(sentences: Sequence[ConstituencySentence]) -> list[tuple[list[str], list[str]]]:
+    return [(list(sentence.words), list(sentence.tags)) for sentence in sentences]
+
+
+def f_score(parser: ConstituencyParser) -> float | None:
+    return parser.evaluate(CORPUS).as_dict()["brackets_f"]
+
+
+def random_query(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
+    pairs = draw.choices([*VOCABULARY, *STRANGE], k=n)
+    return [word for word, _ in pairs], [tag for _, tag in pairs]
+
+
+# Learning -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beam", [1, 4, 64])
+def test_learns_its_corpus(beam: int) -> None:
+    parser = ConstituencyParser(beam=beam, epochs=30, learning=PLAIN).fit(CORPUS)
+    assert parser.labels == LABELS
+    assert parser.predict_batch(queries(CORPUS)) == CORPUS
+
+
+def test_learns_without_a_limit() -> None:
+    """All analyses are looked at: of a short sentence only."""
+    corpus = [CORPUS[5]]
+    parser = ConstituencyParser(beam=None, templates="action: S0c S1c N0t", epochs=4)
+    parser.fit(corpus)
+    assert parser.predict_batch(queries(corpus)) == corpus
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"beam": 1},
+        {"beam": 1, "update": "max_violation"},
+        {"update": "early"},
+        {"update": "plain"},
+        {"templates": "phrases"},
+        {"learning": Learning(update="pa", aggressiveness=0.5)},
+        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(update="pa_ii", aggressiveness=0.5)},
+        {"learning": Learning(l2=1e-5, l1=1e-6)},
+        {"learning": Learning(cumulative_l1=1e-5)},
+        {"learning": Learning(dropout=0.1)},
+        {"learning": Learning(hidden_dropout=0.1)},
+        {"learning": Learning(clock="epochs")},
+        {"n_models": 3},
+    ],
+    ids=str,
+)
+def test_every_way_of_learning_learns(changes: dict[str, object]) -> None:
+    chosen = {"epochs": 12, "learning": PLAIN, "beam": 4, **changes}
+    parser = ConstituencyParser(**chosen).fit(CORPUS)  # type: ignore[arg-type]
+    assert f_score(parser) == pytest.approx(1.0, abs=0.15)
+
+
+def test_greedy_parsers_learn_at_every_action() -> None:
+    assert ConstituencyParser(beam=1).update == "every"
+    assert ConstituencyParser(beam=2).update == "max_violation"
+    assert ConstituencyParser(beam=None).update == "max_violation"
+
+
+def test_dropout_hides_words_but_no_tags() -> None:
+    hidden = Learning(dropout=1 - 1e-12)
+    words = ConstituencyParser(templates="action: S0w | N0w | len(S0)", learning=hidden, beam=4)
+    tags = ConstituencyParser(templates="action: S0t N0t", learning=hidden, beam=4)
+    sentence = queries(CORPUS)[1]
+    assert {score for score, _ in words.fit(CORPUS).nbest(*sentence, 5)} == {0.0}
+    assert tags.fit(CORPUS).nbest(*sentence, 1)[0][0] != 0.0
+
+
+def test_same_seed_same_bytes_with_any_number_of_threads() -> None:
+    noisy = Learning(dropout=0.1, hidden_dropout=0.1)
+    one, many, other = (
+        ConstituencyParser(epochs=2, n_models=3, learning=noisy, beam=4, seed=seed).fit(
+            CORPUS, CORPUS[:2], n_threads=n_threads
+        )
+        for seed, n_threads in ((0, 1), (0, 2), (9, 1))
+    )
+    assert one.to_bytes() == many.to_bytes() != other.to_bytes()
+
+
+# What a corpus may hold ---------------------------------------------------------------------------
+
+
+def chain_of(n: int) -> ConstituencySentence:
+    """A word under n phrases."""
+    labels = ["NP" if i % 2 else "S" for i in range(n)]
+    return ConstituencySentence(
+        ("dog",), ("NN",), tuple(Constituent(label, 0, 1, 0) for label in labels)
+    )
+
+
+def test_chains_as_long_as_those_of_the_corpus_are_found(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    parser = ConstituencyParser(epochs=15, beam=8, learning=PLAIN).fit([chain_of(7)])
+    assert parser.predict(["dog"], ["NN"]) == chain_of(7)
+    again = ConstituencyParser.from_bytes(parser.to_bytes())
+    assert again.predict(["dog"], ["NN"]) == chain_of(7)
+    assert not caplog.records
+    with caplog.at_level(logging.WARNING, "spacy_structreg"):
+        fitted_on = ConstituencyParser(epochs=1).fit([*CORPUS, chain_of(17), chain_of(16)])
+    (record,) = caplog.records
+    assert record.message.startswith("1 trees are left out of training: more than 16")
+    assert fitted_on.labels == LABELS
+
+
+def test_a_phrase_over_one_of_the_same_label_is_learnt_once() -> None:
+    doubled = ConstituencySentence(
+        ("dogs", "walk"),
+        ("NNS", "VBP"),
+        (Constituent("S", 0, 2, 1), *[Constituent("NP", 0, 1, 0)] * 3),
+    )
+    once = replace(doubled, constituents=doubled.constituents[:2])
+    one, other = (ConstituencyParser(epochs=2).fit([each]) for each in (doubled, once))
+    assert one.predict(["dogs", "walk"], ["NNS", "VBP"]) == once
+    assert one.labels == other.labels == ("NP", "S")
+
+
+@given(st.lists(sentences_with_trees(longest=5), min_size=1, max_size=4))
+@settings(max_examples=20)
+def test_any_trees_can_be_learnt_from(sentences: list[ConstituencySentence]) -> None:
+    parser = ConstituencyParser(epochs=2, beam=2, templates="action: S0c S1c | S0t N0t")
+    if not any(each.constituents for each in sentences):
+        with pytest.raises(ValueError, match="no phrase in the training corpus"):
+            parser.fit(sentences)
+        return
+    parser.fit(sentences)
+    assert parser.labels == tuple(sorted({c.label for s in sentences for c in s.constituents}))
+    for sentence in sentences:
+        found = parser.predict(sentence.words, sentence.tags)
+        assert (found.words, found.tags) == (sentence.words, sentence.tags)
+
+
+def test_there_must_be_a_phrase_to_learn_from() -> None:
+    bare = ConstituencySentence(("dog",), ("NN",), ())
+    blank = ConstituencySentence((" ",), ("",), (Constituent("NP", 0, 1, 0),))
+    for corpus in ([bare], [blank], [chain_of(17)]):
+        with pytest.raises(ValueError, match="training corpus"):
+            ConstituencyParser().fit(corpus)
+        with pytest.raises(ValueError, match="no phrase in the training corpus"):
+            ConstituencyParser().prepare(corpus)
+    for bad in (["the", "dog"], [("the", "DT")], None, "(S (NN dog))"):
+        with pytest.raises(ValueError, match="is not a ConstituencySentence"):
+            ConstituencyParser().fit([bad])  # type: ignore[list-item]
+
+
+def test_training_in_portions_knows_the_labels_that_it_began_with() -> None:
+    parser = ConstituencyParser(learning=PLAIN, beam=4)
+    parser.prepare(CORPUS, labels=["WHNP"])
+    assert parser.labels == (*LABELS, "WHNP")
+    assert not parser.is_trained
+    for _ in range(12):
+        parser.partial_fit(CORPUS[:3]).partial_fit(CORPUS[3:])
+    assert f_score(parser) == 1.0
+    new = corpus_of("(SQ (VB see) (NNS dogs))")
+    again = ConstituencyParser.from_bytes(fitted().to_bytes()).partial_fit(CORPUS)
+    for each in (parser, again):
+        with pytest.raises(
+            ValueError, match=r"'SQ' is none of .*: what the training did not begin"
+        ):
+            each.partial_fit(new)
+    # Chains that are longer than those of the beginning are refused as well.
+    with pytest.raises(ValueError, match="4 unary phrases lie on one another; 3 may: what the"):
+        parser.partial_fit([chain_of(7)])
+
+
+# Prediction ---------------------------------------------------------------------------------------
+
+
+def test_sentences_do_not_depend_on_each_other_or_on_threads() -> None:
+    draw = random.Random(1)
+    parser = fitted()
+    sentences = [random_query(draw, draw.randint(1, 12)) for _ in range(60)]
+    alone = [parser.predict(*sentence) for sentence in sentences]
+    assert parser.predict_batch(sentences) == alone
+    assert parser.predict_batch(sentences, n_threads=2) == alone
+    assert list(parser.predict_stream(iter(sentences), n_threads=2)) == alone
+    assert queries(alone) == sentences
+    assert parser.predict_batch([]) == []
+
+
+def test_the_best_trees_differ_and_their_scores_fall() -> None:
+    parser = fitted()
+    for sentence in queries(CORPUS):
+        found = parser.nbest(*sentence, 8)
+        scores = [score for score, _ in found]
+        assert scores == sorted(scores, reverse=True)
+        assert len({tree.constituents for _, tree in found}) == len(found) == 8
+        # With more than one the search goes on for longer, and may find a better one.
+        assert parser.nbest(*sentence, 1)[0][1] == parser.predict(*sentence)
+    with pytest.raises(ValueError, match="at least one tree"):
+        parser.nbest(*queries(CORPUS)[0], 0)
+
+
+@given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 14))
+@settings(max_examples=40)
+def test_nonsense_weights_give_trees(draw: random.Random, n: int) -> None:
+    """Weights of any size, infinities left out, on words and tags that are new or known."""
+    for beam in (1, 4):
+        parser = nonsense(beam)
+        sentence = random_query(draw, n)
+        found = parser.predict(*sentence)
+        # That it is a tree is checked where it is made.
+        assert (list(found.words), list(found.tags)) == sentence
+        assert found.constituents or n == 1
+        assert {each.label for each in found.constituents} <= set(LABELS)
+
+
+@cache
+def nonsense(beam: int) -> ConstituencyParser:
+    draw = np.random.default_rng(beam)
+
+    def change(_: object, arrays: dict[str, np.ndarray]) -> None:
+        for name, array in arrays.items():
+            if array.dtype == np.float32:
+                drawn = draw.standard_normal(array.shape) * 10.0 ** draw.integers(-30, 30)
+                arrays[name] = drawn.astype(np.float32)
+
+    return ConstituencyParser.from_bytes(tampered(fitted(beam=beam).to_bytes(), change))
+
+
+@pytest.mark.parametrize("beam", [1, 16])
+def test_sentences_of_one_word_and_of_five_hundred(beam: int) -> None:
+    draw = random.Random(3)
+    for parser in (fitted(beam=beam), nonsense(4)):
+        for n in (1, 2, 500):
+            found = parser.predict(*random_query(draw, n))
+            assert len(found.words) == n
+            assert found.constituents or n == 1
+
+
+def test_what_cannot_be_parsed() -> None:
+    parser = fitted()
+    for words, tags, message in (
+        ([], [], "without words"),
+        (["the"], [], "0 tags are given for 1 words"),
+        (["the"], ["DT", "NN"], "2 tags are given for 1 words"),
+        ("the dog", ["DT", "NN"], "not a list of words"),
+        (["the", "dog"], "DN", "not a list of words"),
+        (["the", ""], ["DT", "NN"], "word 1 is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parser.predict(words, tags)
+        with pytest.raises(ValueError, match=message):
+            parser.nbest(words, tags, 1)
+    with pytest.raises(ValueError, match="has not been trained"):
+        ConstituencyParser().predict(["a"], ["DT"])
+
+
+def test_evaluate_counts_as_the_metric_does() -> None:
+    parser = fitted()
+    gold = [*CORPUS, *corpus_of("(S (NP (NN house)) (VP (VBZ walks) (ADVP (RB home))))")]
+    expected = score_brackets(gold, parser.predict_batch(queries(gold)))
+    assert parser.evaluate(gold) == expected
+    assert parser.evaluate(gold, n_threads=2) == expected
+
+
+def test_memory_stays_flat() -> None:
+    draw = random.Random(5)
+    parser = fitted(beam=4)
+    sentences = [random_query(draw, draw.randint(1, 6)) for _ in range(500)]
+
+    def peak() -> int:
+        """In bytes; Linux counts in kilobytes."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def parse(n_times: int) -> int:
+        return sum(
+            len(tree.constituents)
+            for tree in parser.predict_stream(each for _ in range(n_times) for each in sentences)
+        )
+
+    once = parse(2)
+    before = peak()
+    assert parse(20) == 10 * once
+    # A thousand bytes a sentence would be 10 MB.
+    assert peak() - before < 8_000_000
+
+
+# Given constituents -------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 12), st.sampled_from([1, 4]))
+@settings(max_examples=60)
+def test_given_constituents_stay(draw: random.Random, n: int, beam: int) -> None:
+    parser = draw.choice([fitted(beam=beam), nonsense(beam)])
+    words, tags = random_query(draw, n)
+    other = fitted(beam=beam).predict(words, tags)
+    # One of those over the same words, or else what is left may be one of a label on its like.
+    chosen = {(each.begin, each.end): each.label for each in other.constituents}
+    given_ones = [
+        (*span, draw.choice([None, label])) for span, label in chosen.items() if draw.random() < 0.5
+    ]
+    cuts = sorted(draw.choices(range(n + 1), k=2))
+    if cuts[0] < cuts[1] and not given_ones:
+        given_ones = [(*cuts, draw.choice([None, *LABELS]))]
+    found = parser.predict(words, tags, given=given_ones)
+    there = [(each.begin, each.end, each.label) for each in found.constituents]
+    for begin, end, label in given_ones:
+        assert any(
+            (b, e) == (begin, end) and label in (None, found_label) for b, e, found_label in there
+        )
+    assert parser.predict_batch([(words, tags)] * 2, given=[None, given_ones]) == [
+        parser.predict(words, tags), found,
+    ]  # fmt: skip
+
+
+def test_given_constituents_that_are_none() -> None:
+    parser = fitted()
+    words, tags = ["the", " ", "dog", "walks"], ["DT", "", "NN", "VBZ"]
+    for given_ones, message in (
+        ([(0, 5, None)], "words 0 to before 5 of 4"),
+        ([(-1, 2, None)], "words -1 to before 2"),
+        ([(2, 2, None)], "words 2 to before 2"),
+        ([(1, 2, None)], "or white space"),
+        ([(0, 3, None), (2, 4, "NP")], "overlap"),
+        ([(0, 4, "UCP")], "'UCP' is given, which the parser does not know"),
+        ([(0, 4, "S"), (0, 4, "S")], "S is given twice"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parser.predict(words, tags, given=given_ones)
+    with pytest.raises(ValueError, match="zip"):
+        parser.predict_batch([(words, tags)] * 2, given=[None])
+    with pytest.raises(ValueError, match="zip"):
+        parser.predict_batch([(words, tags)], given=[None, None])
+
+
+# White space --------------------------------------------------------------------------------------
+
+
+def test_blank_words_are_no_words() -> None:
+    with_blanks = ConstituencySentence(
+        (" ", "the", "\n", "dog", "\u3000", "walks", "\t"),
+        ("", "DT", "", "NN", "", "VBZ", ""),
+        (
+            Constituent("S", 0, 7, 5),
+            Constituent("NP", 1, 4, 3),
+            Constituent("VP", 5, 6, 5),
+        ),
+    )
+    parser = ConstituencyParser(epochs=12, learning=PLAIN, beam=4).fit([with_blanks])
+    assert parser.predict(with_blanks.words, with_blanks.tags) == with_blanks
+    ((_, best),) = parser.nbest(with_blanks.words, with_blanks.tags, 1)
+    assert best == with_blanks
+    plain = parser.predict(["the", "dog", "walks"], ["DT", "NN", "VBZ"])
+    assert [(c.label, c.begin, c.end, c.head) for c in plain.constituents] == [
+        ("S", 0, 3, 2), ("NP", 0, 2, 1), ("VP", 2, 3, 2),
+    ]  # fmt: skip
+    given_ones = [(0, 3, "VP"), (3, 7, "NP")]
+    found = parser.predict(with_blanks.words, with_blanks.tags, given=given_ones)
+    assert Constituent("VP", 1, 2, 1) in found.constituents
+    assert ("NP", 3, 6) in {(each.label, each.begin, each.end) for each in found.constituents}
+
+
+def test_white_space_alone_has_no_phrases() -> None:
+    parser = fitted()
+    blank = ConstituencySentence((" ", "\n"), ("", ""), ())
+    assert parser.predict([" ", "\n"], ["", ""]) == blank
+    assert parser.nbest([" ", "\n"], ["", ""], 3) == [(0.0, blank)]
+    one = parser.predict([" ", "dogs", "\n"], ["", "NNS", ""], given=[(0, 3, "NP")])
+    assert Constituent("NP", 0, 3, 1) in one.constituents
+    with_blank = parser.predict_batch([([" "], [""]), *queries(CORPUS)])
+    assert with_blank[1:] == parser.predict_batch(queries(CORPUS))
+
+
+def test_white_space_is_no_head() -> None:
+    bad = ConstituencySentence((" ", "dog"), ("", "NN"), (Constituent("NP", 0, 2, 0),))
+    with pytest.raises(ValueError, match="word 0, which is white space, is the head of NP"):
+        ConstituencyParser().fit([bad])
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
+    parser = fitted()
+    draw = random.Random(2)
+    sentences = [random_query(draw, 8) for _ in range(20)]
+    expected = parser.predict_batch(sentences)
+    parser.save(tmp_path / "model.srt")
+    for other in (
+        ConstituencyParser.load(tmp_path / "model.srt"),
+        load_estimator(tmp_path / "model.srt"),
+        ConstituencyParser.from_bytes(parser.to_bytes()),
+        pickle.loads(pickle.dumps(parser)),
+    ):
+        assert isinstance(other, ConstituencyParser)
+        assert other.predict_batch(sentences) == expected
+        assert other.to_bytes() == parser.to_bytes()
+        assert (other.labels, other.templates) == (parser.labels, parser.templates)
+
+
+def test_settings_travel() -> None:
+    for chosen in (
+        {"half_width": False, "beam": 3},
+        {"templates": "action: S0w N0w | S0t N0t", "beam": 1},
+        {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
+    ):
+        parser = ConstituencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
+        again = ConstituencyParser.from_bytes(parser.to_bytes())
+        for name in ("templates", "half_width", "beam", "update", "seed", "epochs"):
+            assert getattr(again, name) == getattr(parser, name)
+        assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
+
+
+def test_a_training_goes_on_from_its_file() -> None:
+    parser = ConstituencyParser(learning=PLAIN, beam=4).partial_fit(CORPUS)
+    again = ConstituencyParser.from_bytes(parser.to_bytes(state="training"))
+    assert again.partial_fit(CORPUS).to_bytes() == parser.partial_fit(CORPUS).to_bytes()
+
+
+def change_of(name: str, value: object) -> Change:
+    return lambda header, _: header["settings"].update({name: value})
+
+
+def entry(name: str, value: object) -> Change:
+    return lambda header, _: header.update({name: value})
+
+
+BAD: dict[str, Change] = {
+    **{
+        f"templates {v!r}": change_of("templates", v)
+        for v in (None, "phrases", [], [1], ["action: S9w"], ["append: S0w"])
+    },
+    **{f"beam {v!r}": change_of("beam", v) for v in (0, -1, 1.5, "4", True, 2**40)},
+    **{f"update {v!r}": change_of("update", v) for v in (None, 1, "late", "every")},
+    **{f"half_width {v!r}": change_of("half_width", v) for v in (None, 1, "yes")},
+    **{
+        f"labels {v!r}": entry("labels", v)
+        for v in (
+            None, [], ["NP"], "NP", [*LABELS[:-1], 1], [*LABELS, "X"], ["", *LABELS[1:]],
+            [*LABELS[:-1], "NP"], list(LABELS[::-1]),
+        )
+    },
+    **{
+        f"structure {v!r}": entry("structure", v)
+        for v in (
+            None, {}, [], *({"max_unaries": n} for n in (0, -1, 17, 2**40, "3", None, 3.5, True)),
+            {"max_unaries": 3, "more": 1},
+        )
+    },
+    "no structure": lambda header, _: header.pop("structure"),
+    **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [28, 28], [2**63])},
+    "an array that belongs to nothing": lambda _, arrays: arrays.update(
+        {"stray": np.zeros(3, np.float32)}
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small() -> bytes:
+    """A model file of little more than a thousand bytes."""
+    chosen = {"templates": "action: S0c S1c", "beam": 4, "epochs": 2}
+    return ConstituencyParser(**chosen).fit(CORPUS[:1]).to_bytes()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", BAD.values(), ids=BAD)
+def test_crafted_files_are_refused(change: Change) -> None:
+    data = fitted(templates="action: S0c S1c").to_bytes()
+    with pytest.raises(ValueError, match=r"^some\.srt: "):
+        ConstituencyParser.from_bytes(tampered(data, change), name="some.srt")
+
+
+def test_damaged_files_are_refused_or_are_what_they_were(small: bytes) -> None:
+    whole = ConstituencyParser.from_bytes(small)
+    n_loaded = 0
+    for place in range(0, len(small), 3):
+        damaged = bytearray(small)
+        damaged[place] ^= 1 << place % 8
+        try:
+            again = ConstituencyParser.from_bytes(bytes(damaged), name="some.srt")
+        except ValueError as error:
+            assert str(error).startswith("some.srt: ")  # noqa: PT017
+            continue
+        n_loaded += 1
+        assert again.to_bytes() == whole.to_bytes()
+    assert n_loaded < len(small) / 6
+    for length in range(0, len(small), 7):
+        with pytest.raises(ValueError, match=r"^some\.srt: "):
+            ConstituencyParser.from_bytes(small[:length], name="some.srt")
+
+
+# Averages and settings ----------------------------------------------------------------------------
+
+
+def test_models_are_averaged() -> None:
+    models = [
+        ConstituencyParser(epochs=8, learning=PLAIN, beam=4, seed=seed).fit(CORPUS)
+        for seed in range(3)
+    ]
+    average = ConstituencyParser.average(models)
+    assert average.labels == LABELS
+    assert f_score(average) == pytest.approx(1.0, abs=0.1)
+    # Sums of scores are the mean of the sums.
+    sentence = queries(CORPUS)[1]
+    same = ConstituencyParser.average([models[0]] * 2, "plain")
+    assert same.nbest(*sentence, 3) == models[0].nbest(*sentence, 3)
+
+
+def test_models_that_see_different_things_are_not_averaged() -> None:
+    one = fitted()
+    for changes, message in (
+        ({"templates": "phrases"}, "differ in templates"),
+        ({"half_width": False}, "differ in half_width"),
+    ):
+        other = ConstituencyParser(epochs=1, **changes).fit(CORPUS)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=message):
+            ConstituencyParser.average([one, other])
+    with pytest.raises(ValueError, match="differ in labels"):
+        ConstituencyParser.average([one, ConstituencyParser(epochs=1).fit(CORPUS[:2])])
+    long = ConstituencyParser(epochs=1).fit([*CORPUS, chain_of(7)])
+    with pytest.raises(ValueError, match="differ in max_unaries"):
+        ConstituencyParser.average([one, long])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"beam": 0}, "beam is 0"),
+        ({"beam": 2.5}, "beam is 2.5"),
+        ({"update": "late"}, "update is 'late'"),
+        ({"update": "every", "beam": 4}, "'every' needs a beam of width 1"),
+        ({"templates": "action: S9w"}, "reads the atom 'S9w'"),
+        ({"templates": "append: S0w"}, "fires on the event 'append'"),
+        ({"templates": "poor"}, "tables of templates are phrases"),
+        ({"templates": []}, "templates is empty"),
+        ({"learning": Learning(mini_sample=5.0)}, "mini_sample is 5"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"n_models": 0}, "n_models is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_settings_that_cannot_be(chosen: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ConstituencyParser(**chosen)  # type: ignore[arg-type]
