@@ -12,7 +12,7 @@ cdef enum:
 
 
 ctypedef struct StateTemplateSpec:
-    uint64_t seed
+    uint64_t seed  # the hash as far as it depends on the template alone
     int n_atoms
     int atoms[MAX_ATOMS_OF_STATE_TEMPLATE]
     int many  # which of its atoms has many values; -1 if none has
@@ -96,6 +96,7 @@ cdef class StateScorer:
     cdef Py_ssize_t _place_capacity
     # Of one state: its atoms, and which of them are known.
     cdef uint64_t _values[MAX_ATOMS_OF_TASK]
+    cdef uint64_t _mixed[MAX_ATOMS_OF_TASK]   # the same, as hashes take them
     cdef uint64_t _filled
     # Of a training.
     cdef bint training
@@ -131,7 +132,7 @@ cdef class StateScorer:
         self, const void* state, const GroupSpec* group
     ) except -1 nogil
     cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil
-    cdef void _add_key(self, int event, const uint64_t* ngram, int n) noexcept nogil
+    cdef void _add_feature(self, int event, const StateTemplateSpec* spec) noexcept nogil
     cdef Memory* _memory_of(self, uint64_t signature) noexcept nogil
     cdef int _grow_memories(self) except -1 nogil
     cdef uint64_t draw_of(self, int table) noexcept nogil

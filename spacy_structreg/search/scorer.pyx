@@ -14,7 +14,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
-from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.murmur cimport murmur_begin, murmur_end, murmur_mix, murmur_take
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, Rows, TrainedRows, TrainingRows, spread
 from spacy_structreg.search.transition_system cimport (
@@ -133,8 +133,11 @@ cdef class StateScorer:
             group.first = n
             for template in members.templates:
                 spec = &self._specs[n]
-                spec.seed = hash_string(str(template))
                 spec.n_atoms = len(template.atoms)
+                # Of the hash of the template and its atoms, one word each.
+                spec.seed = murmur_take(
+                    murmur_begin(spec.n_atoms + 1, 1), murmur_mix(hash_string(str(template)))
+                )
                 spec.many = -1
                 for a, atom in enumerate(template.atoms):
                     spec.atoms[a] = system.atoms.index(atom)
@@ -586,39 +589,31 @@ cdef class StateScorer:
         """Append the keys of the features that a group has in a state: `_n_keys` of them."""
         cdef uint64_t missing = group.wanted & ~self._filled
         cdef StateTemplateSpec* spec
-        cdef uint64_t ngram[MAX_ATOMS_OF_STATE_TEMPLATE + 1]
         cdef const uint64_t* values
         cdef Py_ssize_t n_values
         cdef Py_ssize_t v
-        cdef bint silent
         cdef int a
         cdef int t
         if missing:
             self.system.fill_atoms(state, missing, self._values)
             self._filled |= missing
+            a = 0
+            while missing:
+                if missing & 1:
+                    self._mixed[a] = murmur_mix(self._values[a])
+                missing >>= 1
+                a += 1
         self._reserve_keys(self._n_keys + group.last - group.first)
         for t in range(group.first, group.last):
             spec = &self._specs[t]
-            ngram[0] = spec.seed
-            silent = False
-            for a in range(spec.n_atoms):
-                if a == spec.many:
-                    continue
-                ngram[a + 1] = self._values[spec.atoms[a]]
-                if ngram[a + 1] == NULL_ATOM:
-                    silent = True
-                    break
-            if silent:
-                continue
             if spec.many < 0:
-                self._add_key(group.event, ngram, spec.n_atoms + 1)
+                self._add_feature(group.event, spec)
                 continue
             n_values = self.system.many(state, spec.atoms[spec.many], &values)
             self._reserve_keys(self._n_keys + n_values + group.last - t)
             for v in range(n_values):
-                if values[v] != NULL_ATOM:
-                    ngram[spec.many + 1] = values[v]
-                    self._add_key(group.event, ngram, spec.n_atoms + 1)
+                self._mixed[spec.atoms[spec.many]] = murmur_mix(values[v])
+                self._add_feature(group.event, spec)
         return 0
 
     cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil:
@@ -626,9 +621,16 @@ cdef class StateScorer:
         reserve(<void**> &self._rows, &self._row_capacity, n, sizeof(int32_t))
         return 0
 
-    cdef void _add_key(self, int event, const uint64_t* ngram, int n) noexcept nogil:
-        """Append the key of a feature, for which there is room."""
-        cdef uint64_t key = murmur_hash_64a(ngram, n * sizeof(uint64_t), 1)
+    cdef void _add_feature(self, int event, const StateTemplateSpec* spec) noexcept nogil:
+        """Append the key of a template's feature, for which there is room; none for a null atom."""
+        cdef uint64_t key = spec.seed
+        cdef int a
+        for a in range(spec.n_atoms):
+            # Null stays null when it is mixed.
+            if self._mixed[spec.atoms[a]] == NULL_ATOM:
+                return
+            key = murmur_take(key, self._mixed[spec.atoms[a]])
+        key = murmur_end(key)
         # The index is large and rarely cached: the place of the key is on its way until `find`.
         STRUCTREG_PREFETCH(
             &(<Rows> self._tables[event])._tags[
