@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import islice
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,9 +121,10 @@ def evaluate_command(
     of the SIGHAN bakeoffs; figures on words out of the vocabulary need --train. If corpus and
     pipeline have tags, joint figures count the words that are right with their tag; if they have
     trees as well, tag_f, uas_f and las_f count those that are right with tag, head, or head and
-    label. With --gold words, the pipes of the pipeline tag and parse the gold words: tag_acc is the
-    share of right tags, dep_uas and dep_las are those of right heads and of right heads with their
-    label; brackets_p, brackets_r and brackets_f are those of EVALB, with complete matches and
+    label. Sentences in which a word lacks one of these count for words alone, and their number is
+    printed. With --gold words, the pipes of the pipeline tag and parse the gold words: tag_acc is
+    the share of right tags, dep_uas and dep_las are those of right heads and of right heads with
+    their label; brackets_p, brackets_r and brackets_f are those of EVALB, with complete matches and
     crossing brackets, of all sentences and of those of up to 40 words. With --gold words,tags, the
     pipes parse words with gold tags. Figures are printed in percent, and written as fractions of 1;
     but brackets_crossing is a number of brackets.
@@ -143,6 +145,8 @@ def evaluate_command(
             conventions=conventions,
         )
         print_table(report)
+        if left_out := report["counts"].get("left_out"):
+            typer.echo(f"Not wholly annotated, and counted for words alone: {left_out:,} sentences")
         if output is not None:
             typer.echo(f"Saved the figures to {output}")
 
@@ -162,9 +166,10 @@ def evaluate(
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
     The figures are fractions of 1, under the keys of `metrics`: those of words, with joint ones if
-    the gold corpus has a tag for every word and the pipeline tags, or with those of tags and trees
-    if there are heads as well and it parses; or, of given words, those of tags and trees. Beside
-    them stand the counts behind them, and what was evaluated on what.
+    the gold corpus has tags and the pipeline tags, or with those of tags and trees if there are
+    heads as well and it parses; or, of given words, those of tags and trees. Beside them stand the
+    counts behind them (``left_out`` sentences are not wholly annotated, and count for the figures
+    of words alone), and what was evaluated on what.
     conventions: for the figures of constituents.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
     training corpus as well. Raises ValueError and OSError as `read_sentences`, `load_pipeline` and
@@ -252,10 +257,11 @@ def score_pipeline(
     """Segment the characters of each gold sentence, and score the words.
 
     vocabulary: the words of the training corpus. White space within words is left out on both
-    sides. The scores are `JointScores` if all gold words have tags and the pipeline tags, or
-    `TextParsingScores` if they have heads as well and it parses. Shows a progress bar on standard
-    error, if that is a terminal. Raises ValueError if there are no words to score, the pipeline
-    cannot segment, or its parser has not been trained.
+    sides. The scores are `JointScores` if there is a sentence whose words all have tags and the
+    pipeline tags, or `TextParsingScores` if there is one whose words have heads as well and it
+    parses; the sentences that are not wholly annotated count for the segmentation alone. Shows a
+    progress bar on standard error, if that is a terminal. Raises ValueError if there are no words
+    to score, the pipeline cannot segment, or its parser has not been trained.
     """
     from tqdm import tqdm
 
@@ -276,8 +282,10 @@ def score_pipeline(
     texts = map("".join, gold)
     progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
     pairs = list(map(gold_tags, sentences))
-    with_tags = tags_texts(nlp) and all(tag for sentence in pairs for _, tag in sentence)
-    if with_tags and parsing_pipes(nlp) and all(sentence.heads for sentence in sentences):
+    is_tagged_whole = [bool(words) and all(tag for _, tag in words) for words in pairs]
+    with_tags = tags_texts(nlp) and any(is_tagged_whole)
+    with_heads = (bool(sentence.heads) for sentence in sentences)
+    if with_tags and parsing_pipes(nlp) and any(map(and_, is_tagged_whole, with_heads)):
         references = (doc_of_sentence(nlp.vocab, sentence) for sentence in sentences)
         with tqdm(processed(nlp, texts, n_threads=n_threads), **progress) as docs:
             pairs_of_docs = list(zip(references, docs, strict=True))

@@ -26,28 +26,33 @@ __all__ = ["JointScorer", "JointScores", "score_joint"]
 class JointScores(SegmentationScores):
     """Counts of words, and the figures that follow from them, as fractions of 1.
 
-    joint_correct: words that are in the gold text and in the prediction, with the same tag. The
-    other counts and their figures are those of the segmentation alone.
+    joint_gold, joint_predicted: words in the gold text and in the prediction, of the sentences
+    whose gold words all have tags. joint_correct: words in both, with the same tag. left_out: how
+    many other sentences there are. The other counts and their figures are those of the segmentation
+    alone, of all sentences.
 
     A figure is None where its denominator is 0 or its counts are unknown.
     """
 
+    joint_gold: int = field(kw_only=True)
+    joint_predicted: int = field(kw_only=True)
     joint_correct: int = field(kw_only=True)
+    left_out: int = field(kw_only=True, default=0)
 
     @property
     def joint_p(self) -> float | None:
         """Precision: words right with their tag / predicted words."""
-        return ratio(self.joint_correct, self.predicted)
+        return ratio(self.joint_correct, self.joint_predicted)
 
     @property
     def joint_r(self) -> float | None:
         """Recall: words right with their tag / gold words."""
-        return ratio(self.joint_correct, self.gold)
+        return ratio(self.joint_correct, self.joint_gold)
 
     @property
     def joint_f(self) -> float | None:
         """Harmonic mean of joint precision and recall; 0 when no word is right with its tag."""
-        return ratio(2 * self.joint_correct, self.gold + self.predicted)
+        return ratio(2 * self.joint_correct, self.joint_gold + self.joint_predicted)
 
     def as_dict(self) -> dict[str, float | None]:
         """The nine figures under the keys that all reports of the package use."""
@@ -68,24 +73,22 @@ class JointScorer:
 
     def __init__(self, vocabulary: AbstractSet[str] | None = None) -> None:
         self._words = SegmentationScorer(vocabulary)
-        self._sentences = self._correct = 0
+        self._gold = self._predicted = self._correct = self._left_out = 0
 
     def add(self, gold: Sequence[tuple[str, str]], predicted: Sequence[tuple[str, str]]) -> None:
         """Count one sentence, given as two lists of (word, tag) over the same characters.
 
-        A predicted tag may be empty, for a word that has got none, and is wrong then. Raises
-        ValueError, and counts nothing, for an empty gold tag and as `SegmentationScorer.add`,
-        naming the sentence (from 0).
+        A predicted tag may be empty, for a word that has got none, and is wrong then. If a gold tag
+        is empty, which nobody knows then, the sentence counts for the segmentation alone. Raises
+        ValueError, and counts nothing, as `SegmentationScorer.add`.
         """
-        gold_words = [word for word, _ in gold]
-        for word, tag in gold:
-            if not tag:
-                raise ValueError(
-                    f"sentence {self._sentences}: the gold word {word!r} has no tag; leave "
-                    "sentences without tags out"
-                )
         predicted_words = [word for word, _ in predicted]
-        self._words.add(gold_words, predicted_words)
+        self._words.add([word for word, _ in gold], predicted_words)
+        if not all(tag for _, tag in gold):
+            self._left_out += 1
+            return
+        self._gold += len(gold)
+        self._predicted += len(predicted)
         ends = word_ends(predicted_words)
         spans = zip([0, *ends], ends, strict=False)
         found = {span: tag for span, (_, tag) in zip(spans, predicted, strict=True)}
@@ -94,7 +97,6 @@ class JointScorer:
             end = start + len(word)
             self._correct += found.get((start, end)) == tag
             start = end
-        self._sentences += 1
 
     def scores(self) -> JointScores:
         """The counts and figures of all sentences added so far."""
@@ -105,7 +107,10 @@ class JointScorer:
             correct=words.correct,
             oov=words.oov,
             oov_correct=words.oov_correct,
+            joint_gold=self._gold,
+            joint_predicted=self._predicted,
             joint_correct=self._correct,
+            left_out=self._left_out,
         )
 
 

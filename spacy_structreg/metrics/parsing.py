@@ -277,14 +277,16 @@ class TextArcCounts:
 class TextParsingScores(SegmentationScores):
     """Counts of words, tags and trees of raw text, and the figures that follow, as fractions of 1.
 
-    all, nopunct: with and without the words that are punctuation. The other counts and figures are
-    those of the segmentation alone.
+    all, nopunct: with and without the words that are punctuation, of the texts whose gold words all
+    have tags and heads. left_out: how many other texts there are. The other counts and figures are
+    those of the segmentation alone, of all texts.
 
     A figure is None where its denominator is 0 or its counts are unknown.
     """
 
     all: TextArcCounts = field(kw_only=True)
     nopunct: TextArcCounts = field(kw_only=True)
+    left_out: int = field(kw_only=True, default=0)
 
     def as_dict(self) -> dict[str, float | None]:
         """The figures of words, those of `TextArcCounts.as_dict`, and these without punctuation."""
@@ -324,26 +326,21 @@ class TextParsingScorer:
         self._words = SegmentationScorer(vocabulary)
         self._all: Counter[str] = Counter()
         self._nopunct: Counter[str] = Counter()
-        self._texts = 0
+        self._left_out = 0
 
     def add(self, gold: Sequence[ParsedSentence], predicted: Sequence[ParsedSentence]) -> None:
         """Count one text, given as its gold and its predicted sentences, however many.
 
-        Raises ValueError, and counts nothing, for gold words without a tag or without a head, and
-        as `SegmentationScorer.add`; texts are counted from 0.
+        If a gold word has no tag or no head, the text counts for the segmentation alone. Raises
+        ValueError, and counts nothing, as `SegmentationScorer.add`, to which a text is a sentence.
         """
-        for sentence in gold:
-            for index, word in enumerate(sentence.words):
-                if not sentence.tags[index] or sentence.heads[index] is None:
-                    lacking = "head" if sentence.tags[index] else "tag"
-                    raise ValueError(
-                        f"text {self._texts}: the gold word {word!r} has no {lacking}; leave texts "
-                        "that are not wholly annotated out"
-                    )
         self._words.add(
             [word for sentence in gold for word in sentence.words],
             [word for sentence in predicted for word in sentence.words],
         )
+        if any(None in sentence.heads or not all(sentence.tags) for sentence in gold):
+            self._left_out += 1
+            return
         wanted, found = self._by_span(gold), self._by_span(predicted)
         self._add_words(self._all, wanted, found)
         self._add_words(
@@ -351,7 +348,6 @@ class TextParsingScorer:
             {span: word for span, word in wanted.items() if word.counts},
             {span: word for span, word in found.items() if word.counts},
         )
-        self._texts += 1
 
     def _by_span(self, sentences: Sequence[ParsedSentence]) -> dict[tuple[int, int], _TextWord]:
         """The words of a text by their first character and the one after their last."""
@@ -392,6 +388,7 @@ class TextParsingScorer:
             **asdict(self._words.scores()),
             all=TextArcCounts(**self._all),
             nopunct=TextArcCounts(**self._nopunct),
+            left_out=self._left_out,
         )
 
 

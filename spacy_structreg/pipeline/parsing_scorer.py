@@ -81,10 +81,10 @@ def score_texts(
     *,
     tagged: bool = True,
 ) -> TextParsingScores:
-    """The scores of predicted Docs against references of the same text, with heads throughout.
+    """The scores of predicted Docs against references of the same text.
 
     pairs: reference and prediction. vocabulary: the words of the training corpus. tagged: whether
-    references have tags throughout; if not, any tag counts as right.
+    tags are looked at; if not, any tag counts as right.
     Raises ValueError as `TextParsingScorer.add`.
     """
     scorer = TextParsingScorer(vocabulary)

@@ -54,9 +54,8 @@ def score_joint(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
     examples = list(examples)
     scorer = JointScorer()
     for example in examples:
-        gold = tagged_words(example.reference)
-        if not example.reference.has_unknown_spaces and all(tag for _, tag in gold):
-            scorer.add(gold, tagged_words(example.predicted))
+        if not example.reference.has_unknown_spaces:
+            scorer.add(tagged_words(example.reference), tagged_words(example.predicted))
     figures = scorer.scores().as_dict()
     return {
         **score_segmentation(examples),

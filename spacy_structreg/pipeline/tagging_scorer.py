@@ -46,8 +46,7 @@ def score_tags(
         else:
             spans = JointScorer()
             for gold, predicted in pairs:
-                same_text = "".join(_words(gold)) == "".join(_words(predicted))
-                if same_text and all(tag for _, tag in gold):
+                if "".join(_words(gold)) == "".join(_words(predicted)):
                     spans.add(gold, predicted)
             scores = spans.scores()
             precision, recall, f_score = scores.joint_p, scores.joint_r, scores.joint_f

@@ -320,7 +320,18 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
     assert report["tag_f"] == 12 / 15
     assert report["uas_f"] == report["las_f"] == 8 / 15
     assert not {"dep_las", "tag_acc", "joint_f"} & report.keys()
-    # Where a word has no head, words with tags are left.
+    # A sentence in which a word has no head counts for words alone, and so does one without a tag.
+    for before, after in (("\t2\tpunct", "\t_\t_"), ("\tPU\t", "\t_\t")):
+        gold.write_text(
+            conllu(TREES[:2]) + "\n" + conllu([TREES[0]]).replace(before, after), "utf-8"
+        )
+        report = report_of(invoke, tmp_path, parsing, gold)
+        assert report["uas_f"] == report["las_f"] == report["tag_f"] == 1.0
+        counts = report["counts"]
+        assert (counts["gold"], counts["all"]["gold"], counts["left_out"]) == (12, 8, 1)
+    printed = invoke("evaluate", parsing, gold).stdout
+    assert "Not wholly annotated, and counted for words alone: 1 sentences" in printed
+    # Where no tree is whole, words with tags are left.
     gold.write_text(conllu([TREES[1]]).replace("\t2\tpunct", "\t_\t_"), "utf-8")
     report = report_of(invoke, tmp_path, parsing, gold)
     assert "joint_f" in report

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.corpus_files import read_sentences
+from spacy_structreg.cli.corpus_files import Sentence, read_sentences
 from spacy_structreg.cli.evaluate import score_pipeline, score_words
 from spacy_structreg.cli.init_config import Task, init_config
 from spacy_structreg.cli.jackknife import jackknife
@@ -214,6 +214,10 @@ def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> N
     scores = score_pipeline(nlp, list(read_sentences(corpus)))
     assert scores.as_dict()["joint_p"] is not None
     assert 0 < scores.joint_correct <= scores.correct < scores.gold
+    # A gold sentence without a tag counts for the words alone.
+    tagged = Sentence(["我", "看"], ["PN", "VV"])
+    scores = score_pipeline(nlp, [tagged, Sentence(["我", "看"], ["PN", ""])])
+    assert (scores.gold, scores.joint_gold, scores.left_out) == (4, 2, 1)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

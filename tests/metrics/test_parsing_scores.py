@@ -271,14 +271,22 @@ def test_a_predicted_word_without_head_is_wrong() -> None:
     assert score_text_parses([gold], [predicted]).all == TextArcCounts(2, 2, 2, 0, 0)
 
 
-def test_texts_that_are_not_wholly_annotated_or_differ_are_refused() -> None:
+def test_texts_that_are_not_wholly_annotated_count_for_words_alone() -> None:
     whole = [sentence("好/VA ！/PU", (-1, 0), "root punct")]
-    with pytest.raises(ValueError, match="text 1: the gold word '！' has no head"):
-        score_text_parses(
-            [whole, [sentence("好/VA ！/PU", (-1, None), "root punct")]], [whole, whole]
-        )
-    with pytest.raises(ValueError, match="text 0: the gold word '好' has no tag"):
-        score_text_parses([[sentence("好/ ！/PU", (-1, 0), "root punct")]], [whole])
+    headless = [whole[0], sentence("好/VA ！/PU", (-1, None), "root punct")]
+    tagless = [sentence("好/ ！/PU", (-1, 0), "root punct")]
+    found = [sentence("好/VV ！/PU", (-1, 0), "root punct")]
+    scores = score_text_parses([headless, whole, tagless], [found * 2, found, found])
+    assert (scores.gold, scores.predicted, scores.correct) == (8, 8, 8)
+    assert scores.all == TextArcCounts(2, 2, 1, 2, 2)
+    assert scores.nopunct == TextArcCounts(1, 1, 0, 1, 1)
+    assert scores.left_out == 2
+    none = score_text_parses([tagless], [found])
+    assert (none.as_dict()["seg_f"], none.as_dict()["uas_f"], none.left_out) == (1.0, None, 1)
+
+
+def test_texts_that_differ_are_refused() -> None:
+    whole = [sentence("好/VA ！/PU", (-1, 0), "root punct")]
     with pytest.raises(ValueError, match="differ at character offset 1"):
         score_text_parses([whole], [[sentence("好/VA", (-1,), "root")]])
     with pytest.raises(ValueError, match="the gold ends after 0"):
