@@ -189,8 +189,9 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
     ) -> list[tuple[float, ConstituencySentence]]:
         """The `n` best trees that the beam lets through, best first, with their scores.
 
-        The score is the sum of the weights of all features. Raises ValueError if n < 1, and as
-        `predict`.
+        The beam is at least `n` wide, and the search goes on until the best `n` are complete: for
+        more than one, the first may be another than `predict` finds. The score is the sum of the
+        weights of all features. Raises ValueError if n < 1, and as `predict`.
         """
         query = ConstituentQuery.of((words, tags), None)
         with self._decoders().borrow() as decoder:
