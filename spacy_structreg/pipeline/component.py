@@ -16,6 +16,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
@@ -71,6 +72,22 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def label_data(self) -> tuple[str, ...]:
         """What ``spacy init labels`` writes, and `initialize` takes."""
         return self.labels
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Annotate a stream of Docs, in batches.
+
+        If a batch fails, its Docs are annotated one by one, so that the error handler of the
+        pipeline is given those alone that cannot be annotated.
+        """
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
+            try:
+                self.set_annotations(docs, self.predict(docs))
+                failed = False
+            except Exception:
+                failed = True
+            yield from super().pipe(docs, batch_size=1) if failed else docs
 
     # Training ------------------------------------------------------------------------------------
 

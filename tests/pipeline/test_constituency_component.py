@@ -248,6 +248,18 @@ def test_what_cannot_stay() -> None:
         nlp(doc)
 
 
+def test_the_error_handler_is_given_the_docs_that_have_no_tree() -> None:
+    nlp = trained()
+    docs = [tagged_doc(nlp.vocab, tree) for tree in (GOLD[0], *GOLD)]
+    odd = docs[0]
+    odd.spans["constituents"] = [Span(odd, 0, 2, label="NP"), Span(odd, 1, 3, label="NP")]
+    failed: list[list[Doc]] = []
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append(docs))
+    found = list(nlp.pipe(docs))
+    assert failed == [[odd]]
+    assert list(map(read_phrases, found)) == list(map(phrases, GOLD))
+
+
 def test_constituents_that_are_there_are_not_cut() -> None:
     nlp = trained(sentences="punctuation")
     doc = tagged_doc(nlp.vocab, GOLD[0], GOLD[3], GOLD[1])

@@ -13,6 +13,7 @@ from spacy import displacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
@@ -202,6 +203,22 @@ def test_what_is_there_stays_if_it_is_not_to_be_overwritten(sentences: str) -> N
     crossing = {"heads": [2, 3, 2, 3], "deps": ["a", "b", "", ""]}
     with pytest.raises(ValueError, match="no projective tree with one root"):
         nlp(tagged_doc(nlp.vocab, GOLD[0], **crossing))
+
+
+def test_the_error_handler_is_given_the_docs_that_have_no_tree() -> None:
+    nlp = trained(overwrite=False)
+    crossing = {"heads": [2, 3, 2, 3], "deps": ["a", "b", "", ""]}
+    docs = [tagged_doc(nlp.vocab, row) for row in GOLD]
+    docs.insert(1, tagged_doc(nlp.vocab, GOLD[0], **crossing))
+    failed: list[list[Doc]] = []
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append(docs))
+    found = list(nlp.pipe(docs))
+    assert failed == [[docs[1]]]
+    assert [tree(doc) for doc in found] == list(map(expected, GOLD))
+    nlp.set_error_handler(raise_error)
+    with pytest.raises(ValueError, match="no projective tree with one root") as raised:
+        list(nlp.pipe(docs))
+    assert raised.value.__context__ is None
 
 
 def test_trees_that_are_there_are_not_cut() -> None:
