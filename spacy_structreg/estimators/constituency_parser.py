@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
-from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.constituent_queries import (
     ConstituentQuery,
     GivenConstituents,
@@ -21,13 +20,12 @@ from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import CONSTITUENTS, Words
 from spacy_structreg.estimators.parse_queries import TaggedSentence
 from spacy_structreg.estimators.settings import strings, whole
-from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.tree_parser import TreeParser, TreeStructure
 from spacy_structreg.features.constituent_tables import CONSTITUENT_TABLES
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import Learning
 from spacy_structreg.metrics.evalb import BracketScores, score_brackets
 from spacy_structreg.search.agenda import Agenda
@@ -50,24 +48,27 @@ LEAST_UNARIES: Final = 3
 2009)."""
 
 
-class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, BracketScores]):
+class ConstituencyParser(
+    TreeParser[
+        ConstituencySentence,
+        ConstituentDecoder,
+        BracketScores,
+        GivenConstituents,
+        ConstituentQuery,
+        ConstituencySentence,
+    ]
+):
     """Builds a phrase structure tree with heads over tagged words, by beam search.
 
     Zhang & Clark 2011, section 6.
 
-    templates: the name of a table of `features.constituent_tables`, templates in the notation of
-        `features.state_templates`, or a list of these; None for the default.
-    half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept, in training and in prediction; None for no limit.
-    update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
-        `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
-        every action with a beam of 1.
-    learning, epochs, patience, n_models, mean, seed: as for `CharacterSegmenter`; sentences are not
-        cut, so that `mini_sample` must be None.
+    templates: of `features.constituent_tables`, ``"phrases+"`` by default. Other settings as of
+        `TreeParser`.
 
     Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
     on each other one is learnt; trees with more than 16 unary phrases on one another are left out,
     and counted in the log. Words of nothing but white space are no words to the model.
+    What may be given of a tree are constituents that it must have (`GivenConstituents`).
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -76,13 +77,6 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
     GOLD = CONSTITUENTS
     PRIMARY = "brackets_f"
     MUST_AGREE = ("templates", "labels", "half_width")
-    SETTINGS: ClassVar = {
-        "templates": (list,),
-        "half_width": (bool,),
-        "beam": (int, type(None)),
-        "update": (str,),
-        **Estimator.SETTINGS,
-    }
 
     def __init__(
         self,
@@ -98,27 +92,14 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
         mean: Mean = "nonzero",
         seed: int | None = 0,
     ) -> None:
-        if templates is None:
-            templates = "phrases+"
-        self._templates = parse_state_templates(
-            [templates] if isinstance(templates, str) else list(templates),
-            CONSTITUENT_EVENTS,
-            CONSTITUENT_ATOMS,
-            CONSTITUENT_TABLES,
-        )
-        self.templates = tuple(map(str, self._templates))
-        self.half_width = half_width
-        self.beam = None if beam is None else whole("beam", beam, 1)
-        if update is None:
-            update = "every" if self.beam == 1 else "max_violation"
-        self.update = update
-        learning = Learning() if learning is None else learning
-        if learning.mini_sample is not None:
-            raise ValueError(
-                f"mini_sample is {learning.mini_sample:g}, but the sentences of a parser cannot be "
-                "cut: phrases may reach over the cut; leave it at None"
-            )
         super().__init__(
+            templates="phrases+" if templates is None else templates,
+            events=CONSTITUENT_EVENTS,
+            atoms=CONSTITUENT_ATOMS,
+            tables=CONSTITUENT_TABLES,
+            half_width=half_width,
+            beam=beam,
+            update=update,
             learning=learning,
             epochs=epochs,
             patience=patience,
@@ -126,63 +107,8 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
             mean=mean,
             seed=seed,
         )
-        # Labels that there are, whether or not the examples have them.
-        self._expected: frozenset[str] = frozenset()
-        # A trainer checks which updates there are, and which beams go with them.
-        structure = self._structure_for((), LEAST_UNARIES)
-        structure.new_trainer(structure.new_learner(self.learning))
-
-    def prepare(
-        self, sentences: Iterable[ConstituencySentence], *, labels: Iterable[str] = ()
-    ) -> None:
-        """Learn which labels there are, but no weights.
-
-        labels: there are these too, whether or not the sentences have them.
-        For a training in portions; does nothing to a model that has been trained. Raises ValueError
-        if a sentence is not of the kind.
-        """
-        with self._lock:
-            self._expected = frozenset(labels)
-            try:
-                super().prepare(sentences)
-            finally:
-                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
-
-    def predict(
-        self, words: Words, tags: Sequence[str], *, given: GivenConstituents | None = None
-    ) -> ConstituencySentence:
-        """The tree over the words of a sentence, and the head of each phrase.
-
-        tags: of the words. given: constituents that the tree must have.
-        Raises ValueError if there are no words, tags are not one for each word, given constituents
-        are of no tree that the model can build, or the model has not been trained.
-        """
-        return self.predict_batch([(words, tags)], given=None if given is None else [given])[0]
-
-    def predict_batch(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenConstituents | None] | None = None,
-        n_threads: int = 1,
-    ) -> list[ConstituencySentence]:
-        """The tree of each sentence; threads decode side by side. given: for each sentence.
-
-        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
-        """
-        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
-
-    def predict_stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenConstituents | None] | None = None,
-        n_threads: int = 1,
-    ) -> Iterator[ConstituencySentence]:
-        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
-        return self._stream(sentences, given, self._decoders(), n_threads)
 
     def nbest(
         self, words: Words, tags: Sequence[str], n: int
@@ -197,21 +123,18 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
         with self._decoders().borrow() as decoder:
             return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
 
-    def _stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        given: Iterable[GivenConstituents | None] | None,
-        decoders: DecoderPool[ConstituentDecoder],
-        n_threads: int,
-    ) -> Iterator[ConstituencySentence]:
-        queries = (
-            (ConstituentQuery.of(sentence, None) for sentence in sentences)
-            if given is None
-            else (ConstituentQuery.of(*pair) for pair in zip(sentences, given, strict=True))
-        )
-        return decoders.stream(queries, parse_constituents, size=len, n_threads=n_threads)
+    # Hooks of the base classes -------------------------------------------------------------------
 
-    # Hooks of the base class ---------------------------------------------------------------------
+    def _empty_structure(self) -> ConstituentStructure:
+        return self._structure_for((), LEAST_UNARIES)
+
+    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
+        return ConstituentQuery.of(sentence, given)
+
+    def _parse(
+        self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
+    ) -> list[ConstituencySentence]:
+        return parse_constituents(decoder, queries)
 
     def _examples(self, sentence: ConstituencySentence) -> Sequence[ConstituencySentence]:
         visible = visible_constituents(sentence)
@@ -269,40 +192,16 @@ class ConstituencyParser(Estimator[ConstituencySentence, ConstituentDecoder, Bra
             raise ValueError("phrases need labels, none of which is empty")
         return self._structure_for(known, min(max_unaries, MAX_UNARIES + 1))
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "templates": list(self.templates),
-            "half_width": self.half_width,
-            "beam": self.beam,
-            "update": self.update,
-            **super()._settings(),
-        }
-
 
 @dataclass(frozen=True)
-class ConstituentStructure(Structure[ConstituencySentence, ConstituentDecoder]):
-    """Labels of phrases, features of states, and how trees are searched for.
-
-    system: of one thread; trainers and decoders get copies of it.
-    """
+class ConstituentStructure(TreeStructure[ConstituencySentence, ConstituentDecoder]):
+    """Labels of phrases, features of states, and how trees are searched for."""
 
     system: ConstituentTransitions
-    templates: tuple[StateTemplate, ...]
-    beam: int | None
-    update: str
 
     @property
     def labels(self) -> tuple[str, ...]:
         return self.system.labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
-
-    def new_learner(self, learning: Learning) -> Perceptron:
-        # A feature of words has seen few of all actions.
-        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
-        return Perceptron(rows, learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)

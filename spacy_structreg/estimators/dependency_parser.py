@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -15,7 +15,6 @@ from spacy_structreg.corpora.dependencies import (
     Parse,
     projectivize,
 )
-from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import DEPENDENCIES, Words
 from spacy_structreg.estimators.parse_queries import (
@@ -26,14 +25,13 @@ from spacy_structreg.estimators.parse_queries import (
     without_blanks,
 )
 from spacy_structreg.estimators.partial_trees import PartialTree, PartialTreeTrainer
-from spacy_structreg.estimators.settings import choose, strings, whole
-from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.settings import choose, strings
+from spacy_structreg.estimators.tree_parser import TreeParser, TreeStructure
 from spacy_structreg.features.parser_tables import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import Learning
 from spacy_structreg.metrics.parsing import ParsingScores, score_parses
 from spacy_structreg.search.agenda import Agenda
@@ -78,25 +76,20 @@ SYSTEMS: Final = {
 """Transition systems by the names of the setting `system`."""
 
 
-class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores]):
+class DependencyParser(
+    TreeParser[DependencySentence, ParseDecoder, ParsingScores, GivenArcs, Query, Parse]
+):
     """Builds a projective dependency tree with one root over tagged words, by beam search.
 
     system: the transition system: ``"arc_eager"`` (Zhang & Clark 2011, section 5) or
         ``"arc_standard"`` (Huang & Sagae 2010).
-    templates: the name of a table of `features.parser_tables`, templates in the notation of
-        `features.state_templates`, or a list of these; None for the default of the system.
+    templates: of `features.parser_tables`; None for the default of the system.
     labelled: whether arcs get labels; without, all get `UNLABELLED`, and the best epoch is that of
         the highest dep_uas, not dep_las.
-    half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept, in training and in prediction; None for no limit.
     merge: merge the states that no later score can tell apart, in training and in prediction;
         arc-standard parsing then goes on from all that such a state may lie on. None for what suits
         the system: merging for arc-standard only.
-    update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
-        `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
-        every action with a beam of 1.
-    learning, epochs, patience, n_models, mean, seed: as for `CharacterSegmenter`; sentences are not
-        cut, so that `mini_sample` must be None.
+    Other settings as of `TreeParser`.
 
     Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
     training (`corpora.dependencies.projectivize`); where heads or labels are None, the model finds
@@ -104,6 +97,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     several roots, or with nothing of a tree, are left out. The log counts all three. Words of
     nothing but white space are no words to the model: they are passed over in training, and become
     children of the word before them, with the label ``""``.
+    What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
+    not know are kept for what they are; given heads of white space are not looked at.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -114,13 +109,9 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     MUST_AGREE = ("system", "templates", "labels", "half_width")
     SETTINGS: ClassVar = {
         "system": (str,),
-        "templates": (list,),
         "labelled": (bool,),
-        "half_width": (bool,),
-        "beam": (int, type(None)),
         "merge": (bool,),
-        "update": (str,),
-        **Estimator.SETTINGS,
+        **TreeParser.SETTINGS,
     }
 
     def __init__(
@@ -143,31 +134,18 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
         choose("system", system, SYSTEMS)
         self.system = system
         parts = SYSTEMS[system]
-        if templates is None:
-            templates = parts.table
-        self._templates = parse_state_templates(
-            [templates] if isinstance(templates, str) else list(templates),
-            parts.events,
-            parts.atoms,
-            parts.tables,
-        )
-        self.templates = tuple(map(str, self._templates))
         self.labelled = labelled
         if not labelled:
             self.PRIMARY = "dep_uas"
-        self.half_width = half_width
-        self.beam = None if beam is None else whole("beam", beam, 1)
         self.merge = parts.merge if merge is None else merge
-        if update is None:
-            update = "every" if self.beam == 1 else "max_violation"
-        self.update = update
-        learning = Learning() if learning is None else learning
-        if learning.mini_sample is not None:
-            raise ValueError(
-                f"mini_sample is {learning.mini_sample:g}, but the sentences of a parser cannot be "
-                "cut: heads may lie beyond the cut; leave it at None"
-            )
         super().__init__(
+            templates=parts.table if templates is None else templates,
+            events=parts.events,
+            atoms=parts.atoms,
+            tables=parts.tables,
+            half_width=half_width,
+            beam=beam,
+            update=update,
             learning=learning,
             epochs=epochs,
             patience=patience,
@@ -175,65 +153,8 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             mean=mean,
             seed=seed,
         )
-        # Labels that there are, whether or not the examples have them.
-        self._expected: frozenset[str] = frozenset()
-        # A trainer checks which updates there are, and which beams go with them.
-        structure = self._structure_for((), "")
-        structure.new_trainer(structure.new_learner(self.learning))
-
-    def prepare(
-        self, sentences: Iterable[DependencySentence], *, labels: Iterable[str] = ()
-    ) -> None:
-        """Learn which labels there are, and which of them roots have, but no weights.
-
-        labels: there are these too, whether or not the sentences have them.
-        For a training in portions; does nothing to a model that has been trained. Raises ValueError
-        if a sentence is not of the kind.
-        """
-        with self._lock:
-            self._expected = frozenset(labels)
-            try:
-                super().prepare(sentences)
-            finally:
-                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
-
-    def predict(
-        self, words: Words, tags: Sequence[str], *, given: GivenArcs | None = None
-    ) -> Parse:
-        """The tree over the words of a sentence.
-
-        tags: of the words. given: heads and labels that are known already; they stay, and the
-        others are found to fit them. Given labels that the model does not know are kept for what
-        they are. Given heads of white space are not looked at: it hangs on the word before it.
-        Raises ValueError if there are no words, tags or given arcs are not one for each word, no
-        projective tree with one root has the given arcs, or the model has not been trained.
-        """
-        return self.predict_batch([(words, tags)], given=None if given is None else [given])[0]
-
-    def predict_batch(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenArcs | None] | None = None,
-        n_threads: int = 1,
-    ) -> list[Parse]:
-        """The tree of each sentence; threads decode side by side. given: for each sentence.
-
-        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
-        """
-        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
-
-    def predict_stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        *,
-        given: Iterable[GivenArcs | None] | None = None,
-        n_threads: int = 1,
-    ) -> Iterator[Parse]:
-        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
-        return self._stream(sentences, given, self._decoders(), n_threads)
 
     def nbest(self, words: Words, tags: Sequence[str], n: int) -> list[tuple[float, Parse]]:
         """The `n` best trees that the beam lets through, best first, with their scores.
@@ -249,21 +170,16 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
                 for score, tree in decoder.nbest(query.words, query.tags, n)
             ]
 
-    def _stream(
-        self,
-        sentences: Iterable[TaggedSentence],
-        given: Iterable[GivenArcs | None] | None,
-        decoders: DecoderPool[ParseDecoder],
-        n_threads: int,
-    ) -> Iterator[Parse]:
-        queries = (
-            (Query.of(sentence, None) for sentence in sentences)
-            if given is None
-            else (Query.of(*pair) for pair in zip(sentences, given, strict=True))
-        )
-        return decoders.stream(queries, parse_queries, size=len, n_threads=n_threads)
+    # Hooks of the base classes -------------------------------------------------------------------
 
-    # Hooks of the base class ---------------------------------------------------------------------
+    def _empty_structure(self) -> ParseStructure:
+        return self._structure_for((), "")
+
+    def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
+        return Query.of(sentence, given)
+
+    def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
+        return parse_queries(decoder, queries)
 
     def _examples(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
         visible = without_blanks(sentence)
@@ -320,14 +236,14 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
             WordAtoms(self.half_width), len(labels) or 1, atoms, events
         )
         return ParseStructure(
-            tuple(labels),
-            root_label,
-            self.labelled,
-            system,
-            self._templates,
-            self.beam,
-            self.merge,
-            self.update,
+            system=system,
+            templates=self._templates,
+            beam=self.beam,
+            update=self.update,
+            merge=self.merge,
+            arc_labels=tuple(labels),
+            root_label=root_label,
+            labelled=self.labelled,
         )
 
     def _restored_structure(
@@ -338,45 +254,28 @@ class DependencyParser(Estimator[DependencySentence, ParseDecoder, ParsingScores
     def _settings(self) -> dict[str, Any]:
         return {
             "system": self.system,
-            "templates": list(self.templates),
             "labelled": self.labelled,
-            "half_width": self.half_width,
-            "beam": self.beam,
             "merge": self.merge,
-            "update": self.update,
             **super()._settings(),
         }
 
 
 @dataclass(frozen=True)
-class ParseStructure(Structure[DependencySentence, ParseDecoder]):
+class ParseStructure(TreeStructure[DependencySentence, ParseDecoder]):
     """Labels of arcs, features of states, and how trees are searched for.
 
-    root_label: of the root, which has no arc. system: of one thread; trainers and decoders get
-    copies of it.
+    root_label: of the root, which has no arc.
     """
 
+    system: DependencyTransitions
+    merge: bool
     arc_labels: tuple[str, ...]
     root_label: str
     labelled: bool
-    system: DependencyTransitions
-    templates: tuple[StateTemplate, ...]
-    beam: int | None
-    merge: bool
-    update: str
 
     @property
     def labels(self) -> tuple[str, ...]:
         return self.arc_labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
-
-    def new_learner(self, learning: Learning) -> Perceptron:
-        # A feature of words has seen few of all actions.
-        rows = [TrainingRows(width, adaptive=True, **learning.penalties) for width in self.widths]
-        return Perceptron(rows, learning)
 
     def new_trainer(self, learner: Perceptron) -> PartialTreeTrainer:
         trainer = AgendaTrainer(
