@@ -272,7 +272,7 @@ TAGGER: Final = """\
 [components.tagger]
 factory = "structreg_tagger"
 # What is learnt and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
-attribute = "tag"
+attribute = "<attribute>"
 # Tag words anew that have a tag already.
 overwrite = false
 
@@ -298,8 +298,8 @@ dictionary = 5
 TAGGER_SCORES: Final = """\
 # What counts as the best model: the share of words that get the right tag.
 [training.score_weights]
-tag_acc = 1.0
-pos_acc = null
+<attribute>_acc = 1.0
+<other_attribute>_acc = null
 tag_f = null
 pos_f = null
 tag_p = null
@@ -320,7 +320,7 @@ PARSER: Final = """\
 [components.parser]
 factory = "structreg_parser"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "tag"
+attribute = "<attribute>"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
 # of none; "punctuation", these cut behind 。！？!?… and at line breaks.
 sentences = <sentences>
@@ -371,7 +371,7 @@ CONSTITUENCY: Final = """\
 [components.constituency]
 factory = "structreg_constituency"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "tag"
+attribute = "<attribute>"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
 # of none; "punctuation", these cut behind 。！？!?… and at line breaks.
 sentences = <sentences>

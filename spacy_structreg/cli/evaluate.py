@@ -330,8 +330,13 @@ def score_words(
     spans_key = next((pipe.spans_key for pipe in bracketing.values()), SPANS_KEY)
     gold = [doc_of_sentence(nlp.vocab, sentence, spans_key) for sentence in sentences]
     has_tags, has_heads = (any(map(has, gold)) for has in (is_tagged, is_parsed))
+    attributes = [
+        attribute
+        for attribute in ("tag", "pos")
+        if any(doc.has_annotation(attribute.upper()) for doc in gold)
+    ]
     has_brackets = any(sentence.constituents for sentence in sentences)
-    if tags and not has_tags:
+    if tags and not attributes:
         raise ValueError("the gold corpus has no tags to give; write --gold words")
     if not (has_tags or has_heads or has_brackets):
         raise ValueError("the gold corpus has no tags to score, and no trees")
@@ -346,7 +351,7 @@ def score_words(
             "the words that it finds itself), or the gold corpus has nothing to score it by; train "
             f"one with 'init-config --task {'parse' if tags else 'tag'}', or give another --gold"
         )
-    if parsers and has_tags and not tags and not taggers:
+    if parsers and attributes and not tags and not tagging_pipes(nlp, ("tag", "pos")):
         raise ValueError(
             "no pipe of the pipeline tags given words, so that its parser would see none of the "
             "tags that it learnt from; write --gold words,tags, or add a tagger"
@@ -368,7 +373,7 @@ def score_words(
         for doc in gold
     )
     progress: Any = {"desc": "evaluate", "unit": " sentences", "total": len(gold), "disable": None}
-    with nlp.select_pipes(disable=tagging_pipes(nlp) if tags else []):
+    with nlp.select_pipes(disable=tagging_pipes(nlp, attributes) if tags else []):
         docs = list(tqdm(nlp.pipe(words), **progress))
     for names, has, what in (
         (taggers, is_tagged, "tag"),

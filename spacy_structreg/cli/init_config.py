@@ -159,6 +159,8 @@ def init_config(
         language. Of parsers, also its pipes that tag; without them, words of the development corpus
         have gold tags.
 
+    Taggers and parsers of words whose training corpus has universal tags alone go by these.
+
     Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without the
     tags or trees that are to be learnt, and as `read_sentences` for the training corpus; OSError if
     that cannot be read.
@@ -180,6 +182,7 @@ def init_config(
     eval_frequency, patience = EVAL_FREQUENCY, 0
     counts: Counter[str] = Counter()
     n_trees: Counter[Task] = Counter()
+    has_pos = False
     if train is not None:
         n_sentences = 0
         for sentence in read_sentences(train, as_trained_on(train)):
@@ -187,12 +190,14 @@ def init_config(
             n_trees[Task.parse] += sentence.heads is not None
             n_trees[Task.constituency] += bool(sentence.constituents)
             counts.update(sentence.tags or [""])
+            has_pos |= any(sentence.pos or ())
         # Batches of an epoch, the last of which may be smaller.
         eval_frequency = -(-n_sentences // BATCH_SIZE)
         patience = PATIENCE_EPOCHS * eval_frequency
     has_tags = bool(counts) and not counts[""]
     # Sentences that lack tags are left out, but some there must be.
-    enough = bool(counts.keys() - {""}) if of_words else has_tags
+    has_any = bool(counts.keys() - {""})
+    enough = has_any or has_pos if of_words else has_tags
     if train is not None and task is Task.parse and not n_trees[task]:
         raise ValueError(f"{train}: no sentence has a tree, from which the config would learn")
     if train is not None and task is Task.constituency and not n_trees[task]:
@@ -215,14 +220,16 @@ def init_config(
         "rules": "",
         "frozen": "[]",
     }
+    attribute = "pos" if has_pos and not has_any else "tag"
     if task is Task.tag:
-        values |= values_of_pipe(lang, base) | values_of_tagger(lang)
+        values |= values_of_pipe(lang, base) | values_of_tagger(lang, attribute)
         return filled(texts.PIPELINE_OF_TAGGER, values)
     if task is Task.parse:
-        values |= values_of_pipe(lang, base) | values_of_parser("parser", lang, base)
+        values |= values_of_pipe(lang, base) | values_of_parser("parser", lang, base, attribute)
         return filled(texts.PIPELINE_OF_PARSER, values)
     if task is Task.constituency:
-        values |= values_of_pipe(lang, base) | values_of_parser("constituency", lang, base)
+        values |= values_of_pipe(lang, base)
+        values |= values_of_parser("constituency", lang, base, attribute)
         return filled(texts.PIPELINE_OF_CONSTITUENCY, values)
     joint = task is Task.joint
     values |= values_of_tokenizer(joint=joint, tags=joint or (has_tags if tags is None else tags))
@@ -307,12 +314,14 @@ def values_of_pipe(lang: str, base: str | None) -> dict[str, Any]:
     return values
 
 
-def values_of_tagger(lang: str) -> dict[str, Any]:
-    """What else stands in the places of a tagger's config."""
+def values_of_tagger(lang: str, attribute: str) -> dict[str, Any]:
+    """What else stands in the places of a tagger's config. attribute: what it writes."""
     from spacy_structreg.estimators.tagger import DEFAULT_LEARNING
 
     return {
         "pipeline": '["tagger"]',
+        "attribute": attribute,
+        "other_attribute": "tag" if attribute == "pos" else "pos",
         "model": "components.tagger.model",
         "templates": json.dumps("words" if lang in WITHOUT_ALPHABET else "latin"),
         "about_gold": '# The gold annotation that the tagger is given: with "sents" as well, it '
@@ -324,13 +333,16 @@ def values_of_tagger(lang: str) -> dict[str, Any]:
     }
 
 
-def values_of_parser(name: str, lang: str, base: str | None) -> dict[str, Any]:
-    """What else stands in the places of a parser's config. name: of its pipe."""
+def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> dict[str, Any]:
+    """What else stands in the places of a parser's config.
+
+    name: of its pipe. attribute: which tags it looks at.
+    """
     from spacy_structreg.cli.pipelines import load_pipeline, tagging_pipes
     from spacy_structreg.learn.settings import Learning
 
     nlp = None if base is None else load_pipeline(base)
-    taggers = [] if nlp is None else tagging_pipes(nlp)
+    taggers = [] if nlp is None else tagging_pipes(nlp, [attribute])
     sources = "".join(
         f"# Tags words for the parser, and is not trained here.\n[components.{name}]\n"
         f"source = {config_path(Path(base or ''))}\n\n"
@@ -341,6 +353,7 @@ def values_of_parser(name: str, lang: str, base: str | None) -> dict[str, Any]:
     others = dict.fromkeys(name for meta in metas for name in meta.default_score_weights or ())
     return {
         "pipeline": json.dumps([*taggers, name]),
+        "attribute": attribute,
         "sources": sources,
         "frozen": json.dumps(taggers),
         "other_scores": "".join(f"{name} = null\n" for name in others),

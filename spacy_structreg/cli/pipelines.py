@@ -83,15 +83,22 @@ def processed(nlp: Language, texts: Iterable[str], *, n_threads: int = 1) -> Ite
     yield from nlp.pipe(docs)
 
 
-def tagging_pipes(nlp: Language) -> list[str]:
-    """The names of the pipes that write ``token.tag_``."""
-    return [
-        name
-        for name, pipe in nlp.pipeline
-        if "token.tag" in nlp.get_pipe_meta(name).assigns
+def tagging_pipes(nlp: Language, attributes: Iterable[str] = ("tag",)) -> list[str]:
+    """The names of the pipes that write tags.
+
+    attributes: which: ``"tag"``, the fine-grained ones, or ``"pos"``, or both.
+    """
+    wanted = set(attributes)
+
+    def writes(name: str, pipe: Any) -> set[str]:
+        assigned = {"tag", "pos"} & {
+            attribute.removeprefix("token.") for attribute in nlp.get_pipe_meta(name).assigns
+        }
         # Pipes of ours say which of the two they write.
-        and getattr(pipe, "attribute", "tag") != "pos"
-    ]
+        setting = getattr(pipe, "attribute", "both")
+        return assigned if setting == "both" else assigned & {setting}
+
+    return [name for name, pipe in nlp.pipeline if wanted & writes(name, pipe)]
 
 
 def parsing_pipes(nlp: Language) -> list[str]:

@@ -228,6 +228,49 @@ def test_behind_a_tokenizer_that_tags(
     assert report["las_f"] == report["seg_f"] == 1.0
 
 
+@pytest.fixture
+def universal(tmp_path: Path, invoke: Invoke) -> Path:
+    """A treebank of universal tags alone, as a file of Docs."""
+    named = {"PN": "PRON", "VV": "VERB", "NR": "PROPN", "JJ": "ADJ", "AD": "ADV", "VA": "VERB"}
+    named |= {"NN": "NOUN", "PU": "PUNCT"}
+    path = tmp_path / "universal.conllu"
+    rows = (line.split("\t") for line in conllu(TREES * 4).split("\n"))
+    path.write_text(
+        "\n".join(
+            "\t".join([*row[:3], named[row[4]], "_", *row[5:]]) if row[1:] else "" for row in rows
+        ),
+        "utf-8",
+    )
+    assert invoke("convert", path, path.with_suffix(".spacy")).exit_code == 0
+    return path.with_suffix(".spacy")
+
+
+def test_a_treebank_of_universal_tags_alone(
+    universal: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    tagger, parser, alone = (tmp_path / name for name in ("tagger", "parser", "alone"))
+    corpora = ("--train", universal, "--dev", universal)
+    for output, *options in (
+        (tagger, "--task", "tag"),
+        (parser, "--task", "parse", "--base", tagger),
+        (alone, "--task", "parse"),
+    ):
+        config = output.with_suffix(".cfg")
+        assert invoke("init-config", config, *options, *corpora).exit_code == 0
+        made = load_config(config)
+        name = made["nlp"]["pipeline"][-1]
+        assert made["components"][name]["attribute"] == "pos"
+        settings = ("--training.max_epochs", EPOCHS)
+        assert invoke("fit", config, output, *corpora, *settings).exit_code == 0
+    assert load_config(tmp_path / "tagger.cfg")["training"]["score_weights"]["pos_acc"] == 1.0
+    assert load_config(tmp_path / "parser.cfg")["nlp"]["pipeline"] == ["tagger", "parser"]
+    for pipeline, given in ((parser, "words"), (parser, "words,tags"), (alone, "words,tags")):
+        report = report_of(invoke, tmp_path, pipeline, universal, "--gold", given)
+        assert report["dep_las"] == 1.0
+    message = fails("evaluate", alone, universal, "--gold", "words")
+    assert message.startswith("no pipe of the pipeline tags given words, so that its parser")
+
+
 # Evaluate ----------------------------------------------------------------------------------------
 
 
