@@ -1,4 +1,4 @@
-"""The scripts by which the projects of English corpora make their parts."""
+"""The scripts by which projects make the parts of their corpora."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
 
-from spacy_structreg.corpora.conllu import (
-    Sentence,
-    Word,
-    read_conllu,
-    tagged_sentences,
-    write_conllu,
-)
+from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu, write_conllu
 from spacy_structreg.corpora.splits import EWT_GENRES, fold_bounds, genre
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 TREEBANK = PROJECTS / "ud_english/scripts/treebank.py"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
+UNPACK = PROJECTS / "sinica/scripts/unpack.py"
 VARIABLE = "STRUCTREG_DATA"
 
 
@@ -134,15 +131,22 @@ class TestPennSample:
         trees.write_bytes(lzma.compress("".join(map(self.TREES.format, range(23))).encode()))
         assert run(SAMPLE, "fold", trees, folder, fold) == (0, "")
         parts = {
-            part: list(tagged_sentences(folder / f"{part}.conllu"))
+            part: list(DocBin().from_disk(folder / f"{part}.spacy").get_docs(Vocab()))
             for part in ("train", "dev", "test")
         }
-        assert parts["test"][0][:3] == [("Ann", "NNP"), ("(", "-LRB-"), ("eats", "VBZ")]
-        assert next(read_conllu(folder / "test.conllu")).heads == [3, 1, 0, 3]
+        doc = parts["test"][0]
+        assert [(token.text, token.tag_) for token in doc[:3]] == [
+            *(("Ann", "NNP"), ("(", "-LRB-"), ("eats", "VBZ"))
+        ]
+        assert [token.head.i for token in doc] == [2, 0, 2, 2]
+        assert [(span.label_, span.start, span.end) for span in doc.spans["constituents"]] == [
+            *(("S", 0, 4), ("NP", 0, 2), ("VP", 2, 4))
+        ]
+        assert list(doc.spans["constituents"].attrs["heads"]) == [2, 0, 2]
         # The last word of a sentence is its number, halved.
         numbers = {
-            part: [int(sentence[-1][0].removesuffix("/2")) for sentence in sentences]
-            for part, sentences in parts.items()
+            part: [int(doc[-1].text.removesuffix("/2")) for doc in docs]
+            for part, docs in parts.items()
         }
         bounds = fold_bounds(23)
         assert numbers["test"] == list(range(*bounds[test]))
@@ -153,3 +157,28 @@ class TestPennSample:
         code, errors = run(SAMPLE, "fold", tmp_path / "combined.mrg", tmp_path / "corpus", 11)
         assert code == 1
         assert "folds are numbered from 1 to 10" in errors
+
+
+class TestSinicaSample:
+    TREES = "#1[1] S(Head:VA:來)#。\n"
+
+    def test_unpacked(self, tmp_path: Path) -> None:
+        archive, target = tmp_path / "treebank.zip", tmp_path / "assets/parsed"
+        assert run(UNPACK, archive, target) == (0, "")
+        assert not target.exists()
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("sinica_treebank/raw", "no trees")
+            opened.writestr("sinica_treebank/parsed", self.TREES)
+        assert run(UNPACK, archive, target) == (0, "")
+        assert target.read_text("utf-8") == self.TREES
+
+    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04" + bytes(50), b"<html>"])
+    def test_what_is_no_archive(self, data: bytes, tmp_path: Path) -> None:
+        archive, target = tmp_path / "treebank.zip", tmp_path / "parsed"
+        archive.write_bytes(data)
+        code, errors = run(UNPACK, archive, target)
+        assert (code, "get it again" in errors, target.exists()) == (1, True, False)
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("other", self.TREES)
+        assert run(UNPACK, archive, target)[0] == 1
+        assert not target.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from thinc.api import Config
 from spacy_structreg.cli.init_config import Task, init_config
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.conllu import dependency_sentences
+from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
+from spacy_structreg.corpora.head_rules import head_rules
+from spacy_structreg.pipeline.constituency_documents import constituency_sentences as of_doc
 
 TREEBANK = PROJECTS / "quickstart/assets/treebank"
 SCRIPT = PROJECTS / "ctb5/scripts/prepare.py"
@@ -30,6 +34,8 @@ ARTICLES = {
 SEGMENTATION = {"train": (1, 816, 931, 1151), "dev": (301,), "test": (271,)}
 STANDARD_FIGURES = "metrics/parse/arc_standard/test.json"
 PARSING = {"train": (1, 271, 301), "dev": (931, 1151), "test": (816,)}
+CTB2 = {"train": (1,), "dev": (301,), "test": (271,)}
+SPLITS = {"segmentation": SEGMENTATION, "parsing": PARSING, "ctb2": CTB2}
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +71,7 @@ def pairs_of(articles: tuple[int, ...]) -> list[list[tuple[str, str]]]:
     return found
 
 
-@pytest.mark.parametrize(("split", "parts"), [("segmentation", SEGMENTATION), ("parsing", PARSING)])
+@pytest.mark.parametrize(("split", "parts"), SPLITS.items())
 def test_parts_are_those_of_the_splits(
     split: str, parts: dict[str, tuple[int, ...]], release: Path, tmp_path: Path
 ) -> None:
@@ -159,11 +165,56 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
     assert 0.3 < report["las_f"] <= report["uas_f"] < report["seg_f"] < 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workflow", "split"), [("constituents", "parsing"), ("constituents-ctb2", "ctb2")]
+)
+def test_constituents_and_their_dependencies(
+    workflow: str, split: str, release: Path, tmp_path: Path
+) -> None:
+    folder = copy_of("ctb5", tmp_path)
+    options = ("--vars.release", str(release), "--vars.counts", "any", "--vars.folds", "2")
+    run_project(folder, workflow, *options, "--vars.beam", "4", data=None)
+    gold = list(constituency_sentences(folder / f"corpus/{split}/test.bracket", "ctb"))
+    assert [[*zip(tree.words, tree.tags, strict=True)] for tree in gold] == pairs_of(
+        SPLITS[split]["test"]
+    )
+    rules = head_rules("ctb")
+    for pipeline, metrics, given, pipes in (
+        ("model-best", "", "words,tags", ["constituency"]),
+        ("tagged/model-best", "/tagged", "words", ["tagger", "constituency"]),
+    ):
+        nlp = spacy.load(folder / f"training/{workflow}/{pipeline}")
+        assert nlp.pipe_names == pipes
+        n_gold = n_found = n_right = n_words = n_heads = 0
+        for tree in gold:
+            tags = tree.tags if given == "words,tags" else None
+            doc = nlp(spacy.tokens.Doc(nlp.vocab, words=tree.words, tags=tags))
+            found = [(span.label_, span.start, span.end) for span in doc.spans["constituents"]]
+            wanted = [(each.label, each.begin, each.end) for each in tree.constituents]
+            n_gold += len(wanted)
+            n_found += len(found)
+            n_right += (Counter(wanted) & Counter(found)).total()
+            # The heads are those of the head rules in the trees that were found.
+            ((_, parsed),) = of_doc(doc)
+            assert heads_of(doc) == parsed.with_heads(rules).heads()
+            n_words += len(doc)
+            n_heads += sum(a == b for a, b in zip(heads_of(doc), tree.heads(), strict=True))
+        report = json.loads((folder / f"metrics/{workflow}{metrics}.json").read_text("utf-8"))
+        assert report["given"] == given
+        assert report["brackets_p"] == pytest.approx(n_right / n_found)
+        assert report["brackets_r"] == pytest.approx(n_right / n_gold)
+        assert report["dep_uas"] == pytest.approx(n_heads / n_words)
+        assert report["brackets_f"] > 0.5
+        assert 0 < report["dep_root_nopunct"] <= 1
+        assert 0 < report["dep_nonroot_nopunct"] < 1
+
+
 def heads_of(doc: spacy.tokens.Doc) -> tuple[int, ...]:
     return tuple(ROOT if token.head == token else token.head.i for token in doc)
 
 
-@pytest.mark.parametrize("task", ["segment", "joint", "parse"])
+@pytest.mark.parametrize("task", ["segment", "joint", "parse", "tag"])
 def test_the_configs_are_what_init_config_gives(task: str) -> None:
     text = init_config(Task(task), tag_map="ctb" if task == "joint" else None)
     given = Config().from_str(text, interpolate=False)

@@ -26,8 +26,14 @@ from thinc.api import Config
 from weasel.cli.document import project_document
 
 from spacy_structreg.cli.init_config import Task, init_config
-from spacy_structreg.corpora.conllu import read_conllu, tagged_sentences, write_conllu
+from spacy_structreg.corpora.conllu import read_conllu, write_conllu
+from spacy_structreg.corpora.constituents import (
+    ConstituencySentence,
+    Constituent,
+    constituency_sentences,
+)
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.head_rules import HeadRuleName
 from spacy_structreg.corpora.pfr import DAYS, read_pfr, read_tagged, write_pfr
 from spacy_structreg.corpora.segmented import read_segmented, write_segmented
 from spacy_structreg.corpora.tag_maps import universal_tag
@@ -41,7 +47,7 @@ TAG_MAPS = {
     "ud_chinese": "ud_chinese",
     "zhuxian": "ctb",
 }
-LANGUAGES = {**dict.fromkeys(TAG_MAPS, "zh"), "ptb_sample": "en", "ud_english": "en"}
+LANGUAGES = {**dict.fromkeys([*TAG_MAPS, "sinica"], "zh"), "ptb_sample": "en", "ud_english": "en"}
 MADE = ("assets", "corpus", "metrics", "project.lock", "training")
 # Of the project whose `all` ends with a package.
 PACKAGES = "packages"
@@ -126,9 +132,35 @@ def pfr_of(corpus: dict[str, Tagged]) -> str:
     return "\n".join(lines)
 
 
-def tree_of(sentence: list[tuple[str, str]]) -> str:
-    """A flat tree."""
-    return "( (S " + " ".join(f"({tag} {word})" for word, tag in sentence) + "))\n"
+def whole_treebank(rules: HeadRuleName) -> list[ConstituencySentence]:
+    """All trees of the quickstart, with heads by these rules."""
+    return [tree for part in PARTS for tree in constituency_sentences(bracket_file(part), rules)]
+
+
+def bracket_file(part: str) -> Path:
+    return PROJECTS / f"quickstart/assets/treebank/{part}.bracket"
+
+
+def sinica_of(tree: ConstituencySentence) -> str:
+    """A line of the Sinica Treebank: a part that has the head word of its phrase is its head."""
+
+    def role(above: Constituent, head: int) -> str:
+        return "Head" if head == above.head else "x"
+
+    # What is written for a phrase, and behind it: the first word of a phrase begins a part.
+    opening: dict[int, str] = {}
+    closing: dict[int, str] = {}
+    for phrase, parent in zip(tree.constituents, tree.parents(), strict=True):
+        above = None if parent is None else tree.constituents[parent]
+        name = phrase.label if above is None else f"{role(above, phrase.head)}:{phrase.label}"
+        opening[phrase.begin] = opening.get(phrase.begin, "") + f"{name}("
+        closing[phrase.end - 1] = closing.get(phrase.end - 1, "") + ")"
+    parts = []
+    for place, (word, tag) in enumerate(zip(tree.words, tree.tags, strict=True)):
+        around = [each for each in tree.constituents if each.begin <= place < each.end]
+        part = f"{role(around[-1], place)}:{tag}:{word}"
+        parts.append(opening.get(place, "") + part + closing.get(place, ""))
+    return f"#1:1.[0] {'|'.join(parts)}#。(PERIODCATEGORY)\n"
 
 
 def tagged_of(sentences: Tagged) -> str:
@@ -155,8 +187,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Gold
     for part in PARTS:
         write(folder / f"zhuxian/{part}.wordpos", tagged_of(corpus[part]))
         write(folder / f"ud-english-ewt/en_ewt-ud-{part}.conllu", conllu_of(corpus[part]))
-    trees = (leaf for part in PARTS for leaf in corpus[part])
-    write(folder / "ptb-sample/combined.mrg", "".join(map(tree_of, trees)))
+    brackets = "\n".join(bracket_file(part).read_text("utf-8") for part in PARTS)
+    write(folder / "ptb-sample/combined.mrg", brackets)
+    write(folder / "sinica-treebank/parsed.xz", "".join(map(sinica_of, whole_treebank("ctb"))))
     both = train + dev
     write(folder / "sxu/train.txt.xz", "".join("  ".join(words) + "\n" for words in both))
     write(folder / "sxu/test.txt", "".join("  ".join(words) + "\n" for words in test))
@@ -346,6 +379,10 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
     return make
 
 
+def docs_of(path: Path) -> Iterable[spacy.tokens.Doc]:
+    return spacy.tokens.DocBin().from_disk(path).get_docs(spacy.Vocab())
+
+
 def tagged_spans(pairs: Iterable[tuple[str, str]]) -> set[tuple[int, int, str]]:
     words, tags = zip(*pairs, strict=True)
     places = sorted(spans(list(words)))
@@ -395,10 +432,14 @@ def test_tag_trains_a_tagger_of_gold_words(name, converted, made):
         trees = [sentence for part in PARTS for sentence in leaves(part)]
         place = folder / "corpus/10"
         train, test = (
-            list(tagged_sentences(place / f"{part}.conllu")) for part in ("train", "test")
+            [[(word.text, word.tag_) for word in doc] for doc in docs_of(place / f"{part}.spacy")]
+            for part in ("train", "test")
         )
         assert test == trees[-len(test) :]
         assert train == trees[: len(train)]
+    elif name == "sinica":
+        trees = [sentence for part in PARTS for sentence in leaves(part)]
+        train, test = trees[: len(trees) * 80 // 100], trees[len(trees) * 90 // 100 :]
     nlp = spacy.load(folder / "training/tag/model-best")
     assert nlp.lang == LANGUAGES[name]
     n_words = n_right = n_known = n_known_right = 0

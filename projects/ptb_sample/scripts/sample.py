@@ -6,8 +6,9 @@ is done.
 
 `python scripts/sample.py fold TREES FOLDER K`: of ten folds of sentences, the k-th (from 1) is the
 test set, the one before it the development set (for the first, the last), and the others are the
-training set. They go to FOLDER/test.conllu, dev.conllu and train.conllu with their tags and the
-dependencies of the usual head rules, the words as they stand in text: ( for -LRB-.
+training set. They go to FOLDER/test.spacy, dev.spacy and train.spacy as Docs with their tags,
+constituents with heads by the usual rules, and the dependencies that these give, the words as they
+stand in text: ( for -LRB-.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+from spacy_structreg.cli.convert import write_docs
+from spacy_structreg.cli.corpus_files import sentence_of_tree
 from spacy_structreg.corpora.brackets import plain_word
-from spacy_structreg.corpora.conllu import Sentence, write_conllu
 from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.splits import fold_bounds
@@ -67,9 +69,7 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     if not 1 <= fold <= N_FOLDS:
         raise ValueError(f"fold {fold}: folds are numbered from 1 to {N_FOLDS}")
     sentences = [
-        Sentence.from_dependencies(
-            replace(tree, words=tuple(map(plain_word, tree.words))).dependencies()
-        )
+        replace(tree, words=tuple(map(plain_word, tree.words)))
         for tree in constituency_sentences(trees, "ptb")
     ]
     folds = [sentences[begin:end] for begin, end in fold_bounds(len(sentences), N_FOLDS)]
@@ -86,8 +86,8 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
     }
     folder.mkdir(parents=True, exist_ok=True)
     for part, chosen in parts.items():
-        write_conllu(folder / f"{part}.conllu", chosen)
-        print(f"{folder / part}.conllu: {len(chosen):,} sentences")
+        write_docs(folder / f"{part}.spacy", map(sentence_of_tree, chosen))
+        print(f"{folder / part}.spacy: {len(chosen):,} sentences")
 
 
 def main(arguments: list[str] | None = None) -> int:
