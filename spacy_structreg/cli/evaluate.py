@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from enum import Enum
 from itertools import islice
@@ -114,6 +115,16 @@ def evaluate_command(
             "all of them and all words; no_pu: without punctuation of the Chinese Treebank",
         ),
     ] = ConventionsName.collins,
+    punctuation: Annotated[
+        str | None,
+        typer.Option(
+            "--punctuation",
+            help="The tags that punctuation bears, parted by spaces, for the figures of heads "
+            "without it (*_nopunct): PU of the Chinese Treebank, \", . : '' ``\" of the Penn "
+            "Treebank. Without the option, words of nothing but punctuation and symbols are left "
+            "out",
+        ),
+    ] = None,
 ) -> None:
     """Evaluate the words of a pipeline, their tags and their trees, against a gold corpus.
 
@@ -143,6 +154,7 @@ def evaluate_command(
             output=output,
             n_threads=threads,
             conventions=conventions,
+            punctuation=None if punctuation is None else frozenset(punctuation.split()),
         )
         print_table(report)
         if left_out := report["counts"].get("left_out"):
@@ -162,6 +174,7 @@ def evaluate(
     output: Path | None = None,
     n_threads: int = 1,
     conventions: ConventionsName = ConventionsName.collins,
+    punctuation: AbstractSet[str] | None = None,
 ) -> dict[str, Any]:
     """Score a pipeline on a gold corpus; returns the report, and writes it to a file if asked.
 
@@ -170,10 +183,12 @@ def evaluate(
     heads as well and it parses; or, of given words, those of tags and trees. Beside them stand the
     counts behind them (``left_out`` sentences are not wholly annotated, and count for the figures
     of words alone), and what was evaluated on what.
-    conventions: for the figures of constituents.
+    conventions: for the figures of constituents. punctuation: for those of heads without
+    punctuation, the tags that it bears; None takes the words that `is_punctuation` says.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
-    training corpus as well. Raises ValueError and OSError as `read_sentences`, `load_pipeline` and
-    `score_words`, and if the output cannot be written.
+    training corpus as well. Raises ValueError if no gold word has a tag of punctuation, and both
+    ValueError and OSError as `read_sentences`, `load_pipeline` and `score_words`, and if the output
+    cannot be written.
     """
     from dataclasses import asdict
 
@@ -187,16 +202,26 @@ def evaluate(
         output.parent.mkdir(parents=True, exist_ok=True)
     options = replace(options, format=find_format(gold, options))
     sentences = list(read_sentences(gold, options))
+    if punctuation is not None:
+        check_punctuation(punctuation, sentences)
     vocabulary = None
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
     nlp = load_pipeline(pipeline)
     scores: Sequence[SegmentationScores | TaggingScores | ParsingScores | BracketScores]
     if given is Given.text:
-        scores = [score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads)]
+        scores = [
+            score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads, punctuation=punctuation)
+        ]
     else:
-        tags = given is Given.words_and_tags
-        scores = score_words(nlp, sentences, vocabulary, tags=tags, conventions=conventions)
+        scores = score_words(
+            nlp,
+            sentences,
+            vocabulary,
+            tags=given is Given.words_and_tags,
+            conventions=conventions,
+            punctuation=punctuation,
+        )
     figures: dict[str, float | None] = {}
     counts: dict[str, Any] = {"sentences": len(sentences)}
     for part in scores:
@@ -216,6 +241,7 @@ def evaluate(
         },
         "gold": gold.name,
         "given": given.value,
+        "punctuation": None if punctuation is None else sorted(punctuation),
         "format": options.format.value,
         "part": options.part,
         "days": None if options.days is None else sorted(options.days),
@@ -225,6 +251,15 @@ def evaluate(
     if output is not None:
         write_report(output, report)
     return report
+
+
+def check_punctuation(tags: AbstractSet[str], sentences: Iterable[Sentence]) -> None:
+    """Raise ValueError if no word has one of these tags."""
+    if not any(tag in tags for sentence in sentences for tag in sentence.tags or ()):
+        raise ValueError(
+            f"--punctuation is {' '.join(sorted(tags))!r}, but no word of the gold corpus has such "
+            "a tag; name tags that it has, parted by spaces"
+        )
 
 
 def training_words(path: Path, options: CorpusOptions) -> set[str]:
@@ -253,15 +288,17 @@ def score_pipeline(
     vocabulary: set[str] | None = None,
     *,
     n_threads: int = 1,
+    punctuation: AbstractSet[str] | None = None,
 ) -> SegmentationScores:
     """Segment the characters of each gold sentence, and score the words.
 
-    vocabulary: the words of the training corpus. White space within words is left out on both
-    sides. The scores are `JointScores` if there is a sentence whose words all have tags and the
-    pipeline tags, or `TextParsingScores` if there is one whose words have heads as well and it
-    parses; the sentences that are not wholly annotated count for the segmentation alone. Shows a
-    progress bar on standard error, if that is a terminal. Raises ValueError if there are no words
-    to score, the pipeline cannot segment, or its parser has not been trained.
+    vocabulary: the words of the training corpus. punctuation: as of `evaluate`.
+    White space within words is left out on both sides. The scores are `JointScores` if there is a
+    sentence whose words all have tags and the pipeline tags, or `TextParsingScores` if there is one
+    whose words have heads as well and it parses; the sentences that are not wholly annotated count
+    for the segmentation alone. Shows a progress bar on standard error, if that is a terminal.
+    Raises ValueError if there are no words to score, the pipeline cannot segment, or its parser has
+    not been trained.
     """
     from tqdm import tqdm
 
@@ -290,7 +327,7 @@ def score_pipeline(
         with tqdm(processed(nlp, texts, n_threads=n_threads), **progress) as docs:
             pairs_of_docs = list(zip(references, docs, strict=True))
         check_found((doc for _, doc in pairs_of_docs), is_parsed, "head", parsing_pipes(nlp))
-        return score_texts(pairs_of_docs, vocabulary)
+        return score_texts(pairs_of_docs, vocabulary, punctuation=punctuation)
     if with_tags:
         with tqdm(tagged(nlp, texts, n_threads=n_threads), **progress) as found:
             return score_joint(pairs, found, vocabulary)
@@ -305,6 +342,7 @@ def score_words(
     *,
     tags: bool = False,
     conventions: ConventionsName = ConventionsName.collins,
+    punctuation: AbstractSet[str] | None = None,
 ) -> list[TaggingScores | ParsingScores | BracketScores]:
     """Let the pipes of a pipeline tag and parse the gold words, and score tags and trees.
 
@@ -312,9 +350,10 @@ def score_words(
     vocabulary: the words of the training corpus. tags: whether the pipeline is given gold tags;
     pipes that tag are left out then, and tags are not scored. Gold words without a tag or a head do
     not count. conventions: for the figures of constituents, which are those of the first pipe that
-    finds any. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
-    no pipe finds anything that the gold corpus has, one that does has not been trained, or a parser
-    would be given no tags.
+    finds any. punctuation: as of `evaluate`.
+    Shows a progress bar on standard error, if that is a terminal. Raises ValueError if no pipe
+    finds anything that the gold corpus has, one that does has not been trained, or a parser would
+    be given no tags.
     """
     from spacy.tokens import Doc
     from tqdm import tqdm
@@ -390,7 +429,7 @@ def score_words(
             scorer.add(tagged_words(wanted), [tag for _, tag in tagged_words(found)])
         scores.append(scorer.scores())
     if heading:
-        scores.append(score_trees(pairs))
+        scores.append(score_trees(pairs, punctuation=punctuation))
     if bracketing:
         scores.append(score_brackets_of_docs(pairs, conventions.value, spans_key))
     return scores

@@ -59,13 +59,16 @@ def score_parsing(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
     return figures | {name: found[name] for name in figures.keys() & found.keys()}
 
 
-def score_trees(pairs: Iterable[tuple[Doc, Doc]]) -> ParsingScores:
+def score_trees(
+    pairs: Iterable[tuple[Doc, Doc]], *, punctuation: AbstractSet[str] | None = None
+) -> ParsingScores:
     """The scores of predicted Docs against references of the same words.
 
     pairs: reference and prediction. Sentences are those of the reference; a predicted head in
-    another one is wrong. Raises ValueError if there are other words.
+    another one is wrong. punctuation: as of `ParsingScorer`.
+    Raises ValueError if there are other words.
     """
-    scorer = ParsingScorer()
+    scorer = ParsingScorer(punctuation)
     for reference, predicted in pairs:
         gold = dependency_sentences(reference)
         lengths = [len(sentence.words) for sentence in gold]
@@ -80,14 +83,15 @@ def score_texts(
     vocabulary: AbstractSet[str] | None = None,
     *,
     tagged: bool = True,
+    punctuation: AbstractSet[str] | None = None,
 ) -> TextParsingScores:
     """The scores of predicted Docs against references of the same text.
 
     pairs: reference and prediction. vocabulary: the words of the training corpus. tagged: whether
-    tags are looked at; if not, any tag counts as right.
+    tags are looked at; if not, any tag counts as right. punctuation: as of `TextParsingScorer`.
     Raises ValueError as `TextParsingScorer.add`.
     """
-    scorer = TextParsingScorer(vocabulary)
+    scorer = TextParsingScorer(vocabulary, punctuation=punctuation)
     for pair in pairs:
         gold, found = map(dependency_sentences, pair)
         if not tagged:

@@ -85,6 +85,7 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         "pipeline": {"lang": "zh", "name": "pipeline", "version": "0.0.0"},
         "gold": "gold.txt",
         "given": "text",
+        "punctuation": None,
         "format": "segmented",
         "part": None,
         "days": None,

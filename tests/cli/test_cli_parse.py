@@ -381,6 +381,30 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
     assert "las_f" not in report
 
 
+def test_the_tags_that_punctuation_bears(
+    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    gold, text = folder / "gold.conllu", tmp_path / "gold.conllu"
+    n_words = sum(len(tree.split()) for tree in TREES)
+    n_marks, n_nouns = (sum(tree.count(tag) for tree in TREES) for tag in ("/PU/", "/NN/"))
+    # What the tokenizer finds, as all its words are characters.
+    text.write_text(conllu(TREES[:2]), "utf-8")
+    for punctuation, n_left, n_of_text in (
+        ((), n_words - n_marks, 6),
+        (("--punctuation", "NN"), n_words - n_nouns, 6),
+        (("--punctuation", "NN PU"), n_words - n_marks - n_nouns, 4),
+    ):
+        report = report_of(invoke, tmp_path, parsing, gold, "--gold", "words,tags", *punctuation)
+        assert report["counts"]["all"]["words"] == n_words
+        assert report["counts"]["nopunct"]["words"] == n_left
+        report = report_of(invoke, tmp_path, parsing, text, *punctuation)
+        assert report["counts"]["nopunct"]["gold"] == n_of_text
+    assert report["punctuation"] == ["NN", "PU"]
+    for wrong in ("NN,PU", ""):
+        message = fails("evaluate", parsing, gold, "--punctuation", wrong)
+        assert message.startswith(f"--punctuation is {wrong!r}, but no word")
+
+
 # Average -----------------------------------------------------------------------------------------
 
 
