@@ -102,12 +102,14 @@ class StructregConstituency(TreePipe):
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.ConstituencyParser.v1``.
     attribute, sentences: as of `TreePipe`.
-    overwrite: parse all anew. If not, constituents that are in the span group stay, and the others
-        are found to fit them; those without a label get one. ValueError if no tree has them.
+    overwrite: parse all anew. If not, a whole tree that is in the span group with its heads stays
+        as it is. Of other sentences the constituents that are there stay, and the others are found
+        to fit them; heads are found for all, and a label for those without. ValueError if no tree
+        has them.
     spans_key: of the span group, which is described in `constituency_documents`.
-    dependencies: write heads as well, with the label ``dep`` or ``ROOT``: those of the head words
-        that the model has found, ``"parser"``, or of those that head rules find in its trees,
-        ``"ctb"`` or ``"ptb"``; None for no heads.
+    dependencies: write heads as well, with the label ``dep`` or ``ROOT``, instead of those that are
+        there: those of the head words that the model has found, ``"parser"``, or of those that head
+        rules find in its trees, ``"ctb"`` or ``"ptb"``; None for no heads.
     extension_prefix: of the names of the attributes that are registered (`register_attributes`).
     scorer: see `constituency_scorer`.
 
@@ -166,18 +168,26 @@ class StructregConstituency(TreePipe):
             [[i for i in range(*bound) if not doc[i].text.isspace()] for bound in of_doc]
             for doc, of_doc in zip(docs, bounds, strict=True)
         ]
+        sentences = [
+            self._sentence(doc, words)
+            for doc, of_doc in zip(docs, places, strict=True)
+            for words in of_doc
+            if words
+        ]
+        given = [[] for _ in sentences] if self.overwrite else list(self._given(docs, places))
+        kept = list(map(_whole_tree, sentences, given))
+        asked = [i for i, tree in enumerate(kept) if tree is None]
         found = self.estimator.predict_stream(
-            (
-                self._sentence(doc, words)
-                for doc, of_doc in zip(docs, places, strict=True)
-                for words in of_doc
-                if words
+            (sentences[i] for i in asked),
+            given=(
+                [(each.begin, each.end, each.label or None) for each in given[i]] or None
+                for i in asked
             ),
-            given=None if self.overwrite else self._given(docs, places),
         )
+        trees = (next(found) if tree is None else tree for tree in kept)
         return [
             [
-                Part(*bound, words, next(found) if words else None)
+                Part(*bound, words, next(trees) if words else None)
                 for bound, words in zip(*of_doc, strict=True)
             ]
             for of_doc in zip(bounds, places, strict=True)
@@ -208,14 +218,14 @@ class StructregConstituency(TreePipe):
 
     def _given(
         self, docs: Iterable[Doc], places: Iterable[list[list[int]]]
-    ) -> Iterator[list[tuple[int, int, str | None]] | None]:
-        """Of each part that has words, the constituents that its Doc has."""
+    ) -> Iterator[list[Phrase]]:
+        """Of each part that has words, the constituents that its Doc has, over these words."""
         for doc, of_doc in zip(docs, places, strict=True):
             phrases = read_phrases(doc, self.spans_key) or []
             at = start = 0
             for words in filter(None, of_doc):
                 end = start + len(words)
-                given: list[tuple[int, int, str | None]] = []
+                given: list[Phrase] = []
                 while at < len(phrases) and phrases[at].begin < end:
                     phrase = phrases[at]
                     if phrase.end > end:
@@ -224,9 +234,12 @@ class StructregConstituency(TreePipe):
                             f"in doc.spans[{self.spans_key!r}], which goes beyond the sentence "
                             f"{doc[words[0] : words[-1] + 1].text!r:.60}"
                         )
-                    given.append((phrase.begin - start, phrase.end - start, phrase.label or None))
+                    head = None if phrase.head is None else phrase.head - start
+                    given.append(
+                        Phrase(phrase.label, phrase.begin - start, phrase.end - start, head)
+                    )
                     at += 1
-                yield given or None
+                yield given
                 start = end
 
     def _write_heads(self, doc: Doc, parts: Sequence[Part]) -> None:
@@ -266,6 +279,23 @@ class StructregConstituency(TreePipe):
             "dependencies": self.dependencies,
             "extension_prefix": self.extension_prefix,
         }
+
+
+def _whole_tree(
+    sentence: tuple[list[str], list[str]], phrases: Sequence[Phrase]
+) -> ConstituencySentence | None:
+    """The tree that is given of a sentence, if its words, labels and heads are all there."""
+    from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+
+    words, tags = sentence
+    if not phrases or phrases[0].end - phrases[0].begin < len(words):
+        return None
+    found: list[Constituent] = []
+    for label, begin, end, head in phrases:
+        if not label or head is None:
+            return None
+        found.append(Constituent(label, begin, end, head))
+    return ConstituencySentence(tuple(words), tuple(tags), tuple(found))
 
 
 def _phrases(part: Part) -> Iterator[Phrase]:

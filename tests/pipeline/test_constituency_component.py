@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -231,6 +232,23 @@ def test_what_is_there_stays(sentences: str) -> None:
     other = tagged_doc(again.vocab, GOLD[0])
     other.spans["constituents"] = [Span(other, 1, 4, label="NP")]
     assert read_phrases(again(other)) == phrases(GOLD[0])
+
+
+def test_whole_trees_with_heads_stay_as_they_are(nlp: Language) -> None:
+    draw = random.Random(1)
+    words = draw.choices("我他看写书字小。", k=60)
+    doc = new_doc(nlp.vocab, words, tags=draw.choices(["PN", "VV", "NN", "JJ"], k=60))
+    once = read_phrases(nlp(doc))
+    assert read_phrases(nlp(doc)) == once
+    # With other heads than those of the model, and labels that it does not know.
+    odd = [Phrase("S", 0, 4, 0), Phrase("NP", 0, 1, 0), Phrase("X", 1, 4, 3), Phrase("X", 1, 4, 3)]
+    pair = tagged_doc(nlp.vocab, GOLD[0], GOLD[1], sent_starts=starts(GOLD[0], GOLD[1]))
+    write_phrases(pair, odd)
+    assert read_phrases(nlp(pair)) == [*odd, *phrases(GOLD[0], GOLD[1])[4:]]
+    # Heads that are not those of a part.
+    write_phrases(pair, [Phrase("IP", 0, 4, 1), Phrase("VP", 1, 3, 2)])
+    with pytest.raises(ValueError, match="headed by word 1, which is not the head of its part"):
+        nlp(pair)
 
 
 def test_what_cannot_stay() -> None:
