@@ -71,13 +71,14 @@ def test_groups_survive_what_spacy_does_with_docs() -> None:
         pickle.loads(pickle.dumps(doc)),
     ):
         assert read_phrases(other) == chain
-    # Several Docs as one lose what groups have besides their spans.
-    joined = Doc.from_docs([doc, doc])
-    assert joined is not None
-    found = read_phrases(joined)
-    assert found is not None
-    assert [phrase[:3] for phrase in found[: len(chain)]] == [phrase[:3] for phrase in chain]
-    assert {phrase.head for phrase in found} == {None}
+    # Several Docs as one, and JSON, lose what groups have besides their spans.
+    for other in (Doc.from_docs([doc, doc]), Doc(Vocab()).from_json(doc.to_json())):
+        assert other is not None
+        found = read_phrases(other)
+        assert found is not None
+        assert [phrase[:3] for phrase in found[: len(chain)]] == [phrase[:3] for phrase in chain]
+        assert {phrase.head for phrase in found} == {None}
+    assert read_phrases(doc[:].as_doc()) is None
 
 
 def test_trees_of_the_sentences_that_a_doc_knows_or_of_its_own() -> None:
