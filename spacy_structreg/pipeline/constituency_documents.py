@@ -4,8 +4,8 @@ The group holds the constituents of all sentences, those of each in pre-order, s
 over the same tokens the outermost stands first. ``attrs["heads"]`` has the token that is the head
 of each. White space belongs to no constituent that it is not inside of.
 
-Both are in ``Doc.to_bytes``, ``DocBin`` and ``Doc.copy``. ``Doc.to_json`` and ``Doc.from_docs`` drop
-what is among the attributes of a group, so the heads, and ``Span.as_doc`` the group.
+Both are in ``Doc.to_bytes``, ``DocBin`` and ``Doc.copy``. ``Doc.to_json`` and ``Doc.from_docs``
+drop what is among the attributes of a group, so the heads, and ``Span.as_doc`` the group.
 """
 
 from __future__ import annotations
