@@ -51,7 +51,12 @@ class DependencySentence:
                     f"{self._name()}: the head {head} of word {index} is none of its {n_words} "
                     f"words; heads are counted from 0, and {ROOT} is that of a root"
                 )
-        if circle := find_circle(self.heads):
+        circle = find_circle(self.heads)
+        if len(circle) == 1:
+            raise ValueError(
+                f"{self._name()}: word {circle[0]} is its own head; that of a root is {ROOT}"
+            )
+        if circle:
             raise ValueError(
                 f"{self._name()}: the heads of the words {', '.join(map(str, circle))} go in a "
                 "circle; correct one of them"

@@ -6,19 +6,37 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Final, Generic, TypeVar
+from itertools import zip_longest
+from typing import Any, Final, Generic, TypeVar
 
 from spacy_structreg.estimators.protocols import DecoderT
 from spacy_structreg.learn.rows import TrainedRows
 
 InputT = TypeVar("InputT")
 OutputT = TypeVar("OutputT")
+GivenT = TypeVar("GivenT")
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
 _PORTION: Final = 20_000
 _AHEAD: Final = 2
 # Working memory for more characters than this is given back after use.
 _KEPT: Final = 1_000_000
+
+
+def with_given(
+    sentences: Iterable[InputT], given: Iterable[GivenT]
+) -> Iterator[tuple[InputT, GivenT]]:
+    """Each sentence with what is given of it. Raises ValueError if one of the two ends first."""
+    end: Any = object()
+    for number, (sentence, known) in enumerate(zip_longest(sentences, given, fillvalue=end)):
+        if known is end:
+            raise ValueError(
+                f"something is given for {number} sentences, but there are more; give None for "
+                "those of which nothing is known"
+            )
+        if sentence is end:
+            raise ValueError(f"something is given for more than the {number} sentences there are")
+        yield sentence, known
 
 
 class DecoderPool(Generic[DecoderT]):

@@ -79,6 +79,7 @@ class _Tagged(TextKind[TaggedWords]):
         listed = _listed(sentence)
         if listed is None or not all(map(_is_pair, listed)):
             raise ValueError(f"{sentence!r:.60} is not a list of pairs of a word and its tag")
+        check_names(tag for _, tag in listed)
         for word, tag in listed:
             if not tag.strip() and word.strip():
                 raise ValueError(f"the word {word!r:.60} has no tag")
@@ -99,6 +100,7 @@ class _Dependencies(GoldKind[DependencySentence]):
     def checked(self, sentence: Any) -> DependencySentence:
         if not isinstance(sentence, DependencySentence):
             raise ValueError(f"{sentence!r:.60} is not a DependencySentence")
+        check_names([*sentence.tags, *sentence.labels])
         return sentence
 
     def layers(self, sentence: DependencySentence) -> tuple[list[str], ...]:
@@ -114,6 +116,7 @@ class _Constituents(GoldKind[ConstituencySentence]):
     def checked(self, sentence: Any) -> ConstituencySentence:
         if not isinstance(sentence, ConstituencySentence):
             raise ValueError(f"{sentence!r:.60} is not a ConstituencySentence")
+        check_names([*sentence.tags, *(each.label for each in sentence.constituents)])
         return sentence
 
     def layers(self, sentence: ConstituencySentence) -> tuple[list[str], ...]:
@@ -128,6 +131,20 @@ SEGMENTED: Final[TextKind[Words]] = _Segmented()
 TAGGED: Final[TextKind[TaggedWords]] = _Tagged()
 DEPENDENCIES: Final[GoldKind[DependencySentence]] = _Dependencies()
 CONSTITUENTS: Final[GoldKind[ConstituencySentence]] = _Constituents()
+
+
+def check_names(names: Iterable[str | None]) -> None:
+    """Raise ValueError if a tag or a label cannot be written: for a lone surrogate in it."""
+    listed = [name for name in names if name]
+    try:
+        "".join(listed).encode()
+    except UnicodeEncodeError as error:
+        surrogate = error.object[error.start]
+        name = next(name for name in listed if surrogate in name)
+        raise ValueError(
+            f"the tag or label {name!r:.60} has a lone surrogate, U+{ord(surrogate):04X}, which "
+            "UTF-8 cannot encode; correct it"
+        ) from error
 
 
 def _listed(sentence: Any) -> list[Any] | None:

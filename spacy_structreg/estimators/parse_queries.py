@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse, is_projective
-from spacy_structreg.estimators.gold import Words
+from spacy_structreg.estimators.gold import Words, check_names
 from spacy_structreg.tasks.dependencies import ParseDecoder
 
 TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
@@ -26,6 +26,7 @@ def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
         raise ValueError("a sentence without words has no tree")
     if len(tags) != len(words):
         raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+    check_names(tags)
     return words, tags
 
 

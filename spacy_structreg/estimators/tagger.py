@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
+from spacy_structreg.estimators.decoders import DecoderPool, with_given
 from spacy_structreg.estimators.gold import TAGGED, TaggedWords, Words
 from spacy_structreg.estimators.settings import strings, whole
 from spacy_structreg.estimators.stored import nested, unnested
@@ -199,7 +199,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     ) -> Iterator[list[str]]:
         if given is None:
             return decoders.stream(map(_listed, sentences), _tag, size=len, n_threads=n_threads)
-        pairs = zip(map(_listed, sentences), given, strict=True)
+        pairs = with_given(map(_listed, sentences), given)
         return decoders.stream(
             pairs, _tag_given, size=lambda pair: len(pair[0]), n_threads=n_threads
         )

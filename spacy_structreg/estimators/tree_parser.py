@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
+from spacy_structreg.estimators.decoders import DecoderPool, with_given
 from spacy_structreg.estimators.epochs import ScoresT
 from spacy_structreg.estimators.gold import GoldT, Words
 from spacy_structreg.estimators.parse_queries import TaggedSentence
@@ -177,7 +177,7 @@ class TreeParser(
         queries = (
             (self._query(sentence, None) for sentence in sentences)
             if given is None
-            else (self._query(*pair) for pair in zip(sentences, given, strict=True))
+            else (self._query(*pair) for pair in with_given(sentences, given))
         )
         return decoders.stream(queries, self._parse, size=len, n_threads=n_threads)
 

@@ -194,7 +194,7 @@ def test_sentences_take_whole_and_partial_trees_and_several_roots() -> None:
         ((1, -1), "3 tags, 2 heads and 3 labels for 3 words"),
         ((1, -1, 3), "the head 3 of word 2 is none of its 3 words"),
         ((1, -2, 1), "the head -2 of word 1 is none"),
-        ((0, -1, 1), "the heads of the words 0 go in a circle"),
+        ((0, -1, 1), "word 0 is its own head; that of a root is -1"),
         ((1, 2, 1), "the heads of the words 1, 2 go in a circle"),
     ],
 )

@@ -393,9 +393,9 @@ def test_given_constituents_that_are_none() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             parser.predict(words, tags, given=given_ones)
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="given for 1 sentences, but there are more"):
         parser.predict_batch([(words, tags)] * 2, given=[None])
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="given for more than the 1 sentences"):
         parser.predict_batch([(words, tags)], given=[None, None])
 
 

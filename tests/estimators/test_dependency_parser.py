@@ -417,7 +417,7 @@ def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
             parse = parser.predict(words, tags, given=(heads, [None] * n))
             assert all(wish in (None, h) for wish, h in zip(heads, parse.heads, strict=True))
         else:
-            with pytest.raises(ValueError, match=r"circle|no projective tree"):
+            with pytest.raises(ValueError, match=r"own head|circle|no projective tree"):
                 parser.predict(words, tags, given=(heads, [None] * n))
 
 
@@ -430,6 +430,7 @@ def test_given_arcs_that_are_none() -> None:
         ([None, None], "2 heads"),
         ([ROOT, ROOT, None], "no projective tree"),
         ([1, 0, None], "circle"),
+        ([None, 1, None], "word 1 is its own head; that of a root is -1"),
     ):
         with pytest.raises(ValueError, match=message):
             parser.predict(words, tags, given=(heads, [None] * 3))
@@ -438,8 +439,24 @@ def test_given_arcs_that_are_none() -> None:
     nothing = ([None] * 3, [None] * 3)
     alone = parser.predict(words, tags)
     assert parser.predict_batch([(words, tags)] * 2, given=[None, nothing])[0] == alone
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="given for 1 sentences, but there are more"):
         parser.predict_batch([(words, tags)] * 2, given=[None])
+    with pytest.raises(ValueError, match="given for more than the 1 sentences"):
+        parser.predict_batch([(words, tags)], given=[None, None])
+
+
+def test_tags_and_labels_that_no_file_can_hold() -> None:
+    parser = fitted()
+    message = r"the tag or label 'N\\ud800' has a lone surrogate, U\+D800"
+    for predict in (parser.predict, lambda words, tags: parser.nbest(words, tags, 2)):
+        with pytest.raises(ValueError, match=message):
+            predict(["dog", "walks"], ["V", "N\ud800"])
+    for tags, labels in (("N\ud800", ("root",)), ("N", ("N\ud800",))):
+        sentence = DependencySentence(("dog",), (tags,), (ROOT,), labels)
+        with pytest.raises(ValueError, match="sentence 1 of the training corpus: " + message):
+            DependencyParser(epochs=1).fit([sentence])
+        with pytest.raises(ValueError, match=message):
+            DependencyParser(epochs=1).prepare([sentence])
 
 
 def test_given_labels_of_roots_and_blanks_stay() -> None:

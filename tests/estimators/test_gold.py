@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.estimators.gold import SEGMENTED, TAGGED
+from spacy_structreg.estimators.gold import CONSTITUENTS, DEPENDENCIES, SEGMENTED, TAGGED
 
 WORDS = st.text("好ab 。！”\n\u3000", max_size=4)
 PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=12)
@@ -26,6 +29,22 @@ def test_tags_follow_their_words(pairs: list[tuple[str, str]]) -> None:
     assert [[word for word, _ in sentence] for sentence in sentences] == split_words(
         [word for word, _ in squeezed]
     )
+
+
+def test_tags_and_labels_that_no_file_can_hold() -> None:
+    odd = "X\udfff"
+    phrases = (Constituent(odd, 0, 1, 0),)
+    for kind, sentence in (
+        (TAGGED, [("a", odd)]),
+        (DEPENDENCIES, DependencySentence(("a",), (odd,), (ROOT,), (None,))),
+        (DEPENDENCIES, DependencySentence(("a",), ("X",), (ROOT,), (odd,))),
+        (CONSTITUENTS, ConstituencySentence(("a",), (odd,), ())),
+        (CONSTITUENTS, ConstituencySentence(("a",), ("X",), phrases)),
+    ):
+        with pytest.raises(ValueError, match=r"'X\\udfff' has a lone surrogate, U\+DFFF"):
+            kind.checked(sentence)
+    # Of words, characters are enough.
+    assert TAGGED.checked([(odd, "X")]) == [(odd, "X")]
 
 
 @given(PAIRS)
