@@ -98,7 +98,8 @@ def convert_command(
     tags and of heads and relations; with --head-rules, also the trees of brackets, in the span
     group "constituents", and the heads that the rules find. There are no spaces between words,
     except for the ones that CoNLL-U files name; .spacy files lose theirs, and dependency trees that
-    are annotated in part. Several input files become one output file, in their order.
+    are annotated in part. Nothing else is taken over, such as lemmas or entities; .conllu holds no
+    constituents, and .txt words alone. Several input files become one output file, in their order.
     """
     with user_errors():
         options = CorpusOptions(
