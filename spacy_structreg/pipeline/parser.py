@@ -30,6 +30,8 @@ ARCHITECTURE: Final = "spacy_structreg.DependencyParser.v1"
 
 @Language.factory(
     FACTORY,
+    # No tags are required: which of the two kinds the pipe looks at is a setting, and spaCy's
+    # analyze_pipes does not see those of a tokenizer, nor those of an attribute_ruler.
     assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     default_config={
         "model": {"@architectures": ARCHITECTURE},
