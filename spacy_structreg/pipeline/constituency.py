@@ -6,8 +6,10 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -204,9 +206,7 @@ class StructregConstituency(TreePipe):
             if self.dependencies is not None:
                 self._write_heads(doc, parts)
             elif not doc.has_annotation("DEP"):
-                starts = {part.start for part in parts}
-                for token in doc:
-                    token.is_sent_start = token.i in starts
+                _write_starts(doc, {part.start for part in parts})
 
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.spans_key, ()):
@@ -303,3 +303,10 @@ def _phrases(part: Part) -> Iterator[Phrase]:
     for each in part.tree.constituents if part.tree is not None else ():
         last = part.places[each.end - 1]
         yield Phrase(each.label, part.places[each.begin], last + 1, part.places[each.head])
+
+
+def _write_starts(doc: Doc, starts: AbstractSet[int]) -> None:
+    """Let sentences start with these tokens, and with no others."""
+    # Token.is_sent_start looks through all of the Doc whenever it is set.
+    values: Any = np.array([1 if i in starts else -1 for i in range(len(doc))], dtype=np.int64)
+    doc.from_array(["SENT_START"], values.astype(np.uint64))
