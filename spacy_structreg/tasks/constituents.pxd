@@ -62,7 +62,9 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
 
     cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil
     cdef int _find_punctuation(self, const uint32_t* text, const int32_t* bounds) except -1 nogil
-    cdef Py_ssize_t _n_due(self, int32_t begin, int32_t end) noexcept nogil
+    cdef Py_ssize_t _n_due(
+        self, int32_t begin, int32_t end, Py_ssize_t* first
+    ) noexcept nogil
     cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil
     cdef uint8_t _met_with(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label

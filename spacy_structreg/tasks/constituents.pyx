@@ -533,30 +533,43 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     # What is given over the words of a node must be met, from the inside outwards, before the node
     # becomes part of another, or lies below one.
 
-    cdef Py_ssize_t _n_due(self, int32_t begin, int32_t end) noexcept nogil:
-        """How many constituents are given over these words."""
-        cdef Py_ssize_t n = 0
-        cdef Py_ssize_t i
-        for i in range(self._n_given):
-            n += self._given[i].begin == begin and self._given[i].end == end
-        return n
+    cdef Py_ssize_t _n_due(
+        self, int32_t begin, int32_t end, Py_ssize_t* first
+    ) noexcept nogil:
+        """How many constituents are given over these words; `first` is the innermost of them."""
+        cdef Py_ssize_t low = 0
+        cdef Py_ssize_t high = self._n_given
+        cdef Py_ssize_t middle
+        cdef const Span* span
+        while low < high:
+            middle = (low + high) // 2
+            span = &self._given[middle]
+            if span.begin < begin or (span.begin == begin and span.end < end):
+                low = middle + 1
+            else:
+                high = middle
+        first[0] = low
+        while (
+            high < self._n_given
+            and self._given[high].begin == begin and self._given[high].end == end
+        ):
+            high += 1
+        return high - low
 
     cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil:
         """Whether a node is all that is given over its words."""
-        return self._n_given == 0 or node.n_met == self._n_due(node.begin, end)
+        cdef Py_ssize_t first
+        return self._n_given == 0 or node.n_met == self._n_due(node.begin, end, &first)
 
     cdef uint8_t _met_with(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label
     ) noexcept nogil:
         """How many of the constituents that are given over words are met by one more phrase."""
-        cdef uint8_t n = 0
-        cdef Py_ssize_t i
-        for i in range(self._n_given):
-            if self._given[i].begin == begin and self._given[i].end == end:
-                if n == n_met:
-                    return n_met + (self._given[i].label < 0 or self._given[i].label == label)
-                n += 1
-        return n_met
+        cdef Py_ssize_t first
+        if n_met == self._n_due(begin, end, &first):
+            return n_met
+        first += n_met
+        return n_met + (self._given[first].label < 0 or self._given[first].label == label)
 
     cdef bint _leaves_way(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
@@ -566,7 +579,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         What is given takes a unary phrase, and perhaps another before it that keeps apart two of
         the same label: these may be there beyond `max_unaries`.
         """
-        cdef Py_ssize_t n_due = self._n_due(begin, end)
+        cdef Py_ssize_t first
+        cdef Py_ssize_t n_due = self._n_due(begin, end, &first)
         cdef Py_ssize_t n_left = n_due - self._met_with(begin, end, n_met, label)
         return 2 * n_left <= self.max_unaries + 2 * n_due - n_unaries
 
