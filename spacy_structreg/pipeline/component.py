@@ -78,16 +78,26 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate a stream of Docs, in batches.
 
-        If a batch fails, its Docs are annotated one by one, so that the error handler of the
-        pipeline is given those alone that cannot be annotated.
+        If no prediction can be had of a batch, its Docs are taken one by one. So the error handler
+        of the pipeline is given those alone that cannot be annotated.
         """
         for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             try:
-                self.set_annotations(docs, self.predict(docs))
-                failed = False
+                predicted = self.predict(docs)
             except Exception:
-                failed = True
-            yield from super().pipe(docs, batch_size=1) if failed else docs
+                predicted = None
+            if predicted is None:
+                yield from super().pipe(docs, batch_size=1)
+                continue
+            annotated = []
+            for doc, of_doc in zip(docs, predicted, strict=True):
+                try:
+                    self.set_annotations([doc], [of_doc])
+                except Exception as error:
+                    self.get_error_handler()(self.name, self, [doc], error)
+                else:
+                    annotated.append(doc)
+            yield from annotated
 
     # Training ------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 from spacy.training import Example
+from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
@@ -276,6 +277,33 @@ def test_the_error_handler_is_given_the_docs_that_have_no_tree() -> None:
     found = list(nlp.pipe(docs))
     assert failed == [[odd]]
     assert list(map(read_phrases, found)) == list(map(phrases, GOLD))
+
+
+def test_each_doc_of_a_batch_is_annotated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = trained()
+    pipe = nlp.get_pipe("constituency")
+    docs = [tagged_doc(nlp.vocab, tree) for tree in (*GOLD[:2], GOLD[0], *GOLD[2:])]
+    odd = docs[2]
+    annotate = pipe.set_annotations
+    attempts: list[Doc] = []
+
+    def failing_at_one(batch: list[Doc], trees: list[Any]) -> None:
+        for doc, of_doc in zip(batch, trees, strict=True):
+            attempts.append(doc)
+            if doc is odd:
+                raise ValueError("no")
+            annotate([doc], [of_doc])
+
+    monkeypatch.setattr(pipe, "set_annotations", failing_at_one)
+    failed: list[list[Doc]] = []
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append(docs))
+    found = list(nlp.pipe(docs))
+    assert failed == [[odd]]
+    assert list(map(read_phrases, found)) == list(map(phrases, GOLD))
+    assert list(map(id, attempts)) == list(map(id, docs))
+    nlp.set_error_handler(raise_error)
+    with pytest.raises(ValueError, match="no"):
+        list(nlp.pipe(docs))
 
 
 def test_constituents_that_are_there_are_not_cut() -> None:
