@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -244,8 +245,6 @@ def picture(tree: ConstituencySentence, *, heads: bool) -> str:
 
 def page(trees: Iterable[ConstituencySentence], title: str, style: Style, *, heads: bool) -> str:
     """Trees on a page of HTML."""
-    from html import escape
-
     shown = (spans(tree) if style is Style.span else picture(tree, heads=heads) for tree in trees)
     figures = "".join(FIGURE.format(picture=each) for each in shown)
     return PAGE.format(title=escape(title), figures=figures)
@@ -259,6 +258,9 @@ def spans(tree: ConstituencySentence) -> str:
     from spacy_structreg.cli.corpus_files import sentence_of_tree
     from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 
-    doc = doc_of_sentence(Vocab(), sentence_of_tree(tree))
+    sentence = sentence_of_tree(tree)
+    # displaCy escapes words, but puts labels into the page as they are.
+    phrases = [each._replace(label=escape(each.label)) for each in sentence.constituents or ()]
+    doc = doc_of_sentence(Vocab(), sentence._replace(constituents=phrases))
     options = {"spans_key": SPANS_KEY}
     return str(displacy.render(doc, style="span", jupyter=False, options=options))

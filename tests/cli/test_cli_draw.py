@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -124,6 +125,18 @@ def test_spans(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> No
     svg = tmp_path / "tree.svg"
     assert "draws spans in HTML" in fails("draw", corpus, "-o", svg, "--style", "span")
     assert "show no heads" in fails("draw", corpus, "-o", output, "--style", "span", "--heads")
+
+
+@pytest.mark.parametrize("style", ["span", "tree"])
+def test_no_markup_of_a_corpus_reaches_a_page(style: str, invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "<i>.bracket"
+    path.write_text("( (IP (<script> (NN <b>) (NN 书)) (VP (VA &好))) )\n", "utf-8")
+    output = tmp_path / "trees.html"
+    assert invoke("draw", path, "-o", output, "--style", style).stdout == f"{output}: 1 tree\n"
+    page = output.read_text("utf-8")
+    for markup in ("<script>", "<b>", "<i>", "&好"):
+        assert markup not in page
+        assert escape(markup) in page
 
 
 def test_docs(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
