@@ -163,14 +163,14 @@ class BracketScores:
 
     all, short: brackets of all sentences, and of those of up to `cutoff` words.
     words: that count. tags: those of them with the right tag.
-    heads: of the correct brackets, those with the right head word.
+    heads: of the correct brackets, those with the right head word; None if gold heads are missing.
     """
 
     all: BracketCounts
     short: BracketCounts
     words: int
     tags: int
-    heads: int
+    heads: int | None
     cutoff: int = COLLINS.cutoff
 
     def as_dict(self) -> dict[str, float | None]:
@@ -183,7 +183,7 @@ class BracketScores:
             **self.all.as_dict(),
             **self.short.as_dict(f"_{self.cutoff}"),
             "tag_acc": ratio(self.tags, self.words),
-            "head_acc": ratio(self.heads, self.all.correct),
+            "head_acc": None if self.heads is None else ratio(self.heads, self.all.correct),
         }
 
 

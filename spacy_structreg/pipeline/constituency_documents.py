@@ -91,13 +91,18 @@ def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:
 
 
 def constituency_sentences(
-    doc: Doc, key: str = SPANS_KEY, *, tags: Sequence[str] | None = None
+    doc: Doc,
+    key: str = SPANS_KEY,
+    *,
+    tags: Sequence[str] | None = None,
+    headed: bool = True,
 ) -> list[tuple[int, ConstituencySentence | None]]:
     """The number of visible words of each sentence of a Doc, and its tree; None if it has none.
 
     Sentences are those that the Doc knows of; if it knows of none, the trees are. Where the Doc has
     trees, a sentence of one word may be without a constituent.
-    tags: of all tokens; None for ``token.tag_``.
+    tags: of all tokens; None for ``token.tag_``. headed: whether heads are looked at; if not, the
+    first word of each constituent stands for its head.
     Raises ValueError for constituents without head or label, for such as make no tree, and for
     those that go beyond a sentence.
     """
@@ -121,16 +126,15 @@ def constituency_sentences(
                     f"{_shown(phrase, words)} goes beyond its sentence; correct the span group "
                     f"{key!r}, or the sentences"
                 )
-            if phrase.head is None:
+            head = phrase.head if headed else phrase.begin
+            if head is None:
                 raise ValueError(
                     f"{_shown(phrase, words)} has no head; give the index of the token in "
                     f"doc.spans[{key!r}].attrs[{HEADS!r}], as 'python -m spacy structreg convert "
                     "--head-rules' does"
                 )
             inside.append(
-                Constituent(
-                    phrase.label, phrase.begin - begin, phrase.end - begin, phrase.head - begin
-                )
+                Constituent(phrase.label, phrase.begin - begin, phrase.end - begin, head - begin)
             )
             phrase = next(waiting, None)
         whole = inside[0].end - inside[0].begin == end - begin if inside else end - begin == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -27,7 +27,8 @@ def make_constituency_scorer(conventions: str = "collins") -> Callable[..., dict
 
     conventions: what counts, by a name of `metrics.evalb.CONVENTIONS`. The scorer gives the figures
     of `metrics.evalb.BracketScores` but for tags, as fractions of 1, if all words are those of the
-    reference. They are None if they are not, or there are no gold trees.
+    reference. They are None if they are not, which is warned of, or there are no gold trees; that
+    of heads also where gold constituents have none.
     Raises ValueError for another name.
     """
     if conventions not in CONVENTIONS:
@@ -63,15 +64,20 @@ def score_brackets_of_docs(
     """The scores of predicted Docs against references of the same words.
 
     pairs: reference and prediction. Gold sentences without a tree do not count. Gold sentences that
-    a predicted constituent goes beyond count as one.
+    a predicted constituent goes beyond count as one. Heads do not count if any gold ones are
+    missing.
     conventions: a name of `metrics.evalb.CONVENTIONS`.
     Raises ValueError if there are other words, or for constituents that make no tree.
     """
     scorer = BracketScorer(CONVENTIONS[conventions])
+    all_headed = True
     for reference, predicted in pairs:
-        for gold, found in _sentences(reference, predicted, spans_key):
+        phrases = read_phrases(reference, spans_key) or []
+        headed = all(phrase.head is not None for phrase in phrases)
+        all_headed &= headed
+        for gold, found in _sentences(reference, predicted, spans_key, headed=headed):
             scorer.add(gold, found)
-    return scorer.scores()
+    return scorer.scores() if all_headed else replace(scorer.scores(), heads=None)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class _Bracket:
 
 
 def _sentences(
-    reference: Doc, predicted: Doc, spans_key: str
+    reference: Doc, predicted: Doc, spans_key: str, *, headed: bool
 ) -> Iterable[tuple[_Brackets, _Brackets]]:
     """Gold brackets, and those that are predicted over the same words."""
     gold, found = tagged_words(reference), tagged_words(predicted)
@@ -100,7 +106,7 @@ def _sentences(
     wanted: list[HeadedBracket] = []
     first = start = at = 0
     complete = True
-    for n_words, tree in constituency_sentences(reference, spans_key):
+    for n_words, tree in constituency_sentences(reference, spans_key, headed=headed):
         complete &= tree is not None
         wanted += (
             _Bracket(each.label, *(start - first + i for i in (each.begin, each.end, each.head)))

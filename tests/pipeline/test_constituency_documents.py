@@ -201,6 +201,32 @@ def test_figures() -> None:
     assert wrong["head_acc"] == 2 / 3
 
 
+def test_gold_constituents_without_heads() -> None:
+    """All figures but that of heads are those that a gold Doc with heads has."""
+    predicted = [
+        *(Phrase("IP", 0, 5, 3), Phrase("QP", 0, 1, 0), Phrase("X", 1, 3, 1)),
+        *(Phrase("IP", 5, 7, 5), Phrase("VP", 5, 6, 5)),
+    ]
+    without = new_doc()
+    without.spans["constituents"] = [
+        Span(without, begin, end, label=label) for label, begin, end, _ in PHRASES
+    ]
+    some = doc_with()
+    some.spans["constituents"].attrs["heads"] = [1, 0, 1, None, 5, 5]
+    expected = figures_of(predicted) | {"head_acc": None}
+    assert expected["brackets_f"] == 6 / 11
+    assert figures_of(predicted, without) == figures_of(predicted, some) == expected
+    # Nor are heads counted of one Doc and not of the other.
+    both = [Example(doc_with(predicted), gold) for gold in (doc_with(), without)]
+    assert score(both) == expected
+    # What is no tree is none without heads either.
+    without.spans["constituents"] = [
+        Span(without, begin, end, label="IP") for begin, end in ((0, 7), (0, 2), (1, 3))
+    ]
+    with pytest.raises(ValueError, match="overlap"):
+        figures_of(predicted, without)
+
+
 def test_conventions() -> None:
     """The bracket over the full stop counts only where punctuation does."""
     flat = [Phrase("IP", 0, 5, 1), *PHRASES[1:4], Phrase("IP", 5, 6, 5), Phrase("VP", 5, 6, 5)]
