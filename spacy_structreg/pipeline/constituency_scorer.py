@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.metrics.evalb import CONVENTIONS, BracketScorer, BracketScores, HeadedBracket
+from spacy_structreg.pipeline.component import logger
 from spacy_structreg.pipeline.constituency_documents import (
     SPANS_KEY,
     constituency_sentences,
@@ -48,7 +49,14 @@ def score_constituency(
 ) -> dict[str, Any]:
     """Score the constituents of Docs, as `make_constituency_scorer` says."""
     pairs = [(example.reference, example.predicted) for example in examples]
-    if any(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs):
+    n_others = sum(gold_words(reference) != gold_words(predicted) for reference, predicted in pairs)
+    if n_others:
+        logger.warning(
+            "%d of %d Docs have other words than the gold ones, so there are no figures of "
+            "constituents; let the pipeline start from the gold words",
+            n_others,
+            len(pairs),
+        )
         pairs = []
     return bracket_figures(score_brackets_of_docs(pairs, conventions, spans_key))
 

@@ -240,13 +240,15 @@ def test_conventions() -> None:
         make_constituency_scorer("evalb")
 
 
-def test_nothing_to_score() -> None:
+def test_nothing_to_score(caplog: pytest.LogCaptureFixture) -> None:
     none = dict.fromkeys(figures_of(PHRASES))
     # No gold trees; no examples; other words in one Doc of two.
     assert figures_of(PHRASES, new_doc()) == none
     assert score([]) == none
+    assert not caplog.text
     other = new_doc(["我看", *WORDS[2:]], ["X", *TAGS[2:]])
     assert score([Example(doc_with(), doc_with()), Example(other, doc_with())]) == none
+    assert "1 of 2 Docs have other words than the gold ones" in caplog.text
     # A parser that finds nothing has found none of the gold brackets.
     figures = score([Example(new_doc(), doc_with())])
     assert (figures["brackets_r"], figures["brackets_f"]) == (0.0, 0.0)
