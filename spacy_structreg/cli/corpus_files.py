@@ -36,7 +36,8 @@ FORMATS_HELP = (
     "segmented: one sentence a line, words separated by white space; brackets: trees of the "
     "Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: Universal "
     "Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; sighan: a file, "
-    "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs; auto: look at the file"
+    "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs, with their "
+    'trees in the span group "constituents"; auto: look at the file'
 )
 PART_HELP = "Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."
 COMPOUNDS_HELP = "PFR: take bracketed compounds as their parts, or merged into one word"
@@ -109,6 +110,8 @@ class CorpusOptions:
     part: of a SIGHAN release, such as `pku/test`.
     spaces: of CoNLL-U.
     head_rules: of brackets, to take trees with their heads; None for words and tags alone.
+    spans_key: of Docs, the span group of constituents. None, or a group that no Doc of a file has,
+        stands for the usual one.
     """
 
     format: CorpusFormat = CorpusFormat.auto
@@ -118,6 +121,7 @@ class CorpusOptions:
     part: str | None = None
     spaces: Spaces = Spaces.auto
     head_rules: HeadRuleSet | None = None
+    spans_key: str | None = None
 
 
 class Sentence(NamedTuple):
@@ -191,7 +195,7 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     options = options or CorpusOptions()
     format = find_format(path, options)
     if format is CorpusFormat.spacy:
-        yield from read_docs(path)
+        yield from read_docs(path, options.spans_key)
     elif format is CorpusFormat.conllu:
         yield from read_treebank(path, options)
     elif format is CorpusFormat.pfr:
@@ -435,15 +439,17 @@ def tree_relations(sentence: conllu.Sentence) -> list[str]:
 # ---- spaCy ----
 
 
-def read_docs(path: Path) -> Iterator[Sentence]:
+def read_docs(path: Path, spans_key: str | None = None) -> Iterator[Sentence]:
     """Yield what there is of each Doc of a `.spacy` file that has any words.
 
-    Raises as `read_sentences`.
+    spans_key: as of `CorpusOptions`. Raises as `read_sentences`.
     """
     import zlib
 
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
+
+    from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 
     data = path.read_bytes()
     try:
@@ -453,13 +459,16 @@ def read_docs(path: Path) -> Iterator[Sentence]:
             f"{path}: not a corpus in spaCy's binary format ({error}); make one with "
             "'python -m spacy structreg convert'"
         ) from error
-    sentences = [sentence for sentence in map(sentence_of_doc, docs) if sentence.words]
+    if spans_key is None or not any(spans_key in doc.spans for doc in docs):
+        # That of `convert`.
+        spans_key = SPANS_KEY
+    sentences = [sentence for doc in docs if (sentence := sentence_of_doc(doc, spans_key)).words]
     if not sentences:
         raise ValueError(f"{path}: no Doc of the file has a word")
     yield from sentences
 
 
-def sentence_of_doc(doc: Doc) -> Sentence:
+def sentence_of_doc(doc: Doc, spans_key: str) -> Sentence:
     """The words of a Doc, as `gold_words` has them, and what it has of tags, trees and sentences.
 
     Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
@@ -481,7 +490,7 @@ def sentence_of_doc(doc: Doc) -> Sentence:
         tags += sentence.tags
     pos = [token.pos_ for token in doc if not token.text.isspace()]
     is_parsed = len(heads) == len(words)
-    constituents = read_phrases(doc)
+    constituents = read_phrases(doc, spans_key)
     firsts = {first for first, _ in word_bounds(doc, constituents or [])}
     starts = [index in firsts for index in range(len(words))]
     return Sentence(

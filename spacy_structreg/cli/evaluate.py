@@ -137,8 +137,10 @@ def evaluate_command(
     the share of right tags, dep_uas and dep_las are those of right heads and of right heads with
     their label; brackets_p, brackets_r and brackets_f are those of EVALB, with complete matches and
     crossing brackets, of all sentences and of those of up to 40 words. With --gold words,tags, the
-    pipes parse words with gold tags. Figures are printed in percent, and written as fractions of 1;
-    but brackets_crossing is a number of brackets.
+    pipes parse words with gold tags. Of Docs, the gold trees are those in the span group of the
+    pipe that finds constituents (spans_key); if there is none, those in "constituents". Figures are
+    printed in percent, and written as fractions of 1; but brackets_crossing is a number of
+    brackets.
     """
     with user_errors():
         options = CorpusOptions(
@@ -193,7 +195,7 @@ def evaluate(
     from dataclasses import asdict
 
     from spacy_structreg.about import __version__
-    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.cli.pipelines import constituents_key, load_pipeline
     from spacy_structreg.metrics.evalb import BracketScores
     from spacy_structreg.pipeline.constituency_scorer import bracket_figures
 
@@ -201,13 +203,15 @@ def evaluate(
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
     options = replace(options, format=find_format(gold, options))
+    nlp = load_pipeline(pipeline)
+    # The gold trees are where the pipeline would put its own, and where it was trained on them.
+    options = replace(options, spans_key=constituents_key(nlp))
     sentences = list(read_sentences(gold, options))
     if punctuation is not None:
         check_punctuation(punctuation, sentences)
     vocabulary = None
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
-    nlp = load_pipeline(pipeline)
     scores: Sequence[SegmentationScores | TaggingScores | ParsingScores | BracketScores]
     if given is Given.text:
         scores = [
@@ -358,15 +362,19 @@ def score_words(
     from spacy.tokens import Doc
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import constituency_pipes, parsing_pipes, tagging_pipes
+    from spacy_structreg.cli.pipelines import (
+        constituency_pipes,
+        constituents_key,
+        parsing_pipes,
+        tagging_pipes,
+    )
     from spacy_structreg.metrics.tagging import TaggingScorer
-    from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
     from spacy_structreg.pipeline.constituency_scorer import score_brackets_of_docs
     from spacy_structreg.pipeline.documents import tagged_words
     from spacy_structreg.pipeline.parsing_scorer import score_trees
 
     bracketing = dict(islice(constituency_pipes(nlp).items(), 1))
-    spans_key = next((pipe.spans_key for pipe in bracketing.values()), SPANS_KEY)
+    spans_key = constituents_key(nlp)
     gold = [doc_of_sentence(nlp.vocab, sentence, spans_key) for sentence in sentences]
     has_tags, has_heads = (any(map(has, gold)) for has in (is_tagged, is_parsed))
     attributes = [

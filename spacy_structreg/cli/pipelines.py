@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "constituency_pipes",
+    "constituents_key",
     "load_pipeline",
     "parsing_pipes",
     "processed",
@@ -117,6 +118,13 @@ def constituency_pipes(nlp: Language) -> dict[str, StructregConstituency]:
     from spacy_structreg.pipeline.constituency import StructregConstituency
 
     return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregConstituency)}
+
+
+def constituents_key(nlp: Language) -> str:
+    """The span group of the first pipe of ours that finds constituents; without one, the usual."""
+    from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
+
+    return next((pipe.spans_key for pipe in constituency_pipes(nlp).values()), SPANS_KEY)
 
 
 def tags_texts(nlp: Language) -> bool:

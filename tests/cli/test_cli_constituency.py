@@ -264,12 +264,38 @@ def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) ->
     assert brackets.as_dict()["brackets_f"] == 1.0
 
 
-def test_another_span_group(parsing: Path, folder: Path) -> None:
-    nlp = load_pipeline(str(parsing))
-    nlp.get_pipe("constituency").spans_key = "trees"
-    sentences = list(read_sentences(folder / "gold.spacy"))
-    (scores,) = score_words(nlp, sentences, tags=True)
-    assert scores.as_dict()["brackets_f"] == 1.0
+def with_group(source: Path, output: Path, key: str) -> Path:
+    """A corpus with the trees of another one in another span group, its own being empty."""
+    docs = list(DocBin().from_disk(source).get_docs(Vocab()))
+    for doc in docs:
+        write_phrases(doc, read_phrases(doc) or [], key)
+        doc.spans["constituents"] = []
+    DocBin(docs=docs).to_disk(output)
+    return output
+
+
+def test_another_span_group(
+    parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
+) -> None:
+    nlp = spacy.load(parsing, exclude=["constituency"])
+    settings = {"spans_key": "trees", "extension_prefix": "tree_"}
+    pipe = nlp.add_pipe("structreg_constituency", name="constituency", config=settings)
+    pipe.from_bytes(load_pipeline(str(parsing)).get_pipe("constituency").to_bytes())
+    nlp.to_disk(tmp_path / "pipeline")
+    gold = with_group(folder / "gold.spacy", tmp_path / "gold.spacy", "trees")
+    given = ("--gold", "words,tags")
+    report = report_of(invoke, tmp_path, tmp_path / "pipeline", gold, *given)
+    assert report["brackets_f"] == report["head_acc"] == 1.0
+    # What `convert` writes is taken as well.
+    report = report_of(invoke, tmp_path, tmp_path / "pipeline", folder / "gold.spacy", *given)
+    assert report["brackets_f"] == 1.0
+    # But not by a pipeline with the usual group, of which there is one here without spans.
+    assert "no pipe of the pipeline parses given words" in fails("evaluate", parsing, gold, *given)
+    text = tmp_path / "text.txt"
+    text.write_text("我看书。\n", "utf-8")
+    tree = tmp_path / "tree.svg"
+    assert invoke("draw", text, "--pipeline", tmp_path / "pipeline", "-o", tree).exit_code == 0
+    assert ">IP<" in tree.read_text("utf-8")
 
 
 def test_given_words_come_with_their_sentences(parsing: Path, folder: Path) -> None:
@@ -328,3 +354,15 @@ def test_jackknifing_keeps_trees(
     assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
     before, after = (list(read_sentences(path)) for path in (train, output))
     assert [each.constituents for each in after] == [each.constituents for each in before]
+
+
+def test_jackknifing_keeps_other_span_groups(
+    parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    train = with_group(folder / "train.spacy", tmp_path / "train.spacy", "trees")
+    output = tmp_path / "tagged.spacy"
+    assert invoke("jackknife", folder / "tag.cfg", train, output, "--folds", 2).exit_code == 0
+    before, after = (DocBin().from_disk(path).get_docs(Vocab()) for path in (train, output))
+    phrases = [read_phrases(doc, "trees") for doc in after]
+    assert phrases == [read_phrases(doc, "trees") for doc in before]
+    assert phrases[0] == FIRST
