@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 from pipeline.made_up import DEV, TRAIN
 
+from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
@@ -440,6 +442,127 @@ def test_an_interrupted_study_goes_on(finished, project, data):
     resumed = results.read_text(encoding="utf-8")
     assert resumed.startswith(kept)
     assert without_times(resumed) == without_times(whole)
+
+
+# Constituents.
+
+PHRASES = """
+corpora:
+  phrases: {constituents: ctb, whole: phrases.bracket}
+  parsed: {reader: conllu, trees: true, train: train.conllu, dev: dev.conllu, test: dev.conllu}
+models:
+  parser: {kind: constituency, templates: phrases, beam: 4, epochs: 2}
+  dependencies: {kind: parser, templates: transition, beam: 4, epochs: 1}
+references:
+  tagged_words: {parts: {parser: parser}}
+timing: {rounds: 1, characters: 100, sentences: 5, enough: 1}
+experiments:
+  widths:
+    title: Widths
+    x: speed
+    curves:
+      "trained": {parts: {parser: parser}, vary: train.beam, values: [1, 4]}
+      "decoded": {parts: {parser: parser}, vary: decode.beam, values: [2]}
+    corpora:
+      phrases: {seeds: 2}
+claims:
+  - {source: A, says: wide beams help, more: widths / trained / 4, less: widths / trained / 1}
+"""
+CONSTITUENCY = "parser(beam={} epochs=2 kind=constituency templates=phrases)"
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory) -> tuple[Path, list[ConstituencySentence]]:
+    """A folder with a treebank in one file, and its trees."""
+    folder = tmp_path_factory.mktemp("treebank")
+    source = PROJECTS / "quickstart/assets/treebank/dev.bracket"
+    shutil.copy(source, folder / "phrases.bracket")
+    return folder, list(constituency_sentences(source, "ctb"))
+
+
+@pytest.mark.slow
+def test_constituents_are_studied_too(project, treebank):
+    data, found = treebank
+    (project / "configs/phrases.yml").write_text(PHRASES, encoding="utf-8")
+    results = project / "report/constituents/runs.jsonl"
+    relative = results.relative_to(project)
+    done = run("scripts/run.py", "configs/phrases.yml", relative, folder=project, data=data)
+    assert done.returncode == 0, done.stderr
+    lines = by_key(results.read_text(encoding="utf-8"))
+    assert set(lines) == {
+        ("phrases", CONSTITUENCY.format(beam), decoding, seed)
+        for beam, decoding in ((1, ""), (4, ""), (4, "beam=2"))
+        for seed in "01"
+    }
+    # The last of ten parts is the test set, the one before it the development set.
+    n = len(found)
+    dev, test = found[n * 8 // 10 : n * 9 // 10], found[n * 9 // 10 :]
+
+    def agrees(key: tuple[str, ...], parser: ConstituencyParser) -> None:
+        for part, trees in (("dev", dev), ("test", test)):
+            scores = parser.evaluate(trees).as_dict()
+            assert lines[key][f"{part}_f"] == pytest.approx(scores["brackets_f"], abs=1e-6)
+
+    parser = ConstituencyParser(templates="phrases", beam=4, epochs=2, seed=1)
+    parser.fit(found[: n * 8 // 10])
+    agrees(("phrases", CONSTITUENCY.format(4), "", "1"), parser)
+    header, arrays = parser.contents()
+    narrow = {**header, "settings": {**header["settings"], "beam": 2}}
+    narrow_parser = ConstituencyParser.from_contents("2", narrow, arrays)
+    agrees(("phrases", CONSTITUENCY.format(4), "beam=2", "1"), narrow_parser)
+
+    target = project / "report/constituents/README.md"
+    done = run("scripts/report.py", "configs/phrases.yml", relative, target, folder=project)
+    assert done.returncode == 0, done.stderr
+    text = target.read_text(encoding="utf-8")
+    claims, widths = tables(text)
+    assert widths[0][:5] == ["system", "", "seeds", "dev F", "test F"]
+    assert "sentences/s" in widths[0]
+    assert claims[1][:3] == ["A", "wide beams help", "phrases"]
+    # What is not in it is not explained.
+    assert "labelled brackets" in text
+    assert "OOV" not in text
+    assert "UAS" not in text
+    assert (
+        "--vars.grid configs/phrases.yml --vars.report report/constituents --vars.findings "
+        "phrases.md" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("constituents: ctb, ", "reader: segmented, ", "needs constituents"),
+        ("vary: decode.beam, values: [2]", "vary: decode.merge, values: [true]", "merge"),
+        (
+            "tagged_words: {parts: {parser: parser}}",
+            "tagged_words: {parts: {parser: dependencies}}",
+            "a reference other than one of trees",
+        ),
+        ("constituents: ctb", "constituents: english", "english"),
+        ("whole: phrases.bracket", "whole: other.bracket", "other.bracket"),
+    ],
+)
+def test_faulty_grids_of_constituents_are_refused(project, treebank, old, new, said):
+    assert old in PHRASES
+    grid = PHRASES.replace(old, new, 1)
+    assert said in fails(project, data=treebank[0], grid=grid)
+
+
+def test_the_report_on_constituents_is_that_of_its_runs(tmp_path):
+    runs = Path("report/constituents/runs.jsonl")
+    target = tmp_path / "README.md"
+    done = run(
+        *("scripts/report.py", "configs/constituents.yml", runs, target),
+        *("--findings", "constituents.md"),
+        folder=PROJECT,
+    )
+    assert done.returncode == 0, done.stderr
+    kept = PROJECT / runs.with_name("README.md")
+    made = target.read_text(encoding="utf-8")
+    assert made == kept.read_text(encoding="utf-8")
+    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", made))
+    assert pictures == {path.name for path in kept.parent.glob("*.svg")}
 
 
 # Reports of runs that were made up by hand.

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from spacy_structreg.corpora.conllu import dependency_sentences, segmented_sentences
+from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.segmented import read_segmented
+from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.tagged import read_tagged_sentences
-from spacy_structreg.estimators.gold import DEPENDENCIES
+from spacy_structreg.estimators.gold import CONSTITUENTS, DEPENDENCIES
 
 Words: TypeAlias = "list[str]"
 TaggedWords: TypeAlias = "list[tuple[str, str]]"
@@ -23,11 +25,15 @@ READERS: Final = {"conllu": segmented_sentences, "segmented": read_segmented}
 
 @dataclass(frozen=True)
 class Part:
-    """Sentences as lists of words; and as words with tags, or as trees, if the corpus has them."""
+    """Sentences as lists of words; and as words with tags, or as trees, if the corpus has them.
+
+    trees: of dependencies. constituents: phrase structure trees.
+    """
 
     words: list[Words]
     tagged: list[TaggedWords] | None = None
     trees: list[DependencySentence] | None = None
+    constituents: list[ConstituencySentence] | None = None
 
     @property
     def texts(self) -> list[str]:
@@ -40,6 +46,7 @@ class Part:
             self.words[start:stop],
             None if self.tagged is None else self.tagged[start:stop],
             None if self.trees is None else self.trees[start:stop],
+            None if self.constituents is None else self.constituents[start:stop],
         )
 
     def layers(self) -> Iterator[Sequence[str]]:
@@ -47,6 +54,10 @@ class Part:
         if self.trees is not None:
             for tree in self.trees:
                 yield from DEPENDENCIES.layers(tree)
+            return
+        if self.constituents is not None:
+            for phrases in self.constituents:
+                yield from CONSTITUENTS.layers(phrases)
             return
         yield from self.words
         for sentence in self.tagged or []:
@@ -80,10 +91,11 @@ def data_folder() -> Path:
 def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     """Read a corpus as its entry in the grid says; without "dev", the last tenth of "train" is it.
 
+    Of a corpus in one file, "whole", the last tenth is the test set, the one before it "dev".
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
-    if entry.get("reader") not in READERS:
+    if entry.get("reader") not in READERS and not entry.get("constituents"):
         raise ValueError(f"the corpus {name} has no reader; choose from {', '.join(READERS)}")
 
     def part(which: str) -> Part:
@@ -91,6 +103,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         if entry.get("trees"):
             trees = list(dependency_sentences(path))
             return Part([list(tree.words) for tree in trees], trees=trees)
+        if entry.get("constituents"):
+            phrases = list(constituency_sentences(path, entry["constituents"]))
+            return Part([list(tree.words) for tree in phrases], constituents=phrases)
         tagged = list(read_tagged_sentences(path)) if entry.get("tags") else None
         if tagged is None:
             found = _part(READERS[entry["reader"]](path))
@@ -105,10 +120,15 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
             raise ValueError(f"the corpus {name} has no sentence in its part {which!r}")
         return found
 
-    train, test = filled("train"), filled("test")
-    if "dev" in entry:
-        dev = filled("dev")
+    if "whole" in entry:
+        whole = filled("whole")
+        *_, held_out, tested = fold_bounds(len(whole.words))
+        train = whole.cut(0, held_out[0])
+        dev, test = whole.cut(*held_out), whole.cut(*tested)
+    elif "dev" in entry:
+        train, dev, test = filled("train"), filled("dev"), filled("test")
     else:
+        train, test = filled("train"), filled("test")
         kept = len(train.words) * 9 // 10
         train, dev = train.cut(0, kept), train.cut(kept, len(train.words))
         if not train.words:

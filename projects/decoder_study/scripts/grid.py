@@ -18,7 +18,12 @@ from systems import ROLES, SCORES, checked_decoding, found_by, new_model
 
 Setting: TypeAlias = "dict[str, Any]"
 
-READS: Final = {"words": "texts", "tags": "texts", "trees": "tagged_words"}
+READS: Final = {
+    "words": "texts",
+    "tags": "texts",
+    "trees": "tagged_words",
+    "constituents": "tagged_words",
+}
 """What systems read, by what they find; those that read the same share a reference."""
 
 
@@ -256,6 +261,12 @@ class Grid:
             raise ValueError(f"{name} needs {finds}, which the corpus {corpus} has not")
         if READS[finds] not in self.references:
             raise ValueError(f"{name} needs a reference that reads {READS[finds]}")
+        learns = self.finds(self.references[READS[finds]])
+        if learns != "words" and not self.corpora[corpus].get(learns):
+            raise ValueError(
+                f"{name} needs a reference other than one of {learns}, which the corpus {corpus} "
+                "has not"
+            )
         return Plan(name, corpus, tuple(made), finds)
 
     def _varied(

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from grid import READS, Claim, Experiment, Grid, Key, Plan, Row
 from results import Result, Results
 from summary import Summary, differences, summary
+from systems import SCORES
 
 from spacy_structreg.corpora.files import replace_text
 
 COMMAND: Final = "python -m spacy project run study projects/decoder_study"
+USUAL_GRID: Final = "study"
 
 Figure = Callable[[Result], float]
 
@@ -28,11 +30,21 @@ TITLES: Final = {
     "words": {"f": "F"},
     "tags": {"f": "SF", "joint_f": "JF"},
     "trees": {"uas": "UAS", "las": "LAS"},
+    "constituents": {"f": "F"},
 }
 """By what a system finds, the scores that tables and pictures show; the last is the chief one."""
 
 SPEEDS: Final = {"texts": ("k chars/s", 1000), "tagged_words": ("sentences/s", 1)}
 """By what a system reads, the title of its speed, and the unit."""
+
+MEANINGS: Final = {
+    "texts": "F (SF) is that of segmentation, JF that of words with their tags, OOV R the recall "
+    "of words that are not in the training set",
+    "trees": "UAS and LAS the share of words, punctuation among them, with the right head, and "
+    "with the right label too",
+    "constituents": "F is that of labelled brackets, by the conventions of EVALB's COLLINS.prm",
+}
+"""By what systems read or find, what their scores are."""
 
 
 def score(name: str) -> Figure:
@@ -95,7 +107,7 @@ def cells(keys: Sequence[Key], results: Results, finds: str) -> list[str]:
     return [
         *map(shown, found),
         interval(found[-1]),
-        "" if finds == "trees" else shown(of(results, keys, score("test_oov_r")), 1),
+        shown(of(results, keys, score("test_oov_r")), 1) if "oov_r" in SCORES[finds] else "",
         rounded(of(results, keys, speed).mean / unit),
         f"{of(results, keys, ratio).mean:.3g}",
         f"{trained:.1f}" if trained else "",
@@ -175,21 +187,20 @@ def head(grid: Grid, results: Results) -> list[str]:
     """Title, command, version, how to read the figures. Raises ValueError if a run is missing."""
     keys = [key for corpus in grid.corpora for key in grid.wanted(corpus)]
     made = [results[key] for key in keys]
+    found = {plan.finds for plan in grid.plans()}
+    read = {READS[finds] for finds in found}
     versions = " and ".join(sorted({result.version for result in made}))
     return [
         "# Decoders: accuracy against speed",
-        f"Made by `{COMMAND}` with spacy_structreg {versions}: {len(keys):,} runs, one JSON line "
-        f"each in `{results.path.name}`. ZC11 is Zhang & Clark 2011, Z14 is Zhang, Su & Zhou 2014, "
-        "S14 is Sun 2014.",
-        "F (SF) is that of segmentation, JF that of words with their tags, OOV R the recall of "
-        "words that are not in the training set, UAS and LAS the share of words, punctuation among "
-        "them, with the right head, and with the right label too; all in percent. ± is one "
+        f"Made by `{command(grid, results)}` with spacy_structreg {versions}: {len(keys):,} runs, "
+        f"one JSON line each in `{results.path.name}`. ZC11 is Zhang & Clark 2011, Z14 is Zhang, "
+        "Su & Zhou 2014, S14 is Sun 2014.",
+        ", ".join(says for name, says in MEANINGS.items() if name in found | read)
+        + "; all in percent. ± is one "
         "standard deviation over seeds, the interval is that of the mean by Student's t. Models "
         "are trained for a fixed number of epochs; weights of guides are tuned on the dev set, and "
         "no choice is made on a test set.",
-        "**Speeds** are characters of raw text per CPU second of one thread, from strings to lists "
-        f"of words: the first {grid.timed_characters:,} characters of the test set; those of "
-        f"parsers sentences, from tagged words to trees: the first {grid.timed_sentences:,}. They "
+        f"**Speeds** are {'; those of parsers '.join(timed(grid, read))}. They "
         f"are the best of {grid.rounds} rounds (of one, where a round takes more than "
         f"{grid.enough:g} s). The machine was shared with other work, which changes them by up to "
         "a factor of two between one minute and the next, so that speeds of different rows cannot "
@@ -197,6 +208,30 @@ def head(grid: Grid, results: Results) -> list[str]:
         f"that took turns with its own. {references(grid)} CPU s is the time of one training, on "
         "the same shared machine.",
     ]
+
+
+def command(grid: Grid, results: Results) -> str:
+    """What makes the report; other grids than the usual one have their files beside it."""
+    name = grid.path.stem
+    if name == USUAL_GRID:
+        return COMMAND
+    return (
+        f"{COMMAND} --vars.grid {grid.path.as_posix()} "
+        f"--vars.report {results.path.parent.as_posix()} --vars.findings {name}.md"
+    )
+
+
+def timed(grid: Grid, read: Collection[str]) -> list[str]:
+    """What is timed, for each kind of what systems read."""
+    sentences = f"from tagged words to trees: the first {grid.timed_sentences:,}"
+    if "texts" not in read:
+        return [f"sentences per CPU second of one thread, {sentences} of the test set"]
+    says = {
+        "texts": "characters of raw text per CPU second of one thread, from strings to lists of "
+        f"words: the first {grid.timed_characters:,} characters of the test set",
+        "tagged_words": f"sentences, {sentences}",
+    }
+    return [text for name, text in says.items() if name in read]
 
 
 def references(grid: Grid) -> str:

@@ -24,6 +24,7 @@ from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.metrics.evalb import score_brackets
 from spacy_structreg.metrics.joint import score_joint
 from spacy_structreg.metrics.parsing import score_parses
 from spacy_structreg.metrics.segmentation import score_segmentation
@@ -108,6 +109,8 @@ class Bench:
         scores: Any
         if reader.finds == "trees":
             scores = score_parses(gold, found)
+        elif reader.finds == "constituents":
+            scores = score_brackets(gold, found)
         elif reader.finds == "tags":
             scores = score_joint(gold, found, vocabulary)
         else:

@@ -10,6 +10,7 @@ from corpora import Part
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
@@ -25,6 +26,7 @@ SCORES: Final = {
     "words": {"f": "seg_f", "oov_r": "oov_r"},
     "tags": {"f": "seg_f", "oov_r": "oov_r", "joint_f": "joint_f"},
     "trees": {"uas": "dep_uas", "las": "dep_las"},
+    "constituents": {"f": "brackets_f"},
 }
 """What systems find, and by which figures it is scored: their names here and in the package."""
 
@@ -45,6 +47,7 @@ KINDS: Final = {
     "word_joint": Kind(WordJointTagger, "words", "tags"),
     "tagger": Kind(Tagger, "tagger", "tags"),
     "parser": Kind(DependencyParser, "parser", "trees"),
+    "constituency": Kind(ConstituencyParser, "parser", "constituents"),
 }
 
 LEARNING: Final = {
@@ -56,12 +59,16 @@ SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
 RERANKER: Final = frozenset({"weight", "n_best"})
 """With `n_best`, a model of words ranks the analyses of one of characters again."""
-PARSER: Final = frozenset({"beam", "merge"})
+PARSERS: Final = {
+    "parser": frozenset({"beam", "merge"}),
+    "constituency": frozenset({"beam"}),
+}
+"""By the kind of a parser, the settings of its decoder."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A system that is ready. read: finds words of texts, with or without tags, or trees.
+    """A system that is ready. read: finds words of texts, with or without tags, or trees of words.
 
     finds: which of these, of `SCORES`. weight: of the guide, where there is one and it matters.
     """
@@ -110,14 +117,19 @@ def epochs_of(setting: Mapping[str, Any]) -> int:
 
 def gold_of(part: Part, finds: str) -> Any:
     """The gold sentences of a part, as what systems find."""
-    return {"words": part.words, "tags": part.tagged, "trees": part.trees}[finds]
+    return {
+        "words": part.words,
+        "tags": part.tagged,
+        "trees": part.trees,
+        "constituents": part.constituents,
+    }[finds]
 
 
 def inputs_of(part: Part, finds: str) -> list[Any]:
     """What a system is given: texts, or the tagged words of trees."""
-    if finds != "trees":
+    if finds in ("words", "tags"):
         return list(part.texts)
-    return [(tree.words, tree.tags) for tree in part.trees or []]
+    return [(tree.words, tree.tags) for tree in gold_of(part, finds)]
 
 
 def found_by(kinds: Iterable[str]) -> str:
@@ -139,7 +151,7 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
     elif "words" in kinds:
         known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
     if "parser" in kinds:
-        known = PARSER
+        known = PARSERS[kinds["parser"]]
         if len(kinds) > 1:
             raise ValueError("a parser is given gold words and tags, and has no other part")
     if "tagger" in kinds:
@@ -169,7 +181,9 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
     """A system of trained models by role; a guide's weight is tuned on `dev` unless it is given."""
     changes = dict(given)
     if "parser" in models:
-        return Reader(decoding(models["parser"], changes).predict_batch, "trees")
+        parser = decoding(models["parser"], changes)
+        finds = next(kind.finds for kind in KINDS.values() if kind.estimator is type(parser))
+        return Reader(parser.predict_batch, finds)
     tagger_beam = changes.pop("tagger_beam", None)
     weight = None
     if "n_best" in changes:
