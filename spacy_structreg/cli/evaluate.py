@@ -161,6 +161,11 @@ def evaluate_command(
         print_table(report)
         if left_out := report["counts"].get("left_out"):
             typer.echo(f"Not wholly annotated, and counted for words alone: {left_out:,} sentences")
+        if unscored := report["unscored"]:
+            typer.echo(
+                "Without --head-rules, brackets are words and tags alone: add it (ctb or ptb) to "
+                f"score {', '.join(unscored)}"
+            )
         if output is not None:
             typer.echo(f"Saved the figures to {output}")
 
@@ -184,7 +189,8 @@ def evaluate(
     the gold corpus has tags and the pipeline tags, or with those of tags and trees if there are
     heads as well and it parses; or, of given words, those of tags and trees. Beside them stand the
     counts behind them (``left_out`` sentences are not wholly annotated, and count for the figures
-    of words alone), and what was evaluated on what.
+    of words alone), and what was evaluated on what; ``unscored`` names the pipes whose trees were
+    not scored since those of brackets are not read without head rules.
     conventions: for the figures of constituents. punctuation: for those of heads without
     punctuation, the tags that it bears; None takes the words that `is_punctuation` says.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
@@ -195,7 +201,12 @@ def evaluate(
     from dataclasses import asdict
 
     from spacy_structreg.about import __version__
-    from spacy_structreg.cli.pipelines import constituents_key, load_pipeline
+    from spacy_structreg.cli.pipelines import (
+        constituency_pipes,
+        constituents_key,
+        load_pipeline,
+        parsing_pipes,
+    )
     from spacy_structreg.metrics.evalb import BracketScores
     from spacy_structreg.pipeline.constituency_scorer import bracket_figures
 
@@ -235,6 +246,11 @@ def evaluate(
         else:
             figures |= part.as_dict()
             counts |= asdict(part)
+    unscored: list[str] = []
+    if options.format is CorpusFormat.brackets and options.head_rules is None:
+        # Of texts, constituents are not scored in any case.
+        bracketing = [] if given is Given.text else [*constituency_pipes(nlp)]
+        unscored = list(dict.fromkeys([*parsing_pipes(nlp), *bracketing]))
     report: dict[str, Any] = {
         **figures,
         "counts": counts,
@@ -247,6 +263,8 @@ def evaluate(
         "given": given.value,
         "punctuation": None if punctuation is None else sorted(punctuation),
         "format": options.format.value,
+        "head_rules": None if options.head_rules is None else options.head_rules.value,
+        "unscored": unscored,
         "part": options.part,
         "days": None if options.days is None else sorted(options.days),
         "train": None if train is None else train.name,
@@ -395,8 +413,9 @@ def score_words(
     if not taggers and not parsers:
         raise ValueError(
             f"no pipe of the pipeline {'parses' if tags else 'tags'} given words (a tokenizer tags "
-            "the words that it finds itself), or the gold corpus has nothing to score it by; train "
-            f"one with 'init-config --task {'parse' if tags else 'tag'}', or give another --gold"
+            "the words that it finds itself), or the gold corpus has nothing to score it by (of "
+            "trees in brackets, only with --head-rules); train one with "
+            f"'init-config --task {'parse' if tags else 'tag'}', or give another --gold"
         )
     if parsers and attributes and not tags and not tagging_pipes(nlp, ("tag", "pos")):
         raise ValueError(

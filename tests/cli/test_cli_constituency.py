@@ -227,6 +227,26 @@ def test_trees_of_given_words(
     )
 
 
+def test_trees_that_were_left_in_the_file(
+    parsing: Path, folder: Path, invoke: Invoke, fails: Fails
+) -> None:
+    gold = folder / "gold.bracket"
+    result = invoke("evaluate", parsing, gold, "--gold", "words")
+    assert result.exit_code == 0, result.stderr
+    assert "brackets_f" not in result.stdout
+    hint = "Without --head-rules, brackets are words and tags alone"
+    assert f"{hint}: add it (ctb or ptb) to score constituency" in result.stdout
+    for path, *options in (
+        (gold, "--gold", "words", "--head-rules", "ctb"),
+        (folder / "gold.spacy", "--gold", "words"),
+        # Of texts, no constituents are scored.
+        (gold, "--gold", "text"),
+    ):
+        assert hint not in invoke("evaluate", parsing, path, *options).stdout
+    message = fails("evaluate", parsing, gold, "--gold", "words,tags")
+    assert "(of trees in brackets, only with --head-rules); train one with 'init-config" in message
+
+
 def test_conventions(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     assert {name.value for name in ConventionsName} == CONVENTIONS.keys()
     changed = tmp_path / "changed.bracket"

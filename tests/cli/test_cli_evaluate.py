@@ -87,6 +87,8 @@ def test_report(tmp_path: Path, characters: str, invoke: Invoke, gold: Path, tra
         "given": "text",
         "punctuation": None,
         "format": "segmented",
+        "head_rules": None,
+        "unscored": [],
         "part": None,
         "days": None,
         "train": "train.txt",

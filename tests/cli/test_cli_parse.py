@@ -381,6 +381,15 @@ def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> Non
     assert "las_f" not in report
 
 
+def test_brackets_without_head_rules(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.bracket"
+    gold.write_text("( (IP (NP (PN 我)) (VP (VV 看))) )\n", "utf-8")
+    for given in ("text", "words"):
+        result = invoke("evaluate", parsing, gold, "--gold", given)
+        assert result.exit_code == 0, result.stderr
+        assert "add it (ctb or ptb) to score parser\n" in result.stdout
+
+
 def test_the_tags_that_punctuation_bears(
     parsing: Path, folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path
 ) -> None:
