@@ -119,11 +119,23 @@ class _Trees:
             last += 1
         if first == last and stop - begin != 1:
             self._check_order()
+            if self._are_trees(begin, stop):
+                raise ValueError(
+                    f"{self._doc[start:end].text!r:.60} is no constituent, but several trees; take "
+                    "the spans of doc._.constituents whose parent is None. If it is one sentence "
+                    "of the Doc, the pipe has cut it at punctuation: with sentences = 'doc', the "
+                    "pipe gives it one tree"
+                )
             raise ValueError(
                 f"{self._doc[start:end].text!r:.60} is no constituent; begin with a sentence or a "
                 "word, and go on by constituents, children and parent"
             )
         return _Node(begin, stop, first, last)
+
+    def _are_trees(self, begin: int, stop: int) -> bool:
+        """Whether there are constituents among these tokens, and none goes beyond them."""
+        inside = [span for span in self._group if span.start < stop and span.end > begin]
+        return bool(inside) and all(begin <= span.start and span.end <= stop for span in inside)
 
     def labels(self, node: _Node) -> tuple[str, ...]:
         return tuple(self._group[i].label_ for i in range(node.first, node.last))

@@ -144,6 +144,32 @@ def test_other_spans_are_refused(shape: Shape, data: st.DataObject) -> None:
             doc[begin:end]._.get(name)
 
 
+def test_sentences_of_several_trees() -> None:
+    """As `sentences = "punctuation"` makes them of longer sentences of a dependency parser."""
+    words = ["我", "看", "。", "\n", "好", "你", "写", "。"]
+    starts = [i in (0, 5) for i in range(8)]
+    doc = Doc(Vocab(), words=words, spaces=[False] * 8, sent_starts=starts)
+    doc.spans["constituents"] = [
+        Span(doc, begin, end, label=label)
+        # The word 好 is a tree of its own.
+        for label, begin, end in (("IP", 0, 3), ("VP", 1, 2), ("IP", 5, 8), ("VP", 5, 7))
+    ]
+    first, second = doc.sents
+    several = "is no constituent, but several trees; .* with sentences = 'doc'"
+    for span in (first, doc[:], doc[4:8]):
+        for name in NAMES:
+            with pytest.raises(ValueError, match=several):
+                span._.get(name)
+    assert second._.labels == ("IP",)
+    # The way that the message names.
+    roots = [span for span in doc._.constituents if span._.parent is None]
+    assert [span.text for span in roots] == ["我看。", "好", "你写。"]
+    # What begins or ends within a tree is not several.
+    for span in (doc[0:2], doc[1:5], doc[0:7], doc[2:8]):
+        with pytest.raises(ValueError, match="is no constituent; begin with a sentence"):
+            _ = span._.labels
+
+
 def example() -> Doc:
     """A sentence with brackets and white space in its words, and a full stop behind it."""
     words = ["他", "说", "（看", "[好]", "A (b)\n", "\n", "。"]
