@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from numbers import Integral
+from typing import Any, TypeAlias
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.estimators.parse_queries import TaggedSentence, checked_sentence
@@ -66,6 +67,12 @@ class ConstituentQuery:
         places = [i for i, word in enumerate(words) if word.strip()]
         bound = None
         if given is not None:
+            for each in given:
+                if not _is_constituent(each):
+                    raise ValueError(
+                        f"the constituent {each!r:.60} is given; give its begin, its end, and its "
+                        "label, or None for any"
+                    )
             bound = [
                 (bisect_left(places, begin), bisect_left(places, end), label)
                 for begin, end, label in given
@@ -110,6 +117,15 @@ class ConstituentQuery:
                 for each in constituents
             ]
         return ConstituencySentence(self.all_words, self.all_tags, tuple(constituents))
+
+
+def _is_constituent(each: Any) -> bool:
+    """Whether this is what `GivenConstituents` has of one."""
+    if not isinstance(each, (tuple, list)) or len(each) != 3:
+        return False
+    begin, end, label = each
+    numbers = isinstance(begin, Integral) and isinstance(end, Integral)
+    return numbers and (label is None or isinstance(label, str))
 
 
 def parse_constituents(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse, is_projective
@@ -26,8 +27,33 @@ def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
         raise ValueError("a sentence without words has no tree")
     if len(tags) != len(words):
         raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
+    for what, listed in (("word", words), ("tag", tags)):
+        for i, each in enumerate(listed):
+            if not isinstance(each, str):
+                raise ValueError(f"{what} {i} is {each!r:.60}; give a string")
     check_names(tags)
     return words, tags
+
+
+def _checked_arcs(given: GivenArcs) -> tuple[tuple[int | None, ...], tuple[str | None, ...]]:
+    """What is given of a tree. Raises ValueError for what are no heads and labels."""
+    try:
+        heads, labels = tuple(given[0]), tuple(given[1])
+        is_pair = len(given) == 2
+    except (TypeError, IndexError):
+        is_pair = False
+    if not is_pair:
+        raise ValueError(f"{given!r:.60} is given, which is not a list of heads and one of labels")
+    for word, (head, label) in enumerate(zip(heads, labels, strict=False)):
+        if not (head is None or isinstance(head, Integral)):
+            raise ValueError(
+                f"the head {head!r:.60} is given of word {word}; give a number, or None"
+            )
+        if not (label is None or isinstance(label, str)):
+            raise ValueError(
+                f"the label {label!r:.60} is given of word {word}; give a string, or None"
+            )
+    return heads, labels
 
 
 def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
@@ -77,7 +103,8 @@ class Query:
         words, tags = checked_sentence(sentence)
         heads = None
         if given is not None:
-            tree = DependencySentence(tuple(words), tuple(tags), tuple(given[0]), tuple(given[1]))
+            given = arcs = _checked_arcs(given)
+            tree = DependencySentence(tuple(words), tuple(tags), *arcs)
             visible = without_blanks(tree)
             heads = [] if visible is None else list(visible.heads)
             if heads.count(ROOT) > 1 or not is_projective(heads):

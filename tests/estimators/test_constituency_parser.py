@@ -313,6 +313,8 @@ def test_what_cannot_be_parsed() -> None:
         ("the dog", ["DT", "NN"], "not a list of words"),
         (["the", "dog"], "DN", "not a list of words"),
         (["the", ""], ["DT", "NN"], "word 1 is empty"),
+        (["the", None], ["DT", "NN"], "word 1 is None; give a string"),
+        (["the", "dog"], [3, "NN"], "tag 0 is 3; give a string"),
     ):
         with pytest.raises(ValueError, match=message):
             parser.predict(words, tags)
@@ -394,6 +396,11 @@ def test_given_constituents_that_are_none() -> None:
         ([(2, 2, None)], "words 2 to before 2"),
         ([(1, 2, None)], "or white space"),
         ([(0, 3, None), (2, 4, "NP")], "overlap"),
+        ([(0, 2)], r"the constituent \(0, 2\) is given; give its begin, its end, and its label"),
+        ((0, 2, "NP"), "the constituent 0 is given"),
+        (["NPs"], "the constituent 'NPs' is given"),
+        ([(0, 2.0, "NP")], "is given; give its begin"),
+        ([(0, 2, 3)], "is given; give its begin"),
         ([(0, 4, "UCP")], "'UCP' is given, which the parser does not know"),
         ([(0, 4, "S"), (0, 4, "S")], "S is given twice"),
     ):

@@ -353,6 +353,8 @@ def test_what_cannot_be_parsed() -> None:
         (["the"], ["D", "N"], "2 tags are given for 1 words"),
         ("the dog", ["D", "N"], "not a list of words"),
         (["the", "dog"], "DN", "not a list of words"),
+        (["the", None], ["D", "N"], "word 1 is None; give a string"),
+        (["the", "dog"], ["D", None], "tag 1 is None; give a string"),
     ):
         with pytest.raises(ValueError, match=message):
             parser.predict(words, tags)
@@ -436,7 +438,17 @@ def test_given_arcs_that_are_none() -> None:
             parser.predict(words, tags, given=(heads, [None] * 3))
     with pytest.raises(ValueError, match="1 labels"):
         parser.predict(words, tags, given=([None] * 3, ["det"]))
-    nothing = ([None] * 3, [None] * 3)
+    not_known = [None] * 3
+    for odd, message in (
+        ([(0, 2)], r"\[\(0, 2\)\] is given, which is not a list of heads and one of labels"),
+        ((not_known, None), "is not a list of heads and one of labels"),
+        ((not_known, not_known, not_known), "is not a list of heads and one of labels"),
+        ((["1", None, None], not_known), "the head '1' is given of word 0; give a number"),
+        ((not_known, [None, 3, None]), "the label 3 is given of word 1; give a string"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parser.predict(words, tags, given=odd)  # type: ignore[arg-type]
+    nothing = (not_known, not_known)
     alone = parser.predict(words, tags)
     assert parser.predict_batch([(words, tags)] * 2, given=[None, nothing])[0] == alone
     with pytest.raises(ValueError, match="given for 1 sentences, but there are more"):
