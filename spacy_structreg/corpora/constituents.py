@@ -68,7 +68,7 @@ class ConstituencySentence:
 
     Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
     numbers of words and tags that differ, and for constituents that make no tree, or whose heads
-    are not those of one of their parts.
+    are not those of one of their parts; and for a string instead of words or tags.
     """
 
     words: tuple[str, ...]
@@ -76,6 +76,11 @@ class ConstituencySentence:
     constituents: tuple[Constituent, ...]
 
     def __post_init__(self) -> None:
+        if isinstance(self.words, str) or isinstance(self.tags, str):
+            raise ValueError(
+                f"words are {self.words!r:.60} and tags {self.tags!r:.60}; give a tuple of words "
+                "and a tuple of tags, not a string"
+            )
         n_words = len(self.words)
         if not n_words:
             raise ValueError("a sentence without words; leave it out")

@@ -7,6 +7,7 @@ import pickle
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -235,6 +236,12 @@ def test_all_lists_over_three_words_are_trees_or_refused() -> None:
             else:
                 assert is_tree, chosen
     assert n_trees > 50
+
+
+@pytest.mark.parametrize(("words", "tags"), [("ab", ("X", "Y")), (("a", "b"), "XY")])
+def test_strings_are_no_words_and_no_tags(words: Any, tags: Any) -> None:
+    with pytest.raises(ValueError, match="give a tuple of words and a tuple of tags, not a string"):
+        ConstituencySentence(words, tags, (Constituent("X", 0, 2, 0),))
 
 
 @pytest.mark.parametrize(
