@@ -74,12 +74,11 @@ MOST_GIVEN = 100
 
 cdef enum:
     QUEUE_ANCHOR     # the position of the next word
-    # All that templates see of a node of the stack. Finer anchors would be met with more often, but
-    # make more groups, whose scores are to be added up for every state.
-    TOP_ANCHOR
+    TOP_ANCHOR       # the head and the label of the top of the stack
     SECOND_ANCHOR
     THIRD_ANCHOR
     FOURTH_ANCHOR
+    PARTS_ANCHOR     # the children of the two topmost nodes, and where these begin
     BRACKET_ANCHOR
     N_ANCHORS
 
@@ -88,25 +87,26 @@ _TOP = (<int> TOP_ANCHOR,)
 _SECOND = (<int> SECOND_ANCHOR,)
 _THIRD = (<int> THIRD_ANCHOR,)
 _FOURTH = (<int> FOURTH_ANCHOR,)
+# Templates that look into phrases stand in one group, with whatever else they read. Finer anchors
+# would be met with more often, but make more groups, whose scores are added up for every state.
+_PARTS = (*_QUEUE, *_TOP, *_SECOND, <int> PARTS_ANCHOR)
 
 # In the order in which `find_nodes` writes them.
 _NODES = {
     "S0": _TOP, "S1": _SECOND, "S2": _THIRD, "S3": _FOURTH,
     "N0": _QUEUE, "N1": _QUEUE, "N2": _QUEUE, "N3": _QUEUE,
-    "S0l": _TOP, "S0r": _TOP, "S0u": _TOP,
-    "S1l": _SECOND, "S1r": _SECOND, "S1u": _SECOND,
-    # Where the second node ends, the first begins.
-    "S0first": _TOP, "S0last": _QUEUE, "S1first": _SECOND, "S1last": _TOP,
+    "S0l": _PARTS, "S0r": _PARTS, "S0u": _PARTS, "S1l": _PARTS, "S1r": _PARTS, "S1u": _PARTS,
+    "S0first": _PARTS, "S0last": _QUEUE, "S1first": _PARTS, "S1last": _PARTS,
 }
 
 # In the order in which `find_numbers` writes them.
 _NUMBERS = {
     "S0c": _TOP, "S1c": _SECOND, "S2c": _THIRD, "S3c": _FOURTH,
-    "S0lc": _TOP, "S0rc": _TOP, "S0uc": _TOP,
-    "S1lc": _SECOND, "S1rc": _SECOND, "S1uc": _SECOND,
+    "S0lc": _PARTS, "S0rc": _PARTS, "S0uc": _PARTS,
+    "S1lc": _PARTS, "S1rc": _PARTS, "S1uc": _PARTS,
     "bracket": (<int> BRACKET_ANCHOR,),
     "separators": (*_TOP, *_SECOND),
-    "size(S0)": (*_TOP, *_QUEUE), "size(S1)": (*_TOP, *_SECOND),
+    "size(S0)": _PARTS, "size(S1)": _PARTS,
     "separator": (*_TOP, *_SECOND),
 }
 
@@ -689,7 +689,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         cdef const ConstituentState* at = <const ConstituentState*> state
         cdef const Node* node
         cdef int32_t place = at.top
-        cdef uint64_t seen
+        cdef uint64_t parts = 0
         cdef int i
         memset(values, 0, N_ANCHORS * sizeof(uint64_t))
         values[QUEUE_ANCHOR] = <uint64_t> at.position
@@ -698,19 +698,16 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
                 break
             node = &self._nodes[place]
             place = node.below
-            seen = number_of(node.head) << 16 | <uint64_t> (node.category + 1)
+            values[TOP_ANCHOR + i] = number_of(node.head) << 16 | <uint64_t> (node.category + 1)
             if i < 2:
                 # One after the other: what shares bits must not be mixed in together.
-                seen = mixed(
-                    mixed(
-                        mixed(0, seen),
-                        number_of(node.first_head) << 32 | number_of(node.second_head),
-                    ),
+                parts = mixed(
+                    mixed(parts, number_of(node.first_head) << 32 | number_of(node.second_head)),
                     number_of(node.begin) << 32
                     | <uint64_t> (node.first_category + 1) << 16
                     | <uint64_t> (node.second_category + 1),
                 )
-            values[TOP_ANCHOR + i] = seen
+        values[PARTS_ANCHOR] = parts
         values[BRACKET_ANCHOR] = self._bracket(at)
 
     cdef uint64_t _bracket(self, const ConstituentState* at) noexcept nogil:
