@@ -393,7 +393,8 @@ conventions = "collins"
 
 [components.constituency.model]
 @architectures = "spacy_structreg.ConstituencyParser.v1"
-# The features: the name of a table, or templates of one's own; null for the usual table.
+# The features: the name of a table, or templates of one's own; null for "phrases+". "phrases" sees
+# less of what phrases are made of, and is half as fast again.
 templates = null
 # Let full-width letters, digits and punctuation look like half-width ones to the model.
 half_width = true

@@ -85,6 +85,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
             try:
                 predicted = self.predict(docs)
             except Exception:
+                # It comes up again where it belongs.
                 predicted = None
             if predicted is None:
                 yield from super().pipe(docs, batch_size=1)

@@ -22,7 +22,6 @@ class ConstituentTransitions(TaggedWordTransitions):
         words: WordAtoms,
         labels: Iterable[str],
         atoms: Iterable[str],
-        events: Iterable[str] = ("action",),
         max_unaries: int = 3,
     ) -> None: ...
     @property

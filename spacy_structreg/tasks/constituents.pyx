@@ -208,6 +208,11 @@ cdef inline uint64_t size_of(int32_t n) noexcept nogil:
     return 6 if n <= 12 else 7
 
 
+cdef inline Py_ssize_t most_steps(Py_ssize_t n_words, int max_unaries) noexcept nogil:
+    """How many actions so many words take at most: each node may bear unary phrases."""
+    return (2 * n_words - 1) * (1 + max_unaries) + 1 if n_words else 0
+
+
 cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept nogil:
     """Whether a span overlaps the words from `begin` to before `end` in part."""
     return (
@@ -220,14 +225,12 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     """Shift-reduce parsing into binarised trees.
 
     words: the fields of words. labels: of phrases, up to 10,000.
-    atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64. events: ``("action",)``.
+    atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64.
     max_unaries: how many unary phrases may lie on one another, from 1 to 16.
-    Raises ValueError for atoms or events that do not exist, and numbers that cannot be.
+    Raises ValueError for atoms that do not exist, and numbers that cannot be.
     """
 
-    def __init__(
-        self, WordAtoms words not None, labels, atoms, events=("action",), int max_unaries=3
-    ):
+    def __init__(self, WordAtoms words not None, labels, atoms, int max_unaries=3):
         self.labels = tuple(labels)
         self._n_labels = len(self.labels)
         if self._n_labels > MAX_LABELS or len(set(self.labels)) < self._n_labels:
@@ -236,9 +239,6 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             raise ValueError(
                 f"{max_unaries} unary phrases on one another cannot be; 1 to {MAX_UNARIES} can"
             )
-        unknown = sorted(set(events) - set(CONSTITUENT_EVENTS))
-        if unknown:
-            raise ValueError(f"there is no event {unknown[0]!r}")
         self.words = words
         self.max_unaries = max_unaries
         self.follows_gold = True
@@ -262,7 +262,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
 
     def __reduce__(self):
         return ConstituentTransitions, (
-            self.words, self.labels, self.atoms, tuple(self.events), self.max_unaries
+            self.words, self.labels, self.atoms, self.max_unaries
         )
 
     def copy(self):
@@ -325,8 +325,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return self.derivation_of(words, tags, actions, learner.lineage)
 
     def most_steps(self, Py_ssize_t n_words):
-        """How many actions so many words take at most."""
-        return (2 * n_words - 1) * (1 + self.max_unaries) + 1 if n_words else 0
+        """How many actions so many words take at most, of which nothing is given."""
+        return most_steps(n_words, self.max_unaries)
 
     # The sentence ------------------------------------------------------------------------------
 
@@ -398,10 +398,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     # States ------------------------------------------------------------------------------------
 
     cdef Py_ssize_t n_slots(self) noexcept nogil:
-        # Those that are given may take two unary phrases each: see `_leaves_way`.
-        return (
-            (2 * self._n - 1) * (1 + self.max_unaries) + 2 * self._n_given + 2 if self._n else 1
-        )
+        # What is given may take two unary phrases each: see `_leaves_way`.
+        return most_steps(self._n, self.max_unaries) + 2 * self._n_given + 1
 
     cdef int make_room(self, Py_ssize_t n) except -1 nogil:
         reserve(<void**> &self._nodes, &self._node_capacity, self._n_nodes + n, sizeof(Node))

@@ -600,8 +600,6 @@ def test_systems_that_cannot_be() -> None:
             ConstituentTransitions(words, ["X"], ["S0t"], max_unaries=max_unaries)
     with pytest.raises(ValueError, match="no atom 'S9t'"):
         ConstituentTransitions(words, ["X"], ["S9t"])
-    with pytest.raises(ValueError, match="no event 'append'"):
-        ConstituentTransitions(words, ["X"], ["S0t"], ["append"])
 
 
 def test_systems_can_be_pickled_and_copied() -> None:
