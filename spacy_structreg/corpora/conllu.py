@@ -18,7 +18,7 @@ from typing import Literal
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
 from spacy_structreg.corpora.errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = [
     "MultiwordToken",
@@ -202,12 +202,7 @@ class _SentenceReader:
 
     def take(self, number: int, line: str) -> None:
         """Take a line that is not blank."""
-        if "\r" in line:
-            raise self.error(
-                number,
-                f"carriage return at offset {line.index(chr(13))} of the line; convert the line "
-                "ends of the file to line feeds",
-            )
+        check_line_end(line, self.file, number)
         if line.startswith("#"):
             if self.words or self.multiwords or self.last_empty:
                 raise self.error(

@@ -1,13 +1,20 @@
-"""The error that every reader of this floor raises."""
+"""The error that every reader of this floor raises, and what it shows of the file."""
 
 from __future__ import annotations
 
 import os
 from typing import TypeAlias
 
-__all__ = ["CorpusError", "StrPath"]
+__all__ = ["CorpusError", "StrPath", "shown"]
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
+
+LONGEST_SHOWN = 40
+
+
+def shown(text: str) -> str:
+    """Text as errors show it, cut after 40 characters: a file of another kind may be one line."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")
 
 
 class CorpusError(ValueError):

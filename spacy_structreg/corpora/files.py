@@ -17,7 +17,7 @@ from typing import IO, BinaryIO, TextIO, cast
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 
-__all__ = ["decode_lines", "read_lines", "replace_bytes", "replace_text"]
+__all__ = ["check_line_end", "decode_lines", "read_lines", "replace_bytes", "replace_text"]
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -59,6 +59,21 @@ def decode_lines(
             return
         number += 1
         yield number, decode_line(data, name, number, encoding)
+
+
+def check_line_end(line: str, file: StrPath, number: int) -> None:
+    """Raise CorpusError for a carriage return within a line: it would be taken for a character.
+
+    line, number: as `read_lines` yields them. Old Macintosh files have such line ends, and so have
+    files whose line ends were converted twice.
+    """
+    if "\r" in line:
+        raise CorpusError(
+            file,
+            number,
+            f"carriage return at offset {line.index(chr(13))} of the line; convert the line ends "
+            "of the file to line feeds",
+        )
 
 
 def decode_line(data: bytes, name: StrPath, number: int, encoding: str) -> str:

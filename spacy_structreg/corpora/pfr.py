@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines, replace_text
+from spacy_structreg.corpora.errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 from spacy_structreg.corpora.segmented import UNWRITABLE, WORD
 
 __all__ = [
@@ -40,7 +40,6 @@ DAYS = MappingProxyType({"train": range(1, 25), "dev": range(25, 28), "test": ra
 
 PARAGRAPH_ID = re.compile("([0-9]{8})(?:-[0-9]{1,9}){3}")
 ID_TAG = "m"
-LONGEST_SHOWN = 40
 # Later releases of the corpus note the reading of some words: 为{wei4}/p.
 READING = re.compile(r"(?<=.)\{[a-zü0-9:]{1,99}\}\Z", re.DOTALL)
 
@@ -108,17 +107,12 @@ def _id_date(identity: str) -> datetime.date:
         ) from error
 
 
-def _shown(token: str) -> str:
-    """The token as errors show it: a line of another format may be one huge token."""
-    return repr(token if len(token) <= LONGEST_SHOWN else token[:LONGEST_SHOWN] + "…")
-
-
 def _split_token(token: str, separator: str) -> tuple[str, str]:
     """(word, tag) of a token; the last separator counts."""
     word, _, tag = token.rpartition(separator)
     if not word or not tag:
         raise ValueError(
-            f"{_shown(token)} has no {'tag' if tag == token or not tag else 'word'}; each word is "
+            f"{shown(token)} has no {'tag' if tag == token or not tag else 'word'}; each word is "
             f"written 词{separator}tag"
         )
     return word, tag
@@ -136,7 +130,7 @@ def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
         while rest.startswith("[") and "/" in rest[2:]:
             if opened is not None:
                 raise ValueError(
-                    f"a compound opens at {_shown(token)} inside another one; close the other one "
+                    f"a compound opens at {shown(token)} inside another one; close the other one "
                     "first, or take one pair of brackets away"
                 )
             opened = len(found)
@@ -147,7 +141,7 @@ def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
         word, tag = _split_token(head if closes else rest, "/")
         if "[" in tag or "]" in tag or (closes and "[" in outer):
             raise ValueError(
-                f"the brackets of {_shown(token)} are out of place; a compound is written "
+                f"the brackets of {shown(token)} are out of place; a compound is written "
                 "[词/n 词/n]nt"
             )
         if index == 0 and tag == ID_TAG and PARAGRAPH_ID.fullmatch(word) and rest == token:
@@ -158,14 +152,14 @@ def _parse_paragraph(tokens: Sequence[str]) -> Paragraph:
         if closes:
             if opened is None:
                 raise ValueError(
-                    f"a compound closes at {_shown(token)} that has not been opened; add [ before "
+                    f"a compound closes at {shown(token)} that has not been opened; add [ before "
                     "its first word, or remove the bracket"
                 )
             compounds.append(Compound(opened, len(found), outer))
             opened = None
     if opened is not None:
         raise ValueError(
-            f"the compound that opens at the word {_shown(found[opened][0])} is not closed; add ] "
+            f"the compound that opens at the word {shown(found[opened][0])} is not closed; add ] "
             "and its tag after its last word"
         )
     if not found:
@@ -178,13 +172,7 @@ def _token_lines(path: StrPath, encoding: str, form: str) -> Iterator[tuple[int,
     number = 1
     any_tokens = False
     for number, line in read_lines(path, encoding=encoding):
-        if "\r" in line:
-            raise CorpusError(
-                path,
-                number,
-                f"carriage return at offset {line.index(chr(13))} of the line; convert the line "
-                "ends of the file to line feeds",
-            )
+        check_line_end(line, path, number)
         if tokens := WORD.findall(line):
             any_tokens = True
             yield number, tokens

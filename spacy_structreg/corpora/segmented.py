@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
-from spacy_structreg.corpora.files import read_lines, replace_text
+from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = ["check_raw_text", "raw_text", "read_segmented", "write_segmented"]
 
@@ -43,13 +43,7 @@ def read_segmented(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[s
     characters = unseparated = first_unseparated = 0
     number = 1
     for number, line in read_lines(path, encoding=encoding):
-        if "\r" in line:
-            raise CorpusError(
-                path,
-                number,
-                f"carriage return at offset {line.index(chr(13))} of the line; convert the line "
-                "ends of the file to line feeds",
-            )
+        check_line_end(line, path, number)
         words = WORD.findall(line)
         if not words:
             continue

@@ -21,7 +21,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import read_lines
 
 __all__ = ["sinica_sentences"]
@@ -30,7 +30,6 @@ LINE = re.compile(r"#[^\[\]]*\[[^\[\]]*\][ \t]*(?P<tree>.*)#[^#]*", re.DOTALL)
 MARK = re.compile(r"([()|])")
 FEATURES = re.compile(r"\[.*", re.DOTALL)
 WHITE_SPACE = re.compile(r"[\x20\t\n\r\v\f]")
-LONGEST_SHOWN = 40
 
 # The marks of heads, the strongest first: the head of the grammar; that of the meaning, if it is
 # another, such as the verb before 的; and the object of a preposition or a member of a
@@ -71,17 +70,13 @@ def _split(name: str, n_symbols: int, *, is_root: bool) -> tuple[str, list[str]]
         del roles[1:]
     if "" in fields or len(symbols) < n_symbols or len(roles) != (not is_root):
         form = ("" if is_root else "role:") + ("LABEL(" if n_symbols == 1 else "TAG:word")
-        raise ValueError(f"{_shown(name)} is not of the form {form}; correct it")
+        raise ValueError(f"{shown(name)} is not of the form {form}; correct it")
     if WHITE_SPACE.search(name):
-        raise ValueError(f"{_shown(name)} has white space in it; remove it")
+        raise ValueError(f"{shown(name)} has white space in it; remove it")
     symbols[0] = FEATURES.sub("", symbols[0])
     if not symbols[0]:
-        raise ValueError(f"{_shown(name)} has features in brackets and no label; write one")
+        raise ValueError(f"{shown(name)} has features in brackets and no label; write one")
     return (roles[0] if roles else ""), symbols
-
-
-def _shown(name: str) -> str:
-    return repr(name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…")
 
 
 def _parse(text: str) -> ConstituencySentence:
@@ -96,9 +91,7 @@ def _parse(text: str) -> ConstituencySentence:
     before = ""
     for name, mark in zip(names_and_marks[::2], [*names_and_marks[1::2], ""], strict=True):
         if before == ")" and (name or mark == "("):
-            raise ValueError(
-                f"{_shown(name + mark)} stands right behind a bracket; write | between"
-            )
+            raise ValueError(f"{shown(name + mark)} stands right behind a bracket; write | between")
         if before != ")" and not name:
             raise ValueError(
                 f"nothing stands before {mark or '#'}; write role:TAG:word, or remove it"
@@ -151,7 +144,7 @@ def sinica_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Cons
             raise CorpusError(
                 path,
                 number,
-                f"{_shown(line)} is no line of the treebank; write #number[number] S(…)#。",
+                f"{shown(line)} is no line of the treebank; write #number[number] S(…)#。",
             )
         try:
             sentence = _parse(found["tree"])
