@@ -1,0 +1,100 @@
+"""Which labels of tokens may follow which, so that every decoded sequence stands for spans.
+
+The schemes are those of `corpora.label_schemes`; None stands for tags, which may follow one another
+as they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from spacy_structreg.corpora.label_schemes import Place, Scheme, place_of
+from spacy_structreg.metrics.spans import OUTSIDE
+from spacy_structreg.search.viterbi import LabelGraph
+from spacy_structreg.tasks.bmes import MOST_LABELS
+
+__all__ = ["complete_labels", "label_graph"]
+
+# Of each scheme that labels are written in: the places that a place needs beside it, so that its
+# span can begin and end; None where labels have no prefix.
+NEEDED: Final[Mapping[str, Mapping[str, str] | None]] = MappingProxyType(
+    {
+        "bio": {"B": "B", "I": "BI"},
+        "bioes": {"B": "BIE", "I": "BIE", "E": "BIE", "S": "S"},
+        "io": None,
+    }
+)
+
+# What stands before a sentence and behind it.
+NOWHERE: Final[Place] = (OUTSIDE, "")
+
+
+def complete_labels(labels: Iterable[str], scheme: Scheme | None) -> tuple[str, ...]:
+    """The labels, sorted, with those that are needed so that any legal sequence can go on and end.
+
+    Those are `O`; in bio, B-X for I-X; in bioes, the other ones of B-X, I-X and E-X. Without a
+    scheme, nothing is needed.
+
+    Raises ValueError for labels that are not of the scheme or are in another spelling than
+    `labels_of` writes, and for a scheme that is unknown or only read (iob1).
+    """
+    if scheme is None:
+        return tuple(sorted(set(labels)))
+    if scheme not in NEEDED:
+        raise ValueError(
+            f"labels cannot be predicted in {scheme!r}; choose one of {', '.join(NEEDED)}, or None"
+        )
+    needed = NEEDED[scheme]
+    complete = {OUTSIDE}
+    for label in set(labels) - complete:
+        letter, name = place_of(label, scheme)
+        if needed is None:
+            complete.add(label)
+        elif letter == label[0]:
+            complete.update(f"{each}-{name}" for each in needed[letter])
+        else:
+            raise ValueError(
+                f"{label!r:.60} is another spelling of {letter}-{name:.60}; convert the labels to "
+                f"{scheme} first"
+            )
+    return tuple(sorted(complete))
+
+
+def label_graph(labels: Sequence[str], scheme: Scheme | None) -> LabelGraph:
+    """Which of the labels may follow which, begin a sentence and end one.
+
+    labels: as `complete_labels` gives them. Without a scheme, and in io, everything is legal.
+    Raises ValueError as it does; for labels that are not sorted, not distinct or not complete; for
+    none at all, and for more than 1,024.
+    """
+    complete = complete_labels(labels, scheme)
+    if tuple(labels) != complete:
+        missing = sorted({*complete} - {*labels})
+        fault = f"lack {', '.join(missing)}" if missing else "are not sorted and distinct"
+        raise ValueError(f"the labels {fault:.80}; take them from complete_labels")
+    if not 1 <= len(labels) <= MOST_LABELS:
+        raise ValueError(
+            f"a chain cannot have {len(labels):,} labels; it has from 1 to {MOST_LABELS:,}"
+        )
+    if scheme is None or NEEDED[scheme] is None:
+        n_labels = len(labels)
+        anywhere = np.ones(n_labels, dtype=bool)
+        return LabelGraph(np.ones((n_labels, n_labels), dtype=bool), anywhere, anywhere)
+    places = [place_of(label, scheme) for label in labels]
+    return LabelGraph(
+        [[_may_follow(after, before, scheme) for after in places] for before in places],
+        [_may_follow(after, NOWHERE, scheme) for after in places],
+        [_may_follow(NOWHERE, before, scheme) for before in places],
+    )
+
+
+def _may_follow(after: Place, before: Place, scheme: Scheme) -> bool:
+    """Whether a place may stand right behind another one, in bio or in bioes."""
+    is_open = before[0] in ("B", "I")
+    if after[0] in ("I", "E"):
+        return is_open and after[1] == before[1]
+    return not is_open or scheme == "bio"

@@ -1,0 +1,136 @@
+"""Legal sequences of labels: exactly those that stand for spans, by trying all of them."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twins import legal_paths
+
+from spacy_structreg.corpora.label_schemes import Scheme, Span, labels_of
+from spacy_structreg.tasks.label_schemes import complete_labels, label_graph
+
+
+def all_spans(n: int, names: Sequence[str]) -> Iterator[list[Span]]:
+    """Every way to put spans of these labels over n tokens."""
+    if n == 0:
+        yield []
+        return
+    for before in all_spans(n - 1, names):
+        yield before
+    for begin, name in itertools.product(range(n), names):
+        for before in all_spans(begin, names):
+            yield [*before, (begin, n, name)]
+
+
+def spelled(labels: Sequence[str], scheme: Scheme | None, n: int) -> set[tuple[str, ...]]:
+    """The legal sequences of n labels."""
+    graph = label_graph(labels, scheme)
+    return {tuple(labels[i] for i in path) for path in legal_paths(graph, n)}
+
+
+@pytest.mark.parametrize("scheme", ["bio", "bioes", "io"])
+@pytest.mark.parametrize("n", range(1, 6))
+def test_legal_sequences_are_exactly_those_of_spans(scheme: Scheme, n: int) -> None:
+    names = ["X", "Y-Z"] if n < 5 else ["X"]
+    # Spans of one and of three tokens show every label that there is.
+    seen = [
+        label for name in names for k in (1, 3) for label in labels_of([(0, k, name)], k, scheme)
+    ]
+    labels = complete_labels(seen, scheme)
+    assert set(labels) == {"O", *seen}
+    wanted = {tuple(labels_of(spans, n, scheme)) for spans in all_spans(n, names)}
+    assert spelled(labels, scheme, n) == wanted
+    # All ways to put spans there have their own labels, but in io, which joins neighbours.
+    assert scheme == "io" or len(wanted) == sum(1 for _ in all_spans(n, names))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels", "complete"),
+    [
+        ("bio", "", "O"),
+        ("bio", "B-X", "B-X O"),
+        ("bio", "I-X", "B-X I-X O"),
+        ("bio", "O B-Y I-X B-X B-X", "B-X B-Y I-X O"),
+        ("bioes", "B-X", "B-X E-X I-X O"),
+        ("bioes", "I-X S-Y", "B-X E-X I-X O S-Y"),
+        ("bioes", "E-X E-Y-Z", "B-X B-Y-Z E-X E-Y-Z I-X I-Y-Z O"),
+        ("bioes", "S-X", "O S-X"),
+        ("io", "X B-Y", "B-Y O X"),
+        (None, "VV NN VV", "NN VV"),
+        (None, "", ""),
+    ],
+)
+def test_complete_labels(scheme: Scheme | None, labels: str, complete: str) -> None:
+    assert " ".join(complete_labels(labels.split(), scheme)) == complete
+
+
+LABELS = {
+    scheme: st.sets(st.sampled_from(labels.split()), max_size=4)
+    for scheme, labels in {
+        "bio": "O B-X I-X B-Y I-Y",
+        "bioes": "O B-X I-X E-X S-X B-Y I-Y E-Y S-Y",
+        "io": "O X Y",
+    }.items()
+}
+
+
+@given(st.sampled_from(sorted(LABELS)).flatmap(lambda name: st.tuples(st.just(name), LABELS[name])))
+def test_every_beginning_can_be_ended(case: tuple[Scheme, set[str]]) -> None:
+    """From every label some way leads to the end, and to every label one from the beginning."""
+    scheme, seen = case
+    labels = complete_labels(seen, scheme)
+    assert complete_labels(labels, scheme) == labels
+    graph = label_graph(labels, scheme)
+    ending, beginning = set(graph.ends.nonzero()[0]), set(graph.starts.nonzero()[0])
+    for _ in labels:
+        ending |= {x for x, y in zip(*graph.legal.nonzero(), strict=True) if y in ending}
+        beginning |= {y for x, y in zip(*graph.legal.nonzero(), strict=True) if x in beginning}
+    assert ending == beginning == {*range(len(labels))}
+
+
+def test_tags_follow_as_they_like() -> None:
+    tags = ("NN", "PU", "VV")
+    for n in range(1, 4):
+        assert spelled(tags, None, n) == {*itertools.product(tags, repeat=n)}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels", "fault"),
+    [
+        ("bio", ["E-X"], "'E-X' is no label of this scheme"),
+        ("bioes", ["M-X"], "'M-X' is another spelling of I-X; convert the labels to bioes first"),
+        ("bioes", ["U-X"], "'U-X' is another spelling of S-X"),
+        ("iob1", ["I-X"], "cannot be predicted in 'iob1'; choose one of bio, bioes, io, or None"),
+        ("bilou", ["O"], "cannot be predicted in 'bilou'"),
+    ],
+)
+@pytest.mark.parametrize(
+    "function", [complete_labels, label_graph], ids=operator.attrgetter("__name__")
+)
+def test_labels_of_no_scheme(
+    function: object, scheme: Scheme, labels: list[str], fault: str
+) -> None:
+    with pytest.raises(ValueError, match=fault):
+        function(labels, scheme)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "labels", "fault"),
+    [
+        ("bio", ["I-X", "O"], "the labels lack B-X; take them from complete_labels"),
+        ("bio", [], "lack O"),
+        ("bioes", ["B-X", "I-X", "O"], "lack E-X"),
+        ("bio", ["O", "B-X"], "are not sorted and distinct"),
+        (None, ["A", "A"], "are not sorted and distinct"),
+        (None, [], "cannot have 0 labels"),
+        (None, sorted(map(str, range(1025))), "cannot have 1,025 labels"),
+    ],
+)
+def test_labels_without_graph(scheme: Scheme | None, labels: list[str], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        label_graph(labels, scheme)
