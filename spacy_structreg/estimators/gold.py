@@ -1,4 +1,4 @@
-"""Gold sentences: lists of words, of words with their tags, or tagged words in a tree."""
+"""Gold sentences: words, alone, with their tags, labels or a category, or tagged and in a tree."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from spacy_structreg.corpora.sentences import split_words
 
 Words: TypeAlias = Sequence[str]
 TaggedWords: TypeAlias = Sequence[tuple[str, str]]
+LabelledTokens: TypeAlias = Sequence[tuple[str, ...]]
+ClassifiedWords: TypeAlias = tuple[list[str], str]
 
 GoldT = TypeVar("GoldT")
 
@@ -96,6 +98,67 @@ class _Tagged(TextKind[TaggedWords]):
         return [sentence[start:stop] for start, stop in pairwise(accumulate(sizes, initial=0))]
 
 
+class _Labelled(GoldKind[LabelledTokens]):
+    """Tokens as tuples: the word, any further columns, the label."""
+
+    def checked(self, sentence: Any) -> LabelledTokens:
+        listed = _listed(sentence)
+        if listed is None or not all(map(_is_row, listed)):
+            raise ValueError(
+                f"{sentence!r:.60} is not a list of tuples of strings, each a word, its other "
+                "columns if any, and its label"
+            )
+        check_names(row[-1] for row in listed)
+        for row in listed:
+            if len(row) != len(listed[0]):
+                raise ValueError(
+                    f"the token {row!r:.60} has {len(row)} columns, the first one "
+                    f"{len(listed[0])}; give each the same"
+                )
+            if not row[-1].strip():
+                raise ValueError(f"the word {row[0]!r:.60} has no label")
+        return [tuple(row) for row in listed]
+
+    def layers(self, sentence: LabelledTokens) -> tuple[list[str], ...]:
+        # A sentence without tokens has words and labels, too, but none.
+        return tuple(map(list, zip(*sentence, strict=True))) or ([], [])
+
+    def checked_corpus(self, sentences: Iterable[Any], purpose: str) -> list[LabelledTokens]:
+        """As of other kinds; sentences also have as many columns as each other."""
+        checked = super().checked_corpus(sentences, purpose)
+        n_columns = next(len(sentence[0]) for sentence in checked if sentence)
+        for number, sentence in enumerate(checked, 1):
+            if sentence and len(sentence[0]) != n_columns:
+                raise ValueError(
+                    f"sentence {number} of the {purpose} corpus: its tokens have "
+                    f"{len(sentence[0])} columns, those before {n_columns}; give each the same"
+                )
+        return checked
+
+
+class _Classified(GoldKind[ClassifiedWords]):
+    """Pairs of the words of a text and its category."""
+
+    def checked(self, sentence: Any) -> ClassifiedWords:
+        is_pair = isinstance(sentence, (tuple, list)) and len(sentence) == 2
+        words = _listed(sentence[0]) if is_pair else None
+        if (
+            words is None
+            or not all(isinstance(word, str) for word in words)
+            or not isinstance(sentence[1], str)
+        ):
+            raise ValueError(f"{sentence!r:.60} is not a pair of a list of words and a category")
+        category = sentence[1]
+        check_names([category])
+        if not category.strip():
+            raise ValueError(f"the text {words!r:.60} has no category")
+        return words, category
+
+    def layers(self, sentence: ClassifiedWords) -> tuple[list[str], ...]:
+        words, category = sentence
+        return list(words), [category] * len(words)
+
+
 class _Dependencies(GoldKind[DependencySentence]):
     def checked(self, sentence: Any) -> DependencySentence:
         if not isinstance(sentence, DependencySentence):
@@ -129,12 +192,14 @@ class _Constituents(GoldKind[ConstituencySentence]):
 
 SEGMENTED: Final[TextKind[Words]] = _Segmented()
 TAGGED: Final[TextKind[TaggedWords]] = _Tagged()
+LABELLED: Final[GoldKind[LabelledTokens]] = _Labelled()
+CLASSIFIED: Final[GoldKind[ClassifiedWords]] = _Classified()
 DEPENDENCIES: Final[GoldKind[DependencySentence]] = _Dependencies()
 CONSTITUENTS: Final[GoldKind[ConstituencySentence]] = _Constituents()
 
 
 def check_names(names: Iterable[str | None]) -> None:
-    """Raise ValueError if a tag or a label cannot be written: for a lone surrogate in it."""
+    """Raise ValueError if a tag or the like cannot be written: for a lone surrogate in it."""
     listed = [name for name in names if name]
     try:
         "".join(listed).encode()
@@ -153,10 +218,14 @@ def _listed(sentence: Any) -> list[Any] | None:
 
 
 def _is_pair(item: Any) -> bool:
+    return _is_row(item) and len(item) == 2
+
+
+def _is_row(item: Any) -> bool:
     return (
         isinstance(item, (tuple, list))
-        and len(item) == 2
-        and all(isinstance(part, str) for part in item)
+        and len(item) >= 2
+        and all(isinstance(cell, str) for cell in item)
     )
 
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.estimators.gold import CONSTITUENTS, DEPENDENCIES, SEGMENTED, TAGGED
+from spacy_structreg.estimators.gold import (
+    CLASSIFIED,
+    CONSTITUENTS,
+    DEPENDENCIES,
+    LABELLED,
+    SEGMENTED,
+    TAGGED,
+)
 
 WORDS = st.text("好ab 。！”\n\u3000", max_size=4)
 PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=12)
@@ -52,3 +59,72 @@ def test_any_iterable_of_pairs(pairs: list[tuple[str, str]]) -> None:
     assert TAGGED.checked(map(list, pairs)) == TAGGED.checked(iter(pairs)) == pairs
     words = [word for word, _ in pairs]
     assert SEGMENTED.checked(iter(words)) == SEGMENTED.checked(tuple(words)) == words
+
+
+ROWS = st.integers(2, 4).flatmap(
+    lambda width: st.lists(st.tuples(*[WORDS] * (width - 1), st.sampled_from(["O", "B-X"])))
+)
+
+
+@given(ROWS)
+def test_labelled_tokens(rows: list[tuple[str, ...]]) -> None:
+    assert LABELLED.checked(map(list, rows)) == LABELLED.checked(iter(rows)) == rows
+    layers = LABELLED.layers(rows)
+    assert len(layers) == (len(rows[0]) if rows else 2)
+    assert all(isinstance(layer, list) and len(layer) == len(rows) for layer in layers)
+    assert all(layers[i][k] == cell for k, row in enumerate(rows) for i, cell in enumerate(row))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fault"),
+    [
+        ("ab", "'ab' is not a list of tuples"),
+        (7, "7 is not a list of tuples"),
+        (["ab"], "is not a list of tuples"),
+        ([("a",)], "is not a list of tuples"),
+        ([("a", 7)], "is not a list of tuples"),
+        ([("a", "")], "the word 'a' has no label"),
+        ([(" ", " ")], "the word ' ' has no label"),
+        ([("a", "O"), ("b", "N", "O")], r"the token \('b', 'N', 'O'\) has 3 columns, the first"),
+        ([("a", "B-\udfff")], r"has a lone surrogate, U\+DFFF"),
+    ],
+)
+def test_tokens_that_are_not_labelled(sentence: object, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        LABELLED.checked(sentence)
+    with pytest.raises(ValueError, match=f"sentence 2 of the training corpus: .*{fault}"):
+        LABELLED.checked_corpus([[("a", "O")], sentence], "training")
+
+
+def test_sentences_have_the_same_columns() -> None:
+    narrow, wide = [("a", "O")], [("a", "N", "O")]
+    assert LABELLED.checked_corpus([[], narrow, [], narrow], "dev") == [[], narrow, [], narrow]
+    with pytest.raises(ValueError, match="sentence 3 of the dev corpus: its tokens have 3 columns"):
+        LABELLED.checked_corpus([narrow, [], wide], "dev")
+    for empty in ([], [[]], [[(" ", "O")]]):
+        with pytest.raises(ValueError, match="the dev corpus is empty"):
+            LABELLED.checked_corpus(empty, "dev")
+
+
+@given(st.lists(WORDS), st.sampled_from(["sport", "a b"]))
+def test_classified_texts(words: list[str], category: str) -> None:
+    for text in ((words, category), [iter(words), category]):
+        assert CLASSIFIED.checked(text) == (words, category)
+    assert CLASSIFIED.layers((words, category)) == (words, [category] * len(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("ab", "'ab' is not a pair"),
+        (("ab", "sport"), "is not a pair of a list of words and a category"),
+        ((["a"], "sport", "b"), "is not a pair"),
+        ((["a", 7], "sport"), "is not a pair"),
+        ((["a"], None), "is not a pair"),
+        ((["a"], " "), r"the text \['a'\] has no category"),
+        ((["a"], "\udfff"), r"has a lone surrogate, U\+DFFF"),
+    ],
+)
+def test_texts_that_are_not_classified(text: object, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        CLASSIFIED.checked(text)
