@@ -27,7 +27,7 @@ class StateTemplate:
     atoms: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.event}: {' '.join(self.atoms)}"
+        return f"{self.event}: {' '.join(self.atoms)}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,12 @@ def parse_state_templates(
     events: Collection[str],
     atoms: Collection[str],
     tables: Mapping[str, str] | None = None,
+    without_atoms: Collection[str] = (),
 ) -> tuple[StateTemplate, ...]:
     """Read templates in the notation of this module.
 
     texts: each holds one template, several, or the name of a table. events, atoms: the names that
-    the task knows. tables: templates by name.
+    the task knows. tables: templates by name. without_atoms: the events that mean something alone.
     Repeated templates are kept once, at their first place. Raises ValueError for unknown names, a
     template without an event or atoms, repeated atoms, more than `MAX_STATE_ATOMS` atoms, and if
     there is no template at all.
@@ -73,7 +74,10 @@ def parse_state_templates(
                     f"feature template {part.strip()!r} names no event: write for example "
                     f"'{min(events)}: {min(atoms)}'{known}"
                 )
-            templates[_template(part.strip(), event, tuple(rest.split()), events, atoms)] = None
+            template = _template(part.strip(), event, tuple(rest.split()), events, atoms)
+            if not template.atoms and event not in without_atoms:
+                raise ValueError(f"feature template {part.strip()!r} has no atoms")
+            templates[template] = None
     if not templates:
         raise ValueError("the list of feature templates is empty")
     return tuple(templates)
@@ -93,8 +97,6 @@ def _template(
                 f"feature template {text!r} reads the atom {name!r}, which this model does not "
                 f"have; it has {', '.join(sorted(atoms))}"
             )
-    if not names:
-        raise ValueError(f"feature template {text!r} has no atoms")
     if len(names) > MAX_STATE_ATOMS:
         raise ValueError(f"feature template {text!r} has more than {MAX_STATE_ATOMS} atoms")
     if len(set(names)) != len(names):

@@ -106,6 +106,17 @@ def test_broken_templates_are_quoted_and_explained(text: str, complaint: str) ->
     assert text.partition("|")[0].strip() in str(error.value)
 
 
+def test_an_event_may_mean_something_alone() -> None:
+    def parse_with_bare_go(text: str) -> tuple[StateTemplate, ...]:
+        return parse_state_templates([text], EVENTS, ATOMS, without_atoms=["go"])
+
+    assert parse_with_bare_go("go: | a | stop: a") == (go(), go("a"), stop("a"))
+    assert str(go()) == "go:"
+    assert parse_with_bare_go(str(go())) == (go(),)
+    with pytest.raises(ValueError, match="'stop:' has no atoms"):
+        parse_with_bare_go("go: | stop:")
+
+
 @pytest.mark.parametrize("texts", [[], [""], [" | ", "\n"]])
 def test_a_model_without_templates_is_refused(texts: list[str]) -> None:
     with pytest.raises(ValueError, match="empty"):

@@ -1,0 +1,173 @@
+"""Gazetteers: lists of known phrases, and where they stand in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypedDict
+
+from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.features.word_atoms import lower_case
+
+MAX_PHRASE: Final = 64
+"""How many tokens a phrase may have."""
+
+
+class GazetteerLists(TypedDict):
+    """Gazetteers as plain values: `Gazetteers(**plain)` makes them again."""
+
+    lists: dict[str, list[str]]
+    lower: bool
+    characters: bool
+
+
+class Gazetteers:
+    """Named lists of phrases.
+
+    lists: the phrases of each list; their tokens are parted by white space.
+    lower: whether the case of phrases and tokens is left out of account.
+    characters: whether each character is a token; phrases then need no white space.
+    Raises ValueError for lists without a name or phrases, names with white space, and phrases that
+    are empty, no strings, not encodable in UTF-8 or longer than `MAX_PHRASE` tokens.
+    """
+
+    def __init__(
+        self,
+        lists: Mapping[str, Iterable[str]],
+        *,
+        lower: bool = False,
+        characters: bool = False,
+    ) -> None:
+        if not isinstance(lists, Mapping):
+            raise ValueError("gazetteers are lists of phrases by name; give a mapping")
+        for name in lists:
+            if not isinstance(name, str) or name.split() != [name] or not _encodable(name):
+                raise ValueError(
+                    f"{name!r} cannot be the name of a gazetteer; use a word without white space"
+                )
+        self.lower = bool(lower)
+        self.characters = bool(characters)
+        self.names = tuple(sorted(lists))
+        # The lists that have a phrase, and the length of the longest phrase that begins so.
+        self._found: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._longest: dict[str, int] = {}
+        for number, name in enumerate(self.names):
+            self._add(number, name, lists[name])
+
+    @classmethod
+    def from_files(
+        cls,
+        paths: Mapping[str, StrPath],
+        *,
+        lower: bool = False,
+        characters: bool = False,
+        encoding: str = "utf-8",
+    ) -> Gazetteers:
+        """Read each list from a file, one phrase a line; empty lines are passed over.
+
+        Names ending in .gz and .xz are decompressed. Raises CorpusError as `read_lines` does, and
+        for lines that are too long; ValueError as the class does.
+        """
+        lists: dict[str, list[str]] = {}
+        for name, path in paths.items():
+            phrases = lists[name] = []
+            for number, line in read_lines(path, encoding=encoding):
+                if not line.strip():
+                    continue
+                try:
+                    _tokens(line, characters)
+                except ValueError as error:
+                    raise CorpusError(path, number, str(error)) from error
+                phrases.append(line)
+            if not phrases:
+                raise CorpusError(path, 1, "no phrase in the file; write one a line")
+        return cls(lists, lower=lower, characters=characters)
+
+    def _add(self, number: int, name: str, phrases: Iterable[str]) -> None:
+        if isinstance(phrases, str) or not isinstance(phrases, Iterable):
+            raise ValueError(
+                f"the gazetteer {name!r} is no list; give a list of phrases, or read a file"
+            )
+        empty = True
+        for phrase in phrases:
+            if not isinstance(phrase, str):
+                raise ValueError(
+                    f"the gazetteer {name!r} has {phrase!r:.80} among its phrases; "
+                    "phrases are strings"
+                )
+            try:
+                tokens = _tokens(lower_case(phrase) if self.lower else phrase, self.characters)
+            except ValueError as error:
+                raise ValueError(f"the gazetteer {name!r}: {error}") from error
+            lists = self._found.get(tokens, ())
+            if number not in lists:
+                self._found[tokens] = (*lists, number)
+            self._longest[tokens[0]] = max(self._longest.get(tokens[0], 0), len(tokens))
+            empty = False
+        if empty:
+            raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
+
+    def to_lists(self) -> GazetteerLists:
+        """Everything as plain values, sorted, for a model file."""
+        lists: dict[str, list[str]] = {name: [] for name in self.names}
+        for tokens, numbers in sorted(self._found.items()):
+            phrase = ("" if self.characters else " ").join(tokens)
+            for number in numbers:
+                lists[self.names[number]].append(phrase)
+        return {"lists": lists, "lower": self.lower, "characters": self.characters}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        plain = self.to_lists()
+        return _gazetteers, (plain["lists"], plain["lower"], plain["characters"])
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All values that a token may have."""
+        return tuple(f"{place}-{name}" for name in self.names for place in "BI")
+
+    def match(self, tokens: Sequence[str]) -> list[list[str]]:
+        """The values of each token: ``B-city`` where a phrase of the list `city` begins, ``I-city``
+        inside it; sorted by list.
+
+        Each list is searched on its own, from left to right, for the longest phrase that begins at
+        a token; phrases do not overlap.
+        """
+        n = len(tokens)
+        seen = [lower_case(token) for token in tokens] if self.lower else list(tokens)
+        places: list[dict[int, str]] = [{} for _ in range(n)]
+        for start, token in enumerate(seen):
+            for size in range(min(self._longest.get(token, 0), n - start), 0, -1):
+                for number in self._found.get(tuple(seen[start : start + size]), ()):
+                    # Already inside a phrase, or the first token of a longer one.
+                    if number not in places[start]:
+                        places[start][number] = "B"
+                        for inside in range(start + 1, start + size):
+                            places[inside][number] = "I"
+        return [
+            [f"{place}-{self.names[number]}" for number, place in sorted(found.items())]
+            for found in places
+        ]
+
+
+def _gazetteers(lists: dict[str, list[str]], lower: bool, characters: bool) -> Gazetteers:
+    return Gazetteers(lists, lower=lower, characters=characters)
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _tokens(phrase: str, characters: bool) -> tuple[str, ...]:
+    """The tokens of a phrase."""
+    parts = phrase.split()
+    tokens = tuple("".join(parts)) if characters else tuple(parts)
+    if not tokens:
+        raise ValueError(f"the phrase {phrase!r:.80} is empty; leave it out")
+    if len(tokens) > MAX_PHRASE:
+        raise ValueError(
+            f"the phrase {phrase[:40]!r}… has {len(tokens):,} tokens, and {MAX_PHRASE} is the "
+            "limit; write one phrase a line"
+        )
+    if not _encodable(phrase):
+        raise ValueError(f"the phrase {phrase!r:.80} has a lone surrogate; remove it")
+    return tokens

@@ -1,0 +1,133 @@
+"""What is seen of how words are written, against worked examples and Python's own case mapping."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_structreg.features.word_atoms import (
+    MAX_CHARACTERS,
+    NULLABLE,
+    WORD_ATOMS,
+    capitals,
+    classes,
+    digits,
+    kinds,
+    length,
+    letter_ngrams,
+    lower_case,
+    shape,
+)
+
+words = st.text(
+    st.one_of(st.sampled_from("aAbZéÉγ3０三年.-,。学\0𠀀|\\"), st.characters()), max_size=9
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("", ("", "", "none")),
+        ("Word", ("Xxxx", "Xx", "first")),
+        ("WORD", ("XXXX", "X", "all")),
+        ("A", ("X", "X", "first")),
+        ("McCoy", ("XxXxx", "XxXx", "mixed")),
+        ("iPod", ("xXxx", "xXx", "mixed")),
+        ("the", ("xxx", "x", "lower")),
+        ("1,024.5", ("0p000.0", "0p0.0", "none")),
+        ("B-52", ("X-00", "X-0", "first")),
+        ("三月７日", ("nd0d", "nd0d", "none")),
+        ("学\0𠀀", ("opo", "opo", "none")),
+        ("Ａｂ", ("Xx", "Xx", "first")),
+    ],
+)
+def test_kinds_shapes_and_capitals(word: str, expected: tuple[str, str, str]) -> None:
+    assert (kinds(word), shape(word), capitals(word)) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("TNF-alpha", "X-G"),
+        ("IFN-γ", "X-G"),
+        ("NF-kappaB", "X-GX"),
+        ("Γ", "G"),
+        ("IL-2", "X-0"),
+        ("Factor-VIII", "Xx-R"),
+        ("Xenopus", "Xx"),
+        ("IV", "R"),
+        ("XL", "X"),
+        ("VIIII", "X"),
+        ("((a))", "(x)"),
+        ("a,;b", "x,;x"),
+        ("p53/p73", "x0/x0"),
+        ("BETA", "G"),
+        ("", ""),
+    ],
+)
+def test_classes_of_biomedical_names(word: str, expected: str) -> None:
+    assert classes(word) == expected
+
+
+def test_digits_become_zeros() -> None:
+    assert digits("Type-2B９") == "type-0b0"
+    assert digits("三\U0001d7d7") == "三\U0001d7d7"
+
+
+@given(st.text(st.characters(max_codepoint=0x24F), max_size=9))
+def test_case_is_that_of_python_where_lengths_stay(word: str) -> None:
+    expected = "".join(c.lower() if len(c.lower()) == 1 else c for c in word)
+    assert lower_case(word) == "".join(
+        new if ord(old) not in (0xAA, 0xB5, 0xBA) else old
+        for old, new in zip(word, expected, strict=True)
+    )
+
+
+@given(words)
+def test_affixes(word: str) -> None:
+    small = lower_case(word)
+    for size in range(1, 7):
+        expected = (small[:size], small[len(small) - size :]) if size <= len(word) else (None, None)
+        found = WORD_ATOMS[f"prefix{size}"](word), WORD_ATOMS[f"suffix{size}"](word)
+        assert found == expected
+
+
+@given(words)
+def test_only_affixes_are_null(word: str) -> None:
+    for name, value in WORD_ATOMS.items():
+        assert name in NULLABLE or value(word) is not None
+
+
+def test_letter_ngrams_of_short_words() -> None:
+    assert letter_ngrams("") == []
+    assert set(letter_ngrams("a")) == {".a.", "^a.", ".a$", "^a$"}
+    assert set(letter_ngrams("ab")) == {
+        ".a.", ".b.", "^a.", ".ab.", ".b$", "^ab.", ".ab$", "^ab$",
+    }  # fmt: skip
+
+
+@given(st.text(st.sampled_from("ab^$."), max_size=12))
+def test_letter_ngrams_are_the_substrings_of_the_word_between_its_ends(word: str) -> None:
+    # Brackets stand for the ends, which no word here contains.
+    between = f"<{word}>"
+    expected = {
+        between[i : i + n] for n in range(1, 7) for i in range(len(between) - n + 1)
+    } - {"<", ">", "<>"}  # fmt: skip
+    found = letter_ngrams(word)
+    assert len(found) == len(set(found))
+    assert {
+        re.sub(r"^\.", "", re.sub(r"^\^", "<", text[0]))
+        + text[1:-1]
+        + {"$": ">", ".": ""}[text[-1]]
+        for text in found
+    } == expected
+
+
+def test_long_words_cost_no_more_than_their_beginning() -> None:
+    word = "ab" * 1_000_000
+    assert letter_ngrams(word) == letter_ngrams(word[:MAX_CHARACTERS])
+    assert kinds(word) == "x" * MAX_CHARACTERS
+    assert length(word) == "15"

@@ -1,0 +1,452 @@
+"""What a labeller sees of tokens, against an obvious twin made of strings."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from spacy_structreg.features.characters import TABLE_SIZE, type_table
+from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.features.labelling_tables import LABELLING_TABLES
+from spacy_structreg.features.templates import TAG_BIGRAM
+from spacy_structreg.features.word_atoms import MAX_CHARACTERS, classes, letter_ngrams
+from spacy_structreg.features.word_shapes import UPPER_CASE, shape_table
+from spacy_structreg.tasks import tokens as tokens_module
+from spacy_structreg.tasks.chain import ChainFeatures
+from spacy_structreg.tasks.token_keys import (
+    GAZETTEERS,
+    NGRAMS,
+    NULL_SYMBOL,
+    PADDING,
+    WORDS,
+    TokenKeys,
+    ngram_symbols,
+    symbol_of,
+)
+from spacy_structreg.tasks.tokens import FeatureList, TokenFeatures, token_atoms
+from tests.twins import murmur_64a
+
+Row = tuple[str, str]
+
+LISTS = {"city": ["a", "a b", "学 生"], "team": ["b", "b a b"]}
+GAZETTEER = Gazetteers(LISTS)
+
+words = st.one_of(
+    st.sampled_from(
+        ["a", "b", "A", "ab", "学", "生", "3", "", "\0", "𠀀", "|", "\\", "\\-", "a|b"]
+    ),
+    st.text(st.sampled_from("abAB1.-学𠀀É\\|=^$"), max_size=8),
+)
+sentences = st.lists(st.tuples(words, st.sampled_from(["N", "V", "", "|"])), max_size=6)
+
+
+# The twin ----------------------------------------------------------------------------------------
+
+
+def kinds(word: str) -> tuple[int, ...]:
+    return tuple(int(shape_table()[min(ord(c), TABLE_SIZE - 1)]) for c in word)
+
+
+def capitals(word: str) -> str:
+    letters = "".join("X" if k == UPPER_CASE else "x" for k in kinds(word) if k in (2, UPPER_CASE))
+    if "X" not in letters:
+        return "lower" if letters else "none"
+    if letters == "X" + "x" * (len(letters) - 1):
+        return "first"
+    return "mixed" if "x" in letters else "all"
+
+
+def small(word: str) -> str:
+    # No character of these tests changes its length.
+    return word.lower()
+
+
+def affix(size: int, *, at_end: bool) -> Callable[[str], object]:
+    def value(word: str) -> object:
+        part = word[len(word) - size :] if at_end else word[:size]
+        return small(part) if len(word) >= size else None
+
+    return value
+
+
+FIELDS: dict[str, Callable[[str], object]] = {
+    "w": lambda word: word,
+    "lower": small,
+    "kinds": kinds,
+    "shape": lambda word: tuple(k for k, _ in groupby(kinds(word))),
+    "caps": capitals,
+    "digits": lambda word: small(word).translate({ord(d): "0" for d in "123456789"}),
+    "classes": classes,
+    "len": lambda word: min(len(word), 15),
+    **{f"prefix{n}": affix(n, at_end=False) for n in range(1, 7)},
+    **{f"suffix{n}": affix(n, at_end=True) for n in range(1, 7)},
+}
+
+
+def values_of(atom: str, sentence: Sequence[Row], i: int) -> Iterator[object]:
+    """All values of an atom at a position."""
+    field, _, place = atom.rstrip(")").partition("(")
+    if not place:
+        field, place = "w", atom
+    if field == "words":
+        first, last = map(int, place.split(".."))
+        yield from {sentence[j][0] for j in range(max(0, i + first), i + last + 1)
+                    if j < len(sentence)}  # fmt: skip
+        return
+    j = i + (0 if place == "w0" else int(place[1:]))
+    outside = not 0 <= j < len(sentence)
+    if field == "ngrams":
+        yield from () if outside else letter_ngrams(sentence[j][0])
+    elif field == "gazetteers":
+        yield from () if outside else GAZETTEER.match([word for word, _ in sentence])[j]
+    elif outside:
+        yield ("padding",)
+    elif field == "tag":
+        yield sentence[j][1]
+    elif (value := FIELDS[field](sentence[j][0])) is not None:
+        yield value
+
+
+def fired(atoms: Sequence[str], sentence: Sequence[Row], i: int) -> list[tuple[object, ...]]:
+    """What a template sees at a position: once for each of the values of its many-valued atom."""
+    found: list[tuple[object, ...]] = [()]
+    for atom in atoms:
+        values = list(values_of(atom, sentence, i))
+        found = [(*before, value) for before in found for value in values]
+    return found
+
+
+def make(*templates: str) -> TokenFeatures:
+    return TokenFeatures(templates, ["w", "tag"], GAZETTEER)
+
+
+def keys_at(found: FeatureList, i: int) -> list[int]:
+    starts, keys, values = found
+    assert values is None
+    return [int(key) for key in keys[starts[i] : starts[i + 1]]]
+
+
+# One template against the twin -------------------------------------------------------------------
+
+SINGLE = [
+    f"{field}({at})" if field != "w" else at
+    for field in [*FIELDS, "tag"]
+    for at in ("w-4", "w-1", "w0", "w+1", "w+4")
+]
+MANY = [
+    "ngrams(w0)", "ngrams(w-1)", "ngrams(w+1)", "gazetteers(w-1)", "gazetteers(w0)",
+    "gazetteers(w+1)", *(f"words(-{n}..-1)" for n in (2, 3, 4)),
+    *(f"words(+1..+{n})" for n in (2, 3, 4)),
+]  # fmt: skip
+joined = st.tuples(
+    st.lists(st.sampled_from(SINGLE), max_size=3, unique=True),
+    st.lists(st.sampled_from(MANY), max_size=1),
+).filter(lambda both: bool(both[0] or both[1]))
+
+
+@pytest.mark.parametrize("event", ["label", "edge"])
+@given(joined, st.lists(sentences, min_size=1, max_size=3), st.booleans(), st.integers(4, 6))
+def test_keys_tell_apart_what_the_twin_tells_apart(
+    event: str,
+    both: tuple[list[str], list[str]],
+    texts: list[list[Row]],
+    many_first: bool,
+    reach: int,
+) -> None:
+    atoms = [*both[1], *both[0]] if many_first else [*both[0], *both[1]]
+    features = make(f"{event}: {' '.join(atoms)}")
+    key_of: dict[object, object] = {}
+    for text in texts:
+        symbols, lists = features.see(text, reach)
+        assert symbols.shape == (len(features.atoms), len(text) + 2 * reach)
+        assert symbols.flags.c_contiguous
+        for i in range(len(text)):
+            seen = fired(atoms, text, i)
+            if features.shapes:
+                keys: list[object] = [ngram(features, symbols, reach + i)]
+            else:
+                keys = list(keys_at(lists[0], i))
+            assert len(set(keys)) == len(keys) == len(seen)
+            # Many values come in one order or another.
+            if len(seen) == 1:
+                key_of.setdefault(seen[0], keys[0])
+            for value, key in key_of.items():
+                assert (key in keys) == (value in seen)
+    assert len(set(key_of.values())) == len(key_of)
+
+
+def ngram(features: TokenFeatures, symbols: NDArray[np.uint64], at: int) -> object:
+    (shape,) = features.shapes
+    streams = list(features.atoms)
+    return tuple(
+        int(symbols[streams.index(atom.name), at + shape.lowest + atom.offset])
+        for atom in shape.atoms
+    )
+
+
+# Whole tables against names ----------------------------------------------------------------------
+
+
+def key_by_hand(features: TokenFeatures, number: int, symbols: Sequence[int]) -> int:
+    return murmur_64a(b"".join(int(n).to_bytes(8, "little") for n in (number, *symbols)))
+
+
+def symbol_by_hand(value: str) -> int:
+    return murmur_64a(value.encode())
+
+
+def test_keys_and_symbols_by_hand() -> None:
+    features = make("label: w0 | w-1 tag(w0) | w-1 prefix2(w0) | edge: words(+1..+2) w0 | edge:")
+    symbols, lists = features.see([("ab", "N"), ("c", "V"), ("c", "V")], 1)
+    assert features.lists == ("label", "edge")
+    assert features.atoms == {"w": 64, "tag": 64}
+    ab, c = symbol_by_hand("ab"), symbol_by_hand("c")
+    n, v = symbol_by_hand("N"), symbol_by_hand("V")
+    assert symbols.tolist() == [[PADDING, ab, c, c, PADDING], [PADDING, n, v, v, PADDING]]
+    assert [keys_at(lists[0], i) for i in range(3)] == [
+        [key_by_hand(features, 2, [PADDING, ab])], [], [],
+    ]  # fmt: skip
+    assert [keys_at(lists[1], i) for i in range(3)] == [
+        [key_by_hand(features, 3, [c, ab])], [key_by_hand(features, 3, [c, c])], [],
+    ]  # fmt: skip
+    assert features.names([("ab", "N"), ("c", "V"), ("c", "V")]) == [
+        ["w0=ab", r"w-1=\-|tag(w0)=N", r"w-1=\-|prefix2(w0)=ab"],
+        ["w0=c", "w-1=ab|tag(w0)=V"],
+        ["w0=c", "w-1=c|tag(w0)=V"],
+    ]
+
+
+@pytest.mark.parametrize("table", sorted(LABELLING_TABLES))
+@given(texts=st.lists(sentences, min_size=1, max_size=3))
+def test_two_positions_share_a_name_exactly_when_they_share_a_key(
+    table: str, texts: list[list[Row]]
+) -> None:
+    features = make(table)
+    streams = list(features.atoms)
+    name_of: dict[object, str] = {}
+    for text in texts:
+        symbols, lists = features.see(text, 4)
+        names = features.names(text)
+        assert len(names) == len(text)
+        for i in range(len(text)):
+            # The templates in their order: those that go to lists keep it there.
+            rest = keys_at(lists[0], i) if features.lists[:1] == ("label",) else []
+            keys: list[object] = []
+            for number, template in enumerate(features.templates):
+                if template.event != "label":
+                    continue
+                atoms = [features._atoms[name] for name in template.atoms]
+                if features._is_single(template):
+                    ngram = [symbols[streams.index(a.field), 4 + i + a.first] for a in atoms]
+                    keys.append((number, *map(int, ngram)))
+                else:
+                    count = len(fired(template.atoms, text, i))
+                    keys += rest[:count]
+                    rest = rest[count:]
+            assert not rest
+            assert len(keys) == len(names[i])
+            for key, name in zip(keys, names[i], strict=True):
+                assert name_of.setdefault(key, name) == name
+    assert len(set(name_of.values())) == len(name_of)
+
+
+@given(words)
+def test_ngrams_are_those_of_the_slow_twin(word: str) -> None:
+    symbols = np.frombuffer(ngram_symbols(word), dtype=np.uint64)
+    assert symbols.tolist() == [symbol_by_hand(text) for text in letter_ngrams(word)]
+
+
+def test_ngrams_of_long_words_are_those_of_their_beginning() -> None:
+    word = "".join(map(chr, range(0x4E00, 0x4E00 + 100)))
+    for text in (word, word[:MAX_CHARACTERS], "𠀀" * 1000):
+        symbols = np.frombuffer(ngram_symbols(text), dtype=np.uint64)
+        assert symbols.tolist() == [symbol_by_hand(value) for value in letter_ngrams(text)]
+
+
+def test_no_text_has_the_symbol_of_something_else() -> None:
+    assert {NULL_SYMBOL, PADDING} == {0, 1}
+    assert symbol_of("") == symbol_by_hand("") > PADDING
+
+
+# What the chain is given -------------------------------------------------------------------------
+
+
+def test_shapes_fit_a_chain() -> None:
+    features = make("chunking+edges")
+    chain = ChainFeatures(features.shapes, features.atoms, 3)
+    assert (chain.reach, features.lists) == (2, ("edge",))
+    assert chain.tag_bigram >= 0
+    assert [str(shape) for shape in features.shapes] == [
+        "t-1t0", "tag0[-2..+2]", "w0[-2..+2]", "tag0tag+1[-2..+1]", "w0w+1[-1..+0]",
+        "tag0tag+1tag+2[-2..+0]",
+    ]  # fmt: skip
+    plain = make("label: w0")
+    assert all(shape.atoms for shape in plain.shapes)
+    assert TAG_BIGRAM.atoms == make("edge:").shapes[0].atoms
+
+
+@pytest.mark.parametrize("table", sorted(LABELLING_TABLES))
+def test_empty_sentences_and_single_tokens(table: str) -> None:
+    features = make(table)
+    symbols, lists = features.see([], 2)
+    assert symbols.tolist() == [[PADDING] * 4] * len(features.atoms)
+    assert [[part.tolist() for part in found[:2]] for found in lists] == [[[0], []]] * len(lists)
+    assert features.names([]) == []
+    symbols, lists = features.see([("", "")], 0)
+    assert symbols.shape == (len(features.atoms), 1)
+    for starts, keys, _ in lists:
+        assert starts.tolist() == [0, len(keys)]
+
+
+def test_lists_are_only_those_in_use() -> None:
+    assert make("label: w0 | edge:").lists == ()
+    assert make("label: prefix1(w0)").lists == ("label",)
+    assert make("edge: w0").lists == ("edge",)
+    assert make("edge: w0").atoms == {}
+    assert make("edge: w0 | label: suffix1(w0)").lists == ("label", "edge")
+
+
+def test_the_same_atoms_in_another_order_are_one_template() -> None:
+    features = make("label: w0 w-1 | w-1 w0 | edge: w-1 w0")
+    assert [str(template) for template in features.templates] == [
+        "label: w0 w-1", "edge: w-1 w0",
+    ]  # fmt: skip
+    assert features.names([("a", "N")]) == [[r"w0=a|w-1=\-"]]
+
+
+def test_gazetteers_are_not_asked_for_where_there_are_none() -> None:
+    without = TokenFeatures("ner")
+    assert not any("gazetteers" in str(template) for template in without.templates)
+    assert len(make("ner").templates) == len(without.templates) + 3
+    with pytest.raises(ValueError, match="there are none"):
+        TokenFeatures(["label: gazetteers(w0)"])
+
+
+def test_what_is_remembered_is_bounded_and_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = [(f"word{i % 7}", "N") for i in range(30)]
+    features = make("ner+edges")
+    symbols, lists = features.see(text, 2)
+    monkeypatch.setattr(tokens_module, "_MOST_REMEMBERED", 1000)
+    for _ in range(3):
+        again, lists_again = features.see(text, 2)
+        assert (symbols == again).all()
+        for found, other in zip(lists, lists_again, strict=True):
+            assert (found[0] == other[0]).all()
+            assert (found[1] == other[1]).all()
+    for i in range(100):
+        features.see([(f"other{i}", "N")], 2)
+    assert len(features._words) < 20
+
+
+def test_features_survive_pickling() -> None:
+    features = make("bio+edges")
+    again = pickle.loads(pickle.dumps(features))
+    assert (again.templates, again.columns, again.shapes, again.atoms, again.lists) == (
+        features.templates, features.columns, features.shapes, features.atoms, features.lists,
+    )  # fmt: skip
+    text = [("a", "N"), ("b", "V")]
+    assert again.names(text) == features.names(text)
+    for found, other in zip(features.see(text, 4)[1], again.see(text, 4)[1], strict=True):
+        assert found[1].tolist() == other[1].tolist()
+
+
+# Refusals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("token", "fault"),
+    [
+        (("a",), "is not a row of 2 strings"),
+        (("a", "N", "x"), "is not a row of 2 strings"),
+        ("ab", "is not a row of 2 strings"),
+        ((3, "N"), "is not a row of"),
+        ((None, "N"), "is not a row of"),
+        (("a", None), "is not a row of 2 strings"),
+        (("\ud800", "N"), "surrogates"),
+        (("a", "\udfff"), "surrogates"),
+    ],
+)
+def test_other_tokens_are_refused(token: Any, fault: str) -> None:
+    features = make("label: w0 | tag(w0) | ngrams(w0)")
+    with pytest.raises(ValueError, match=fault):
+        features.see([("a", "N"), token], 1)
+    with pytest.raises(ValueError, match=fault):
+        features.names([token])
+
+
+@pytest.mark.parametrize(
+    ("templates", "fault"),
+    [
+        (["label: w0 | w+9"], "'w\\+9', which this model does not have"),
+        (["label: pos(w0)"], "'pos\\(w0\\)'"),
+        (["label:"], "has no atoms"),
+        (["word: w0"], "event 'word'"),
+        (["w0"], "names no event"),
+        (["label: ngrams(w0) words(-4..-1)"], "joins ngrams\\(w0\\) and words"),
+        ([], "is empty"),
+    ],
+)
+def test_unusable_templates_are_refused(templates: list[str], fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        make(*templates)
+
+
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ([], "have no columns"),
+        ("w", "have no columns"),
+        (["w", "shape"], "'shape' of a column is taken"),
+        (["w", "ngrams"], "is taken"),
+        (["w", "w"], "is taken"),
+        (["w", "tag", "tag"], "is taken"),
+        (["w", "my tag"], "cannot be the name"),
+        (["w", "a(b)"], "cannot be the name"),
+        (["w", 3], "cannot be the name"),
+    ],
+)
+def test_unusable_columns_are_refused(columns: Any, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        token_atoms(columns)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ((1, [], [1], 0, []), "a stream is no field"),
+        ((1, [], [0], 0, [[(0, [(1, 0, 0)])]]), "no field 1"),
+        ((1, [], [0], 0, [[(0, [(0, 1, 0)])]]), "no field 0 from 1 to 0"),
+        ((1, [], [0], 0, [[(0, [(0, 0, 1)])]]), "one position"),
+        ((1, [], [0], -1, [[(0, [(WORDS, -2, -1)])]]), "no field"),
+        ((1, [], [0], 0, [[(0, [(NGRAMS, 0, 0), (GAZETTEERS, 0, 0)])]]), "two atoms"),
+        ((1, [], [0], 0, [[(0, [(0, 0, 0)] * 9)]]), "more than 8"),
+    ],
+)
+def test_keys_that_do_not_fit_are_refused(arguments: Any, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        TokenKeys(*arguments)
+
+
+def test_entries_that_do_not_fit_are_refused() -> None:
+    keys = pickle.loads(pickle.dumps(TokenKeys(2, [], [0], 0, [[(0, [(GAZETTEERS, 0, 0)])]])))
+    with pytest.raises(ValueError, match="fields of a word are missing"):
+        keys.see([b"12345678"], [("a",)], None, 0)
+    with pytest.raises(ValueError, match="as many values"):
+        keys.see([b"1234567812345678"], [("a",)], [], 0)
+    with pytest.raises(TypeError, match="anew"):
+        keys.__init__(1, [], [0], 0, [])
+
+
+def test_kinds_of_the_twin_are_those_of_the_table() -> None:
+    assert kinds("aA1") == (2, UPPER_CASE, 1)
+    assert type_table("extended")[ord("a")] == 2
