@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t
 
 from spacy_structreg.learn.changes cimport Changes
+from spacy_structreg.learn.learner cimport Learner
 
 cdef enum UpdateRule:
     PERCEPTRON
@@ -14,18 +15,12 @@ cdef enum Clock:
     EPOCHS
 
 
-cdef class Perceptron:
-    cdef readonly tuple tables
-    cdef readonly object settings
-    cdef readonly object lineage
-    cdef readonly bint is_copy
-    cdef int64_t _clock
+cdef class Perceptron(Learner):
     cdef readonly UpdateRule rule
     cdef readonly Clock ticks
     cdef readonly Changes changes
     cdef double _aggressiveness
     cdef bint _penalised
-    cdef void** _tables
 
     cdef void begin_epoch(self) noexcept nogil
     cdef int64_t read_time(self) noexcept nogil

@@ -1,21 +1,18 @@
 """The structured perceptron and its passive-aggressive relatives, as weights and a clock."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 
 from spacy_structreg.learn.changes cimport Changes
+from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.rows cimport TrainingRows
 
 from spacy_structreg.learn.settings import Learning
-
-# Times are exact as doubles, and a training may go on from here.
-MAX_CLOCK = 1 << 52
 
 RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa_i": PA_I, "pa_ii": PA_II}
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
 
 
-cdef class Perceptron:
+cdef class Perceptron(Learner):
     """The weights of one training, how they are updated, and when.
 
     tables: `TrainingRows`, one for each shape of features, with the penalties of `settings`.
@@ -23,50 +20,19 @@ cdef class Perceptron:
     clock: the number of updates so far, which averaging and penalties count (method.md, section
         2). A row read for update number t must be at t - 1.
     A kernel fills `changes` with ΔΦ = Φ(gold) - Φ(predicted) and calls `apply`.
-    Raises ValueError if the clock is out of range, a row was visited later than it says, or a table
-    has other penalties.
+    Raises ValueError as `Learner`.
     """
 
     def __init__(self, tables, settings=None, clock=0):
-        cdef Py_ssize_t i
-        self.tables = tuple(tables)
-        self.settings = Learning() if settings is None else settings
-        self._clock = clock
-        self.lineage = object()
+        super().__init__(tables, Learning() if settings is None else settings, clock)
         self.rule = RULES[self.settings.update]
         self.ticks = CLOCKS[self.settings.clock]
         self.changes = Changes()
         self._aggressiveness = self.settings.aggressiveness
         self._penalised = any(self.settings.penalties.values())
-        if not 0 <= self._clock <= MAX_CLOCK:
-            raise ValueError(f"the clock stands at {self._clock}")
-        free(self._tables)
-        self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))
-        if self._tables == NULL:
-            raise MemoryError("no memory for a learner")
-        for i, table in enumerate(self.tables):
-            if (<TrainingRows?> table).last_visit() > self._clock:
-                raise ValueError("a weight row was visited later than the clock says")
-            if table.penalties != self.settings.penalties:
-                raise ValueError("a table of weight rows has other penalties than the learner")
-            self._tables[i] = <void*> table
-
-    def __dealloc__(self):
-        free(self._tables)
 
     def __reduce__(self):
         return Perceptron, (self.tables, self.settings, self._clock)
-
-    @property
-    def clock(self):
-        """The number of updates so far. It may be put forward, as if updates had added nothing."""
-        return self._clock
-
-    @clock.setter
-    def clock(self, int64_t time):
-        if not self._clock <= time <= MAX_CLOCK:
-            raise ValueError(f"the clock stands at {self._clock} and cannot be put to {time}")
-        self._clock = time
 
     cdef void begin_epoch(self) noexcept nogil:
         """Note that a pass over the corpus begins."""
@@ -119,33 +85,7 @@ cdef class Perceptron:
         """The averaged weights: one `TrainedRows` for each table. The training is not touched."""
         return [table.average(self._clock) for table in self.tables]
 
-    def n_rows(self):
-        """How many weight rows there are, over all tables."""
-        return sum([table.n_rows for table in self.tables])
-
-    def owns(self, lineage, Py_ssize_t n_rows_known):
-        """Whether row numbers mean the same here as in a learner of `lineage`.
-
-        n_rows_known: how many rows that learner had when the numbers were given out.
-        """
-        return lineage is self.lineage and n_rows_known <= self.n_rows()
-
-    def copy(self):
-        """A learner of the same weights and rows, which gets no new rows.
-
-        What was compiled for the original before it was copied fits the copy too.
-        """
-        cdef Perceptron twin = Perceptron(
-            [table.copy() for table in self.tables], self.settings, self._clock
-        )
-        twin.lineage = self.lineage
-        twin.is_copy = True
-        return twin
-
     @classmethod
     def from_trained(cls, tables, settings=None):
         """A training that goes on from averaged weights, its clock at 0."""
-        settings = Learning() if settings is None else settings
-        return cls(
-            [TrainingRows.from_trained(table, settings.penalties) for table in tables], settings
-        )
+        return super().from_trained(tables, Learning() if settings is None else settings)

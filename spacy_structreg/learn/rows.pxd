@@ -66,6 +66,9 @@ cdef class Rows:
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil
 
 
 cdef class TrainingRows(Rows):
@@ -88,6 +91,10 @@ cdef class TrainingRows(Rows):
     cdef void settle(self, int32_t row, int64_t time) noexcept nogil
     cdef void add_run_thinned(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
+        uint64_t draw, uint64_t threshold,
+    ) noexcept nogil
+    cdef void add_weighted_thinned(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil
     cdef bint _is_full(self, int32_t row) noexcept nogil

@@ -155,6 +155,14 @@ cdef class Rows:
         are added to a whole sequence; with a step of 0, all rows are added up.
         """
 
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil:
+        """Add values[i] times rows[i] to `n_columns` scores, for every i below `n`.
+
+        values: NULL if all are 1. Rows that are -1 are passed over.
+        """
+
 
 cdef class TrainingRows(Rows):
     """Rows under training: values, their sums over time, and the time of the last visit.
@@ -436,6 +444,31 @@ cdef class TrainingRows(Rows):
                 for k in range(entries.count):
                     target[self._columns[entries.offset + k]] += values[k]
 
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef const double* weights
+        cdef double value
+        if values == NULL:
+            self.add_run(rows, n, 0, scores)
+            return
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            value = values[i]
+            self._cells(rows[i], &first, &count)
+            weights = self._values + first
+            if self.adaptive and not self._is_full(rows[i]):
+                for k in range(count):
+                    scores[self._columns[first + k]] += value * weights[k]
+            else:
+                for k in range(count):
+                    scores[k] += value * weights[k]
+
     cdef void add_run_thinned(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
         uint64_t draw, uint64_t threshold,
@@ -456,6 +489,28 @@ cdef class TrainingRows(Rows):
                 column = self._columns[first + k] if listed else <int> k
                 if not is_dropped(draw, rows[i], column, threshold):
                     scores[i * step + column] += self._values[first + k]
+
+    cdef void add_weighted_thinned(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores,
+        uint64_t draw, uint64_t threshold,
+    ) noexcept nogil:
+        """As `add_weighted`, without the weights that are dropped (see `is_dropped`)."""
+        cdef Py_ssize_t i
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef int column
+        cdef bint listed
+        cdef double value = 1.0
+        for i in range(n):
+            if values != NULL:
+                value = values[i]
+            self._cells(rows[i], &first, &count)
+            listed = self.adaptive and not self._is_full(rows[i])
+            for k in range(count):
+                column = self._columns[first + k] if listed else <int> k
+                if not is_dropped(draw, rows[i], column, threshold):
+                    scores[column] += value * self._values[first + k]
 
     def row(self, uint64_t key):
         """The number of the row of `key`, which is made if need be."""
@@ -801,6 +856,28 @@ cdef class TrainedRows(Rows):
                 values = &self._values[<int64_t> rows[i] * self.n_columns]
                 for k in range(self.n_columns):
                     target[k] += values[k]
+
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil:
+        cdef const float* weights = self._values
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef double value
+        if values == NULL:
+            self.add_run(rows, n, 0, scores)
+            return
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            value = values[i]
+            if self.adaptive:
+                for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
+                    scores[self._columns[k]] += value * weights[k]
+            else:
+                weights = &self._values[<int64_t> rows[i] * self.n_columns]
+                for k in range(self.n_columns):
+                    scores[k] += value * weights[k]
 
     @property
     def arrays(self):

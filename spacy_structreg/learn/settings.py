@@ -9,9 +9,13 @@ from typing import Any, Final, Literal, TypeAlias
 
 UpdateRule: TypeAlias = Literal["perceptron", "pa", "pa_i", "pa_ii"]
 Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
+Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
+Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
+_OPTIMIZERS: Final = ("sgd", "lbfgs")
+_NOISES: Final = ("none", "dropout", "multiplicative", "additive")
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,14 @@ class Learning:
             raise ValueError(f"update is {self.update!r}; choose from {', '.join(_RULES)}")
         if self.clock not in _CLOCKS:
             raise ValueError(f"clock is {self.clock!r}; choose from {', '.join(_CLOCKS)}")
-        self._hold("aggressiveness", 0.0, math.inf, open_below=True)
-        self._hold("l2", 0.0, 1.0)
-        self._hold("l1", 0.0, math.inf)
-        self._hold("cumulative_l1", 0.0, math.inf)
-        self._hold("dropout", 0.0, 1.0)
-        self._hold("hidden_dropout", 0.0, 1.0)
+        _hold(self, "aggressiveness", 0.0, math.inf, open_below=True)
+        _hold(self, "l2", 0.0, 1.0)
+        _hold(self, "l1", 0.0, math.inf)
+        _hold(self, "cumulative_l1", 0.0, math.inf)
+        _hold(self, "dropout", 0.0, 1.0)
+        _hold(self, "hidden_dropout", 0.0, 1.0)
         if self.mini_sample is not None:
-            self._hold("mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, math.inf)
         if self.aggressiveness != 1.0 and self.update == "perceptron":
             raise ValueError(
                 f"aggressiveness is {self.aggressiveness}, but update = 'perceptron' has no such "
@@ -88,26 +92,134 @@ class Learning:
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Learning:
         """The settings that `as_dict` gave. Raises ValueError for unknown or missing names."""
-        names = {field.name for field in fields(cls)}
-        if set(settings) != names:
-            raise ValueError(
-                f"settings of learning are {', '.join(sorted(names))}, "
-                f"not {', '.join(sorted(map(str, settings)))}"
-            )
-        return cls(**settings)
+        return cls(**_complete(cls, settings))
 
-    def _hold(self, name: str, least: float, most: float, *, open_below: bool = False) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"{name} is {value!r}; it must be a number")
-        if value in (math.inf, -math.inf):
-            raise ValueError(f"{name} is {value}; it must be a finite number")
-        if not (least < value if open_below else least <= value) or not value < most:
-            bound = "above" if open_below else "at least"
-            limit = "" if most == math.inf else f" and below {most:g}"
-            raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
-        try:
-            number = float(value)
-        except OverflowError as error:
-            raise ValueError(f"{name} is a number beyond all floats") from error
-        object.__setattr__(self, name, number)
+
+@dataclass(frozen=True)
+class LogLinear:
+    """Settings of a log-linear model: of a conditional random field, or of logistic regression.
+
+    What is minimised is the sum over all examples of -log p(y | x) and of the noising regulariser,
+    plus ``l2`` ‖w‖² + ``l1`` ‖w‖₁: strengths are as c2 and c1 of CRFsuite, and do not depend on how
+    sequences are cut.
+
+    optimizer: ``"sgd"``, stochastic gradient descent, an example or mini-sample at a time (Sun
+        2014); ``"lbfgs"``, L-BFGS over the whole corpus, one epoch an iteration.
+    rate: the step of gradient descent at its beginning, > 0. decay: after e passes over the corpus
+        it is rate / (1 + decay e); ≥ 0.
+    l2, l1: strengths of the penalties, ≥ 0.
+    noise: quadratic feature noising (Wang et al. 2013): ``"dropout"``, of rate `noise_level` below
+        1; ``"multiplicative"`` or ``"additive"`` Gaussian noise, whose deviation it is; or
+        ``"none"``.
+    noise_window: how far from a feature the uncertainty of labels counts in the gradient, in
+        positions (section 4.2); None for the exact gradient.
+    unlabelled_weight: α, how much an unlabelled example counts in the regulariser (equation 11).
+    mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
+        training sequences are cut, a real number ≥ 1; None for whole sequences.
+    tolerance: training ends when an epoch changes what is minimised by less than this share;
+        0 for never.
+
+    Raises ValueError for values out of range and for combinations without a meaning.
+    """
+
+    optimizer: Optimizer = "sgd"
+    rate: float = 0.1
+    decay: float = 0.3
+    l2: float = 0.1
+    l1: float = 0.0
+    noise: Noise = "none"
+    noise_level: float = 0.0
+    noise_window: int | None = None
+    unlabelled_weight: float = 1.0
+    mini_sample: float | None = None
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        if self.optimizer not in _OPTIMIZERS:
+            raise ValueError(
+                f"optimizer is {self.optimizer!r}; choose from {', '.join(_OPTIMIZERS)}"
+            )
+        if self.noise not in _NOISES:
+            raise ValueError(f"noise is {self.noise!r}; choose from {', '.join(_NOISES)}")
+        _hold(self, "rate", 0.0, math.inf, open_below=True)
+        _hold(self, "decay", 0.0, math.inf)
+        _hold(self, "l2", 0.0, math.inf)
+        _hold(self, "l1", 0.0, math.inf)
+        _hold(self, "noise_level", 0.0, 1.0 if self.noise == "dropout" else math.inf)
+        _hold(self, "unlabelled_weight", 0.0, math.inf)
+        _hold(self, "tolerance", 0.0, math.inf)
+        window = self.noise_window
+        if window is not None and (isinstance(window, bool) or not isinstance(window, int)):
+            raise ValueError(f"noise_window is {window!r}; it must be a whole number or None")
+        if window is not None and window < 0:
+            raise ValueError(f"noise_window is {window}; it must be at least 0")
+        if self.mini_sample is not None:
+            _hold(self, "mini_sample", 1.0, math.inf)
+            if self.optimizer == "lbfgs":
+                raise ValueError(
+                    "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
+                    "choose optimizer = 'sgd', or leave it at None"
+                )
+        if self.noise_level > 0 and self.noise == "none":
+            raise ValueError(
+                f"noise_level is {self.noise_level}, but there is no noise; choose one of "
+                f"{', '.join(_NOISES[1:])}, or leave it at 0"
+            )
+
+    @property
+    def penalties(self) -> dict[str, float]:
+        """The penalties that weight rows apply by themselves: none."""
+        return {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
+
+    @property
+    def variance(self) -> float:
+        """The variance of a feature of value 1 under the noise; 0 without noise."""
+        if self.noise == "dropout":
+            return self.noise_level / (1.0 - self.noise_level)
+        return self.noise_level**2
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name; `from_dict` takes them back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> LogLinear:
+        """The settings that `as_dict` gave. Raises ValueError for unknown or missing names."""
+        return cls(**_complete(cls, settings))
+
+
+AnyLearning: TypeAlias = Learning | LogLinear
+
+
+def learning_from_dict(settings: Mapping[str, Any]) -> AnyLearning:
+    """The settings that `as_dict` of either kind gave. Raises ValueError for any others."""
+    return LogLinear.from_dict(settings) if "optimizer" in settings else Learning.from_dict(settings)
+
+
+def _complete(cls: type[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = {field.name for field in fields(cls)}
+    if set(settings) != names:
+        raise ValueError(
+            f"settings of learning are {', '.join(sorted(names))}, "
+            f"not {', '.join(sorted(map(str, settings)))}"
+        )
+    return settings
+
+
+def _hold(
+    settings: AnyLearning, name: str, least: float, most: float, *, open_below: bool = False
+) -> None:
+    value = getattr(settings, name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{name} is {value!r}; it must be a number")
+    if value in (math.inf, -math.inf):
+        raise ValueError(f"{name} is {value}; it must be a finite number")
+    if not (least < value if open_below else least <= value) or not value < most:
+        bound = "above" if open_below else "at least"
+        limit = "" if most == math.inf else f" and below {most:g}"
+        raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} is a number beyond all floats") from error
+    object.__setattr__(settings, name, number)

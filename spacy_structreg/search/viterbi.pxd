@@ -57,12 +57,14 @@ cdef class Transitions:
     cdef void refresh(self, Py_ssize_t label) noexcept nogil
     cdef void _bound(self, const Hub* hub, Py_ssize_t place) noexcept nogil
     cdef void step(
-        self, const double* prefix, const double* emissions, const uint8_t* mask,
-        double* extended,
+        self, const double* prefix, const double* emissions, const double* edges,
+        const uint8_t* mask, double* extended,
     ) noexcept nogil
     cdef void _step_run(self, const Run* run, const double* prefix, double* extended) noexcept nogil
     cdef void _step_hub(self, const Hub* hub, const double* prefix, double* extended) noexcept nogil
-    cdef uint16_t best_predecessor(self, const double* prefix, Py_ssize_t label) noexcept nogil
+    cdef uint16_t best_predecessor(
+        self, const double* prefix, const double* edges, Py_ssize_t label
+    ) noexcept nogil
 
 
 cdef class Viterbi:
@@ -75,8 +77,10 @@ cdef class Viterbi:
     cdef Py_ssize_t _due
     cdef bint open_start
     cdef bint open_end
+    cdef const double* edges
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil
+    cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
     ) except -1 nogil
@@ -121,6 +125,7 @@ cdef class NBestViterbi:
     ) except -1 nogil
     cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil
     cdef Py_ssize_t _node(self, Py_ssize_t position, Py_ssize_t label) except -1 nogil
+    cdef double _pair(self, Py_ssize_t position, Py_ssize_t x, Py_ssize_t y) noexcept nogil
     cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil
     cdef bint _take_best(self, Node* node) noexcept nogil
     cdef bint _find_next(self) except -1 nogil

@@ -39,6 +39,15 @@ class NBestViterbi:
     @property
     def best(self) -> Viterbi: ...
 
+def check_scores(
+    graph: LabelGraph,
+    emissions: ArrayLike,
+    transitions: ArrayLike,
+    mask: ArrayLike | None = None,
+    edges: ArrayLike | None = None,
+) -> tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8] | None, NDArray[np.float64]
+]: ...
 def viterbi(
     graph: LabelGraph,
     emissions: ArrayLike,
@@ -46,6 +55,7 @@ def viterbi(
     mask: ArrayLike | None = None,
     block: int = 0,
     *,
+    edges: ArrayLike | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> tuple[float, NDArray[np.uint16]]: ...
@@ -56,6 +66,7 @@ def viterbi_nbest(
     k: int,
     mask: ArrayLike | None = None,
     *,
+    edges: ArrayLike | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> list[tuple[float, NDArray[np.uint16]]]: ...

@@ -1,9 +1,11 @@
 """Exact first-order decoding of label sequences: the best path, and the n best.
 
 The decoders see scores only: `emissions`, float64 of shape (n, n_labels), and `transitions`,
-float64 of shape (n_labels, n_labels), from the row's label to the column's. What may follow what
-is a `LabelGraph`; a mask of shape (n, n_labels) forbids labels at single positions. Ties go to
-the lowest label, then to the lowest predecessor, so that results can be repeated.
+float64 of shape (n_labels, n_labels), from the row's label to the column's. Where the scores of
+pairs differ from place to place, `edges`, float64 of shape (n - 1, n_labels, n_labels), are added
+to the transitions to positions 1, 2, …. What may follow what is a `LabelGraph`; a mask of shape (n,
+n_labels) forbids labels at single positions. Ties go to the lowest label, then to the lowest
+predecessor, so that results can be repeated.
 
 Decoders keep the scores of all prefixes instead of back pointers, and look for the best
 predecessor again where a path goes: a step to the next position then is additions and maxima of
@@ -253,13 +255,14 @@ cdef class Transitions:
         self.least[hub.bounds + place] = least
 
     cdef void step(
-        self, const double* prefix, const double* emissions, const uint8_t* mask,
-        double* extended,
+        self, const double* prefix, const double* emissions, const double* edges,
+        const uint8_t* mask, double* extended,
     ) noexcept nogil:
         """Extend the best paths to every label by one position.
 
-        prefix: their scores. extended: gets the scores of the longer paths. mask: NULL, or which
-        labels are allowed at the new position.
+        prefix: their scores. extended: gets the scores of the longer paths. edges: NULL, or the
+        further scores of all pairs here. mask: NULL, or which labels are allowed at the new
+        position.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* predecessors = self.graph.predecessors
@@ -270,7 +273,16 @@ cdef class Transitions:
         cdef int32_t x
         cdef double score
         cdef double best
-        if not self.graph.by_blocks:
+        if edges != NULL:
+            for y in range(n_labels):
+                best = -INFINITY
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    score = prefix[x] + (self.scores[x * n_labels + y] + edges[x * n_labels + y])
+                    if score > best:
+                        best = score
+                extended[y] = best + emissions[y]
+        elif not self.graph.by_blocks:
             for y in range(n_labels):
                 best = -INFINITY
                 for p in range(bounds[y], bounds[y + 1]):
@@ -345,10 +357,12 @@ cdef class Transitions:
                     score = start + row[y]
                     extended[y] = score if score > extended[y] else extended[y]
 
-    cdef uint16_t best_predecessor(self, const double* prefix, Py_ssize_t label) noexcept nogil:
-        """The label before `label` on the best path to it; 0 if there is no path."""
+    cdef uint16_t best_predecessor(
+        self, const double* prefix, const double* edges, Py_ssize_t label
+    ) noexcept nogil:
+        """The label before `label` on the best path to it; 0 if there is no path. As `step`."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef int32_t hub = self.graph.hub_of[label]
+        cdef int32_t hub = -1 if edges != NULL else self.graph.hub_of[label]
         cdef const double* most = NULL if hub < 0 else self.most + self.graph.hubs[hub].bounds
         cdef Py_ssize_t first = self.graph.first_predecessor[label]
         cdef Py_ssize_t p
@@ -361,7 +375,10 @@ cdef class Transitions:
             # Transitions to one label lie far apart: read only those that may matter.
             if most != NULL and not prefix[x] + most[p - first] > best:
                 continue
-            score = prefix[x] + self.scores[x * n_labels + label]
+            score = self.scores[x * n_labels + label]
+            if edges != NULL:
+                score += edges[x * n_labels + label]
+            score += prefix[x]
             if score > best:
                 best = score
                 best_x = x
@@ -373,7 +390,8 @@ cdef class Viterbi:
 
     The emissions may come in blocks, so that long sequences need memory for the scores of their
     prefixes only, and with `settle` not even for those. With `open_start` or `open_end` a sequence
-    is a part of a longer one, which may begin or end with any label there.
+    is a part of a longer one, which may begin or end with any label there. `edges` are those of the
+    whole sequence, or NULL.
     """
 
     def __init__(self, LabelGraph graph not None):
@@ -396,6 +414,12 @@ cdef class Viterbi:
         reserve(<void**> &self.table, &self._capacity, n * self.graph.n_labels, sizeof(double))
         return 0
 
+    cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil:
+        """The further scores of the pairs whose second label stands at a position; or NULL."""
+        if self.edges == NULL:
+            return NULL
+        return self.edges + (position - 1) * self.graph.n_labels * self.graph.n_labels
+
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
     ) except -1 nogil:
@@ -416,7 +440,7 @@ cdef class Viterbi:
         for i in range(count):
             if first + i > 0:
                 self.transitions.step(
-                    prefix - n_labels, emissions + i * n_labels,
+                    prefix - n_labels, emissions + i * n_labels, self.edges_to(first + i),
                     NULL if mask == NULL else mask + i * n_labels, prefix,
                 )
             else:
@@ -457,7 +481,7 @@ cdef class Viterbi:
             x = 0
             for y in range(n_labels):
                 if alive[y]:
-                    x = self.transitions.best_predecessor(prefix, y)
+                    x = self.transitions.best_predecessor(prefix, self.edges_to(i + 1), y)
                     n_alive += not before[x]
                     before[x] = 1
             alive, before = before, alive
@@ -495,7 +519,7 @@ cdef class Viterbi:
         path[position] = label
         for i in range(position - 1, self._base - 1, -1):
             label = self.transitions.best_predecessor(
-                self.table + (i - self._base) * n_labels, label
+                self.table + (i - self._base) * n_labels, self.edges_to(i + 1), label
             )
             path[i] = label
 
@@ -505,8 +529,8 @@ cdef class NBestViterbi:
 
     The best path is found as by `best`, and further ones one after the other, from what differs:
     the next best path to a label is the next best to one of its predecessors (the recursive
-    enumeration algorithm of Jiménez & Marzal 1999). `open_start`, `open_end` and `transitions` are
-    those of `best`.
+    enumeration algorithm of Jiménez & Marzal 1999). `open_start`, `open_end`, `edges` and
+    `transitions` are those of `best`.
     """
 
     def __init__(self, LabelGraph graph not None):
@@ -561,7 +585,7 @@ cdef class NBestViterbi:
             else:
                 # Nobody has asked for more than the best path to this label.
                 found.label = self.best.transitions.best_predecessor(
-                    self.best.table + (i - 1) * n_labels, found.label
+                    self.best.table + (i - 1) * n_labels, self.best.edges_to(i), found.label
                 )
         return score
 
@@ -608,12 +632,18 @@ cdef class NBestViterbi:
                     x = predecessors[p]
                     if prefix[x] > -INFINITY:
                         self._candidates[node.first + node.n] = Candidate(
-                            prefix[x] + self.best.transitions.scores[x * n_labels + label],
-                            0, <uint16_t> x,
+                            prefix[x] + self._pair(position, x, label), 0, <uint16_t> x
                         )
                         node.n += 1
         self._take_best(node)
         return self._n_nodes - 1
+
+    cdef double _pair(self, Py_ssize_t position, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
+        """The score of label `y` at a position after label `x`, without its emission."""
+        cdef Py_ssize_t place = x * self.graph.n_labels + y
+        cdef const double* edges = self.best.edges_to(position)
+        cdef double score = self.best.transitions.scores[place]
+        return score if edges == NULL else score + edges[place]
 
     cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil:
         """Make room for `n` candidates in all."""
@@ -657,7 +687,6 @@ cdef class NBestViterbi:
         """Find one more path over the whole sequence; false if there is none."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef uint16_t* chain = self._chain
-        cdef const double* transitions = self.best.transitions.scores
         cdef Py_ssize_t position = self._n
         cdef Py_ssize_t number
         cdef Node* node
@@ -696,7 +725,7 @@ cdef class NBestViterbi:
                     found = &self._candidates[lower.first + rank]
                     score = found.score + self._emissions[(position - 1) * n_labels + label]
                     if position < self._n:
-                        score += transitions[label * n_labels + chain[position]]
+                        score += self._pair(position, label, chain[position])
                     self._room_for(node, node.n + 1)
                     self._candidates[node.first + node.n] = Candidate(score, rank, label)
                     node.n += 1
@@ -705,9 +734,11 @@ cdef class NBestViterbi:
         return more
 
 
-def _check_scores(LabelGraph graph, emissions, transitions, mask):
+def check_scores(LabelGraph graph, emissions, transitions, mask=None, edges=None):
+    """Scores and a mask as arrays of the types that kernels read. Raises ValueError as `viterbi`."""
     emissions = np.ascontiguousarray(emissions, dtype=np.float64)
     transitions = np.ascontiguousarray(transitions, dtype=np.float64)
+    edges = np.zeros((0, 1, 1)) if edges is None else np.ascontiguousarray(edges, dtype=np.float64)
     if emissions.ndim != 2 or emissions.shape[1] != graph.n_labels:
         raise ValueError(
             f"emissions need the shape (n, {graph.n_labels}), not {emissions.shape}"
@@ -717,7 +748,12 @@ def _check_scores(LabelGraph graph, emissions, transitions, mask):
             f"transitions need the shape {(graph.n_labels, graph.n_labels)}, "
             f"not {transitions.shape}"
         )
-    for scores in (emissions, transitions):
+    if edges.size and edges.shape != (len(emissions) - 1, graph.n_labels, graph.n_labels):
+        raise ValueError(
+            f"edges need the shape {(len(emissions) - 1, graph.n_labels, graph.n_labels)}, "
+            f"not {edges.shape}"
+        )
+    for scores in (emissions, transitions, edges):
         # Not a number fails the comparison too; larger ones might overflow when added up.
         if not (np.abs(scores) <= 1e100).all():
             raise ValueError("a score is not a finite number between -1e100 and 1e100")
@@ -725,23 +761,26 @@ def _check_scores(LabelGraph graph, emissions, transitions, mask):
         mask = np.ascontiguousarray(mask, dtype=bool).view(np.uint8)
         if mask.shape != emissions.shape:
             raise ValueError(f"a mask needs the shape {emissions.shape}, not {mask.shape}")
-    return emissions, transitions, mask
+    return emissions, transitions, mask, edges
 
 
 def viterbi(
     LabelGraph graph not None, emissions, transitions, mask=None, Py_ssize_t block=0, *,
-    bint open_start=False, bint open_end=False,
+    edges=None, bint open_start=False, bint open_end=False,
 ):
     """The best path and its score: (score, uint16 array of shape (n,)).
 
-    graph: what is legal. emissions, transitions, mask: see the module; true marks the labels that
+    graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels that
     a mask allows. block: how many positions to take in at a time, settling the path in between; by
     default all. open_start, open_end: whether any label may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
-    emissions, transitions, mask = _check_scores(graph, emissions, transitions, mask)
+    emissions, transitions, mask, edges = check_scores(
+        graph, emissions, transitions, mask, edges
+    )
     cdef const double[:, ::1] scores = emissions
     cdef const double[:, ::1] bigrams = transitions
+    cdef const double[:, :, ::1] pairs = edges
     cdef const uint8_t[:, ::1] allowed = None
     cdef Py_ssize_t n = scores.shape[0]
     cdef Py_ssize_t first = 0
@@ -756,6 +795,7 @@ def viterbi(
     decoder.open_start = open_start
     decoder.open_end = open_end
     decoder.transitions.bind(&bigrams[0, 0])
+    decoder.edges = &pairs[0, 0, 0] if edges.size else NULL
     while first < n:
         count = n - first if block <= 0 else min(block, n - first)
         decoder.advance(
@@ -772,16 +812,19 @@ def viterbi(
 
 def viterbi_nbest(
     LabelGraph graph not None, emissions, transitions, Py_ssize_t k, mask=None, *,
-    bint open_start=False, bint open_end=False,
+    edges=None, bint open_start=False, bint open_end=False,
 ):
     """The `k` best paths, best first: a list of (score, uint16 array of shape (n,)).
 
     Arguments as for `viterbi`. The list is shorter if fewer paths are legal.
     Raises ValueError if shapes do not agree, a score is not finite, or k < 1.
     """
-    emissions, transitions, mask = _check_scores(graph, emissions, transitions, mask)
+    emissions, transitions, mask, edges = check_scores(
+        graph, emissions, transitions, mask, edges
+    )
     cdef const double[:, ::1] scores = emissions
     cdef const double[:, ::1] bigrams = transitions
+    cdef const double[:, :, ::1] pairs = edges
     cdef const uint8_t[:, ::1] allowed = None
     cdef Py_ssize_t n = scores.shape[0]
     cdef NBestViterbi decoder = NBestViterbi(graph)
@@ -795,6 +838,7 @@ def viterbi_nbest(
     decoder.best.open_start = open_start
     decoder.best.open_end = open_end
     decoder.best.transitions.bind(&bigrams[0, 0])
+    decoder.best.edges = &pairs[0, 0, 0] if edges.size else NULL
     decoder.solve(&scores[0, 0], NULL if mask is None else &allowed[0, 0], n)
     paths = []
     for rank in range(k):

@@ -1,9 +1,10 @@
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
 cdef enum:
     MAX_ATOMS_OF_SHAPE = 8
+    MAX_LISTS = 2
 
 ctypedef struct ShapeSpec:
     int n_atoms
@@ -13,6 +14,19 @@ ctypedef struct ShapeSpec:
     bint packed
     int lowest
     int n_shifts
+
+ctypedef struct Listed:
+    # The features of each position in one list: of position i, cells starts[i] to starts[i + 1].
+    int64_t* starts
+    int32_t* rows
+    double* values  # NULL: all are 1
+
+ctypedef struct ChainData:
+    # A training sequence. labels: NULL if nothing is known of them.
+    Py_ssize_t n
+    uint16_t* labels
+    int32_t* rows
+    Listed lists[MAX_LISTS]
 
 
 cdef class ChainFeatures:
@@ -25,6 +39,10 @@ cdef class ChainFeatures:
     cdef readonly int n_streams
     cdef readonly int tag_bigram
     cdef readonly Py_ssize_t n_pair_rows
+    cdef readonly tuple lists
+    cdef readonly int n_lists
+    cdef readonly int label_list  # their numbers, -1 where there is none
+    cdef readonly int edge_list
     cdef ShapeSpec* specs
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil
@@ -34,6 +52,14 @@ cdef class ChainFeatures:
     ) noexcept nogil
     cdef void emissions(
         self, void** tables, const int32_t* rows, Py_ssize_t n, double* scores
+    ) noexcept nogil
+    cdef void listed_emissions(
+        self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
+        double* scores,
+    ) noexcept nogil
+    cdef void edges(
+        self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
+        double* scores,
     ) noexcept nogil
     cdef void slice_rows(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t begin, Py_ssize_t count,
@@ -45,14 +71,12 @@ cdef class ChainFeatures:
 
 
 cdef class CompiledChain:
-    cdef readonly Py_ssize_t n
     cdef readonly object lineage
     cdef readonly Py_ssize_t n_rows_known
-    cdef uint16_t* labels
-    cdef int32_t* rows
+    cdef ChainData data
 
     @staticmethod
-    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, object lineage)
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labelled, object lineage)
 
 
 cdef class ChainDecoder:
@@ -67,7 +91,13 @@ cdef class ChainDecoder:
     cdef uint64_t* _keys
     cdef int32_t* _rows
     cdef double* _scores
+    cdef double* _edges
     cdef uint8_t* _mask
+    cdef Listed _lists[MAX_LISTS]
+    cdef Py_ssize_t _start_capacity[MAX_LISTS]
+    cdef Py_ssize_t _cell_capacity[MAX_LISTS]
+    cdef Py_ssize_t _value_capacity[MAX_LISTS]
+    cdef Py_ssize_t _edge_capacity
     cdef Py_ssize_t _symbol_capacity
     cdef Py_ssize_t _key_capacity
     cdef Py_ssize_t _row_capacity
@@ -77,9 +107,14 @@ cdef class ChainDecoder:
 
     cdef uint64_t* symbols_for(self, Py_ssize_t n) except NULL nogil
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil
+    cdef int take_list(
+        self, int number, Py_ssize_t n, const int64_t* starts, const uint64_t* keys,
+        const double* values,
+    ) except -1 nogil
     cdef const double* _emissions(
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil
+    cdef const double* _edge_scores(self, Py_ssize_t n) except? NULL nogil
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil
     cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil

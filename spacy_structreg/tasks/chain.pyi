@@ -1,17 +1,26 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.features.shapes import Shape
-from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning
 from spacy_structreg.search.viterbi import LabelGraph
+
+FeatureList: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64] | None]
+
+LISTS: Final[tuple[str, ...]]
 
 class ChainFeatures:
     def __init__(
-        self, shapes: Iterable[Shape], atoms: Mapping[str, int], n_labels: int
+        self,
+        shapes: Iterable[Shape],
+        atoms: Mapping[str, int],
+        n_labels: int,
+        lists: Iterable[str] = (),
     ) -> None: ...
     @property
     def shapes(self) -> tuple[Shape, ...]: ...
@@ -32,13 +41,27 @@ class ChainFeatures:
     @property
     def n_pair_rows(self) -> int: ...
     @property
+    def lists(self) -> tuple[str, ...]: ...
+    @property
+    def n_lists(self) -> int: ...
+    @property
+    def label_list(self) -> int: ...
+    @property
+    def edge_list(self) -> int: ...
+    @property
     def widths(self) -> tuple[int, ...]: ...
     def new_learner(
-        self, settings: Learning | None = None, adaptive: bool | None = None
-    ) -> Perceptron: ...
+        self, settings: AnyLearning | None = None, adaptive: bool | None = None
+    ) -> Learner: ...
     def compile(
-        self, symbols: NDArray[np.uint64], labels: NDArray[np.uint16], learner: Perceptron
+        self,
+        symbols: NDArray[np.uint64],
+        labels: NDArray[np.uint16] | int,
+        learner: Learner,
+        lists: Sequence[FeatureList] = (),
     ) -> CompiledChain: ...
+
+def checked_list(listed: FeatureList, n: int) -> FeatureList: ...
 
 class CompiledChain:
     def __init__(self) -> None: ...
@@ -48,6 +71,8 @@ class CompiledChain:
     def lineage(self) -> object: ...
     @property
     def n_rows_known(self) -> int: ...
+    @property
+    def is_labelled(self) -> bool: ...
     def __len__(self) -> int: ...
 
 class ChainDecoder:

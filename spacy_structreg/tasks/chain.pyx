@@ -5,12 +5,18 @@ symbol is an unsigned integer, and beyond both ends of a sequence stands the str
 streams of a sequence lie in one array, `stride` apart, each with `ChainFeatures.reach` symbols
 of padding on both sides. `ChainFeatures` turns them into keys of weight rows and the rows into
 scores; it serves training and prediction alike.
+
+What no n-gram can say stands in *lists*: any number of features of a position, given by their keys,
+with real values if need be. There is one of features that speak for labels, and one of rich edge
+features (Sun 2014), which speak for the label of a position together with the one before it.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from spacy_structreg.learn.learner cimport Learner
+from spacy_structreg.learn.log_linear cimport LogLinearLearner
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
@@ -20,7 +26,10 @@ from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 import numpy as np
 
 from spacy_structreg.features.templates import MAX_ATOMS
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import Learning, LogLinear
+
+LISTS = ("label", "edge")
+"""The names of the lists that a model may have."""
 
 cdef enum:
     # Positions scored at a time: few enough that keys, rows and scores stay in the cache.
@@ -36,14 +45,17 @@ cdef class ChainFeatures:
     atoms: the streams in their order: the name of the atom, and in how many bits its symbols fit.
         N-grams of at most 64 bits are keys as they are; longer ones are hashed.
     n_labels: how many labels there are.
+    lists: which lists of features there are, in their order: of `LISTS`. Their tables follow those
+        of the shapes; `label_list` and `edge_list` are their numbers, -1 where there is none.
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
     n_pair_rows: how many rows it has: 1, or one for each label (`features.shapes.Shape`).
-    Raises ValueError if a shape has too many atoms, or one that is no stream of the task.
+    Raises ValueError if a shape has too many atoms, or one that is no stream of the task; and for
+    lists that do not exist.
     """
 
-    def __init__(self, shapes, atoms, Py_ssize_t n_labels):
+    def __init__(self, shapes, atoms, Py_ssize_t n_labels, lists=()):
         cdef ShapeSpec* spec
         self.shapes = tuple(shapes)
         self.atoms = dict(atoms)
@@ -54,6 +66,12 @@ cdef class ChainFeatures:
         self.overhang = 0
         self.tag_bigram = -1
         self.n_pair_rows = 0
+        self.lists = tuple(lists)
+        self.n_lists = len(self.lists)
+        if self.lists not in [(), LISTS[:1], LISTS[1:], LISTS]:
+            raise ValueError(f"there are the lists {', '.join(LISTS)}, not {self.lists}")
+        self.label_list = self.lists.index("label") if "label" in self.lists else -1
+        self.edge_list = self.lists.index("edge") if "edge" in self.lists else -1
         free(self.specs)
         self.specs = <ShapeSpec*> malloc(max(1, self.n_shapes) * sizeof(ShapeSpec))
         if self.specs == NULL:
@@ -88,32 +106,37 @@ cdef class ChainFeatures:
         free(self.specs)
 
     def __reduce__(self):
-        return ChainFeatures, (self.shapes, self.atoms, self.n_labels)
+        return ChainFeatures, (self.shapes, self.atoms, self.n_labels, self.lists)
 
     @property
     def widths(self):
-        """How many columns the rows of each shape have."""
-        return tuple(shape.n_columns(self.n_labels) for shape in self.shapes)
+        """How many columns the rows of each shape and list have."""
+        listed = {"label": self.n_labels, "edge": self.n_labels * self.n_labels}
+        return (
+            *[shape.n_columns(self.n_labels) for shape in self.shapes],
+            *[listed[name] for name in self.lists],
+        )
 
     def new_learner(self, settings=None, adaptive=None):
-        """A `Perceptron` with an empty table for each shape.
+        """A `Perceptron` or `LogLinearLearner` with an empty table for each shape and list.
 
-        settings: a `Learning`. adaptive: how rows are laid out (see `learn.rows`); the tag bigram
-        is always dense.
+        settings: a `Learning`, or `LogLinear`. adaptive: how rows are laid out (see `learn.rows`);
+        the tag bigram and the rows of log-linear models are always dense.
+        Raises ValueError if there are too many pairs of labels for edge features.
         """
         cdef TrainingRows table
         cdef Py_ssize_t i
         settings = Learning() if settings is None else settings
+        log_linear = isinstance(settings, LogLinear)
         tables = []
-        for shape, width in zip(self.shapes, self.widths):
-            table = TrainingRows(
-                width, False if shape.is_tag_bigram else adaptive, **settings.penalties
-            )
-            if shape.is_tag_bigram:
+        for number, width in enumerate(self.widths):
+            dense = log_linear or number == self.tag_bigram
+            table = TrainingRows(width, False if dense else adaptive, **settings.penalties)
+            if number == self.tag_bigram:
                 for i in range(self.n_pair_rows):
                     table.insert(i)
             tables.append(table)
-        return Perceptron(tables, settings)
+        return LogLinearLearner(tables, settings) if log_linear else Perceptron(tables, settings)
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil:
         """How many row numbers a sequence of `n` positions has, over all shapes.
@@ -181,6 +204,45 @@ cdef class ChainFeatures:
             )
             rows += count
 
+    cdef void listed_emissions(
+        self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
+        double* scores,
+    ) noexcept nogil:
+        """Add what listed features of positions `begin` to `begin` + `count` say of labels.
+
+        listed: of the whole sequence. scores: of shape (count, n_labels).
+        """
+        cdef void* table = tables[self.n_shapes + self.label_list]
+        cdef int64_t first
+        cdef Py_ssize_t i
+        for i in range(count):
+            first = listed.starts[begin + i]
+            (<Rows> table).add_weighted(
+                listed.rows + first, NULL if listed.values == NULL else listed.values + first,
+                listed.starts[begin + i + 1] - first, scores + i * self.n_labels,
+            )
+
+    cdef void edges(
+        self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
+        double* scores,
+    ) noexcept nogil:
+        """Score every pair of labels at the positions after `begin`, to before `begin` + `count`.
+
+        listed: of the whole sequence. scores: of shape (count - 1, n_labels, n_labels).
+        """
+        cdef Py_ssize_t n_pairs = self.n_labels * self.n_labels
+        cdef void* table = tables[self.n_shapes + self.edge_list]
+        cdef int64_t first
+        cdef Py_ssize_t i
+        if count > 1:
+            memset(scores, 0, (count - 1) * n_pairs * sizeof(double))
+        for i in range(1, count):
+            first = listed.starts[begin + i]
+            (<Rows> table).add_weighted(
+                listed.rows + first, NULL if listed.values == NULL else listed.values + first,
+                listed.starts[begin + i + 1] - first, scores + (i - 1) * n_pairs,
+            )
+
     cdef void slice_rows(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t begin, Py_ssize_t count,
         int32_t* part,
@@ -223,16 +285,21 @@ cdef class ChainFeatures:
                         break
             rows += count + spec.n_shifts - 1
 
-    def compile(self, symbols, labels, Perceptron learner not None):
+    def compile(self, symbols, labels, Learner learner not None, lists=()):
         """Look up, or make, the rows of all features of a sequence, for training.
 
         symbols: uint64 of shape (n_streams, n + 2 * reach), padding included.
-        labels: the gold labels, uint16 of shape (n,).
-        Raises ValueError if shapes do not agree or a label does not exist.
+        labels: the gold labels, uint16 of shape (n,); or how many positions there are, if nothing
+            is known of their labels.
+        lists: of each list of features, in the order of `lists`: starts, int64 of shape (n + 1,),
+            keys, uint64 of shape (m,), and values, float64 of shape (m,), or None if all are 1. The
+            features of position i are starts[i] to starts[i + 1].
+        Raises ValueError if shapes do not agree, a label does not exist, or a value is not finite.
         """
         cdef const uint64_t[:, ::1] streams = symbols
-        cdef const uint16_t[::1] gold = labels
-        cdef Py_ssize_t n = gold.shape[0]
+        cdef bint labelled = not isinstance(labels, int)
+        cdef const uint16_t[::1] gold = labels if labelled else None
+        cdef Py_ssize_t n = gold.shape[0] if labelled else <Py_ssize_t> labels
         cdef CompiledChain chain
         cdef TrainingRows table
         cdef int32_t* rows
@@ -243,20 +310,26 @@ cdef class ChainFeatures:
                 f"symbols of shape {symbols.shape} do not fit {len(self.atoms)} streams "
                 f"of {n} positions with {self.reach} more on both sides"
             )
-        if len(learner.tables) != self.n_shapes:
+        if len(learner.tables) != self.n_shapes + self.n_lists:
             raise ValueError("the learner belongs to other features")
         if learner.is_copy:
             raise ValueError("a copy of a learner gets no new rows; compile for the original")
-        if n and labels.max() >= self.n_labels:
+        if labelled and n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
-        chain = CompiledChain.make(n, self.rows_of(n), learner.lineage)
-        for i in range(n):
-            chain.labels[i] = gold[i]
+        if len(lists) != self.n_lists:
+            raise ValueError(f"{len(lists)} lists of features do not fit {self.lists}")
+        lists = [checked_list(listed, n) for listed in lists]
+        chain = CompiledChain.make(n, self.rows_of(n), labelled, learner.lineage)
+        if labelled:
+            for i in range(n):
+                chain.data.labels[i] = gold[i]
+        if isinstance(learner, LogLinearLearner) and labelled:
+            (<LogLinearLearner> learner).n_positions += n
         if n == 0:
             return chain
         keys = np.empty(n + self.overhang, dtype=np.uint64)
         cdef uint64_t[::1] key_view = keys
-        rows = chain.rows
+        rows = chain.data.rows
         for s in range(self.n_shapes):
             if not self.specs[s].n_atoms:
                 continue
@@ -269,8 +342,30 @@ cdef class ChainFeatures:
             for i in range(count):
                 rows[i] = table.insert(key_view[i])
             rows += count
+        for number, (starts, keys, values) in enumerate(lists):
+            chain.take_list(number, starts, keys, values, learner.tables[self.n_shapes + number])
         chain.n_rows_known = learner.n_rows()
         return chain
+
+
+def checked_list(listed, Py_ssize_t n):
+    """A list of features of `n` positions as `ChainFeatures.compile` wants it, as arrays.
+
+    Raises ValueError if it is none.
+    """
+    starts, keys, values = listed
+    starts = np.ascontiguousarray(starts, dtype=np.int64)
+    keys = np.ascontiguousarray(keys, dtype=np.uint64)
+    if (
+        keys.ndim != 1 or starts.shape != (n + 1,) or starts[0] != 0 or starts[n] != keys.size
+        or (starts[1:] < starts[:n]).any()
+    ):
+        raise ValueError(f"a list of {keys.size} features does not fit {n} positions")
+    if values is not None:
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        if values.shape != keys.shape or not (np.abs(values) <= 1e30).all():
+            raise ValueError("a value of a feature is not a finite number, or too large")
+    return starts, keys, values
 
 
 cdef class CompiledChain:
@@ -278,29 +373,70 @@ cdef class CompiledChain:
 
     `ChainFeatures.compile` makes it. n: its length. lineage: of the learner whose rows these are.
     n_rows_known: how many rows the learner had when the sequence had been compiled.
+    is_labelled: whether it has gold labels.
     """
 
     def __init__(self):
         raise TypeError("a sequence is compiled by ChainFeatures.compile")
 
     @staticmethod
-    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, object lineage):
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labelled, object lineage):
         """A sequence of `n` positions, whose labels and rows are still to be filled in."""
         cdef CompiledChain chain = CompiledChain.__new__(CompiledChain)
-        chain.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
-        chain.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
-        if chain.labels == NULL or chain.rows == NULL:
+        if labelled:
+            chain.data.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
+        chain.data.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
+        if (labelled and chain.data.labels == NULL) or chain.data.rows == NULL:
             raise MemoryError(f"no memory for a sequence of {n:,} positions")
-        chain.n = n
+        chain.data.n = n
         chain.lineage = lineage
         return chain
 
+    def take_list(self, int number, starts, keys, values, TrainingRows table not None):
+        """Take a list of features whose rows are in `table`; `checked_list` made the arrays."""
+        cdef Listed* listed = &self.data.lists[number]
+        cdef const int64_t[::1] start_view = starts
+        cdef const uint64_t[::1] key_view = keys
+        cdef const double[::1] value_view = values
+        cdef Py_ssize_t n_cells = key_view.shape[0]
+        cdef Py_ssize_t i
+        if listed.starts != NULL:
+            raise TypeError("a compiled sequence never changes")
+        listed.starts = <int64_t*> malloc(start_view.shape[0] * sizeof(int64_t))
+        listed.rows = <int32_t*> malloc(max(1, n_cells) * sizeof(int32_t))
+        if values is not None:
+            listed.values = <double*> malloc(max(1, n_cells) * sizeof(double))
+        if (
+            listed.starts == NULL or listed.rows == NULL
+            or (values is not None and listed.values == NULL)
+        ):
+            raise MemoryError(f"no memory for {n_cells:,} features")
+        for i in range(start_view.shape[0]):
+            listed.starts[i] = start_view[i]
+        for i in range(n_cells):
+            listed.rows[i] = table.insert(key_view[i])
+            if listed.values != NULL:
+                listed.values[i] = value_view[i]
+
     def __dealloc__(self):
-        free(self.labels)
-        free(self.rows)
+        cdef int k
+        free(self.data.labels)
+        free(self.data.rows)
+        for k in range(MAX_LISTS):
+            free(self.data.lists[k].starts)
+            free(self.data.lists[k].rows)
+            free(self.data.lists[k].values)
+
+    @property
+    def n(self):
+        return self.data.n
+
+    @property
+    def is_labelled(self):
+        return self.data.labels != NULL
 
     def __len__(self):
-        return self.n
+        return self.data.n
 
     def __reduce__(self):
         raise TypeError(
@@ -312,7 +448,7 @@ cdef class CompiledChain:
 cdef class ChainDecoder:
     """Labels sequences by trained weights. It holds working memory: use one in each thread.
 
-    features, graph: of the model. tables: a `TrainedRows` for each shape.
+    features, graph: of the model. tables: a `TrainedRows` for each shape and list.
     Raises ValueError if tables and features do not fit each other.
     """
 
@@ -329,13 +465,13 @@ cdef class ChainDecoder:
             raise ValueError("the graph of labels belongs to other features")
         free(self._tables)
         free(self._transitions)
-        self._tables = <void**> malloc(max(1, features.n_shapes) * sizeof(void*))
+        self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))
         self._transitions = <double*> malloc(
             features.n_labels * features.n_labels * sizeof(double)
         )
         if self._tables == NULL or self._transitions == NULL:
             raise MemoryError("no memory for a decoder")
-        for i in range(features.n_shapes):
+        for i in range(len(self.tables)):
             self._tables[i] = <void*> (<TrainedRows?> self.tables[i])
         for i in range(features.n_labels * features.n_labels):
             self._transitions[i] = 0.0
@@ -347,13 +483,19 @@ cdef class ChainDecoder:
         self._viterbi.transitions.bind(self._transitions)
 
     def __dealloc__(self):
+        cdef int k
         free(self._tables)
         free(self._transitions)
         free(self._symbols)
         free(self._keys)
         free(self._rows)
         free(self._scores)
+        free(self._edges)
         free(self._mask)
+        for k in range(MAX_LISTS):
+            free(self._lists[k].starts)
+            free(self._lists[k].rows)
+            free(self._lists[k].values)
 
     def __reduce__(self):
         return ChainDecoder, (self.features, self.graph, self.tables)
@@ -375,6 +517,33 @@ cdef class ChainDecoder:
         """Room for a mask of shape (n, n_labels), which the task fills in."""
         reserve(<void**> &self._mask, &self._mask_capacity, n * self.features.n_labels + 1, 1)
         return self._mask
+
+    cdef int take_list(
+        self, int number, Py_ssize_t n, const int64_t* starts, const uint64_t* keys,
+        const double* values,
+    ) except -1 nogil:
+        """Take the list of that number of a sequence of `n` positions; values may be NULL.
+
+        Every list must be taken before a sequence is scored.
+        """
+        cdef Listed* listed = &self._lists[number]
+        cdef Py_ssize_t n_cells = starts[n]
+        cdef void* table = self._tables[self.features.n_shapes + number]
+        cdef Py_ssize_t i
+        reserve(<void**> &listed.starts, &self._start_capacity[number], n + 1, sizeof(int64_t))
+        reserve(<void**> &listed.rows, &self._cell_capacity[number], n_cells + 1, sizeof(int32_t))
+        # Values there always are, because a NULL in their place could not be taken back.
+        reserve(
+            <void**> &listed.values, &self._value_capacity[number], n_cells + 1, sizeof(double)
+        )
+        memcpy(listed.starts, starts, (n + 1) * sizeof(int64_t))
+        (<Rows> table).find_run(keys, n_cells, listed.rows)
+        if values != NULL:
+            memcpy(listed.values, values, n_cells * sizeof(double))
+        else:
+            for i in range(n_cells):
+                listed.values[i] = 1.0
+        return 0
 
     cdef const double* _emissions(self, Py_ssize_t begin, Py_ssize_t count) except NULL nogil:
         """Score positions `begin` to `begin` + `count` of the sequence in the streams."""
@@ -407,7 +576,22 @@ cdef class ChainDecoder:
             rows += n_anchors
         scores = self._scores + self.features.overhang * self.features.n_labels
         self.features.emissions(self._tables, self._rows, count, scores)
+        if self.features.label_list >= 0:
+            self.features.listed_emissions(
+                self._tables, &self._lists[self.features.label_list], begin, count, scores
+            )
         return scores
+
+    cdef const double* _edge_scores(self, Py_ssize_t n) except? NULL nogil:
+        """Score the pairs of labels of the sequence in the lists; NULL if no feature does."""
+        cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
+        if self.features.edge_list < 0:
+            return NULL
+        reserve(<void**> &self._edges, &self._edge_capacity, n * n_pairs + 1, sizeof(double))
+        self.features.edges(
+            self._tables, &self._lists[self.features.edge_list], 0, n, self._edges
+        )
+        return self._edges
 
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil:
         """Write the best labels of the sequence in the streams; returns the score.
@@ -418,6 +602,7 @@ cdef class ChainDecoder:
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count
         cdef const double* scores
+        self._viterbi.edges = self._edge_scores(n)
         while first < n:
             if first:
                 self._viterbi.settle(first, path)
@@ -437,6 +622,7 @@ cdef class ChainDecoder:
             with gil:
                 self._nbest = NBestViterbi(self.graph)
                 self._nbest.best.transitions.bind(self._transitions)
+        self._nbest.best.edges = self._edge_scores(n)
         self._nbest.solve(scores, self._mask if masked else NULL, n)
         return 0
 

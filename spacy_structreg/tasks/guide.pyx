@@ -131,7 +131,7 @@ cdef class ChainGuide(WordGuide):
         i = n - 2
         while i >= 0:
             self._backward.step(
-                self._ahead + (i + 1) * n_labels, emissions + i * n_labels,
+                self._ahead + (i + 1) * n_labels, emissions + i * n_labels, NULL,
                 NULL if mask == NULL else mask + i * n_labels, self._ahead + i * n_labels,
             )
             i -= 1
@@ -169,7 +169,7 @@ cdef class ChainGuide(WordGuide):
                 best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
             else:
                 self._forward.step(
-                    self._prefix + ((i - 1) & 1) * n_labels, emissions + i * n_labels,
+                    self._prefix + ((i - 1) & 1) * n_labels, emissions + i * n_labels, NULL,
                     NULL if mask == NULL else mask + i * n_labels, prefix,
                 )
             for y in range(n_labels):

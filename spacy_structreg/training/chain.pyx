@@ -14,7 +14,7 @@ from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_unit, next_word
 from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi
-from spacy_structreg.tasks.chain cimport ChainFeatures, CompiledChain
+from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, CompiledChain, Listed
 
 import numpy as np
 
@@ -108,6 +108,7 @@ cdef class ChainTrainer:
         free(self._pairs)
         free(self._pair_rows)
         free(self._scores)
+        free(self._edges)
         free(self._path)
         free(self._rows)
         free(self._hidden)
@@ -136,19 +137,21 @@ cdef class ChainTrainer:
         cdef Py_ssize_t wrong
         cdef Py_ssize_t i
         cdef void** tables
-        cdef ChainView* views
-        lengths = np.array([(<CompiledChain?> chain).n for chain in owned], dtype=np.int64)
+        cdef ChainData* views
+        lengths = np.array([(<CompiledChain?> chain).data.n for chain in owned], dtype=np.int64)
         pieces = checked_pieces(pieces, lengths)
         visits = pieces
-        views = <ChainView*> malloc(max(1, n_chains) * sizeof(ChainView))
-        tables = <void**> malloc(max(1, self.features.n_shapes) * sizeof(void*))
+        views = <ChainData*> malloc(max(1, n_chains) * sizeof(ChainData))
+        tables = <void**> malloc(max(1, len(self.learner.tables)) * sizeof(void*))
         try:
             if views == NULL or tables == NULL:
                 raise MemoryError(f"no memory for {n_chains:,} sequences")
             for i, chain in enumerate(owned):
                 if chain.lineage is not self.learner.lineage or chain.n_rows_known > n_rows:
                     raise ValueError(f"sequence {i} was compiled for another learner")
-                views[i] = ChainView(chain.n, chain.labels, chain.rows)
+                if chain.data.labels == NULL:
+                    raise ValueError(f"sequence {i} has no labels to learn from")
+                views[i] = chain.data
             for i, table in enumerate(self.learner.tables):
                 tables[i] = <void*> table
             self._reserve(pieces[:, 2].max(initial=0))
@@ -176,6 +179,11 @@ cdef class ChainTrainer:
             <void**> &self._scores, &self._score_capacity,
             (count + 2 * self.features.overhang) * self.features.n_labels, sizeof(double),
         )
+        if self.features.edge_list >= 0:
+            reserve(
+                <void**> &self._edges, &self._edge_capacity,
+                count * self.features.n_labels * self.features.n_labels, sizeof(double),
+            )
         reserve(<void**> &self._path, &self._path_capacity, count, sizeof(uint16_t))
         reserve(
             <void**> &self._rows, &self._row_capacity, self.features.rows_of(count),
@@ -188,7 +196,7 @@ cdef class ChainTrainer:
         return 0
 
     cdef Py_ssize_t _visit(
-        self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil:
         """Decode one piece and update; returns how many labels were wrong."""
         cdef const uint16_t* gold = chain.labels + begin
@@ -207,7 +215,7 @@ cdef class ChainTrainer:
         for i in range(count):
             wrong += self._path[i] != gold[i]
         if wrong:
-            self._compare(gold, count)
+            self._compare(chain, begin, count)
             self.learner.apply(loss)
             if self.features.tag_bigram >= 0 and not self._threshold and not self._penalised:
                 for i in range(1, count):
@@ -260,7 +268,7 @@ cdef class ChainTrainer:
         self._viterbi.transitions.bind(self._pairs)
 
     cdef void _present(
-        self, void** tables, const ChainView* chain, Py_ssize_t begin, Py_ssize_t count
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
         """Corrupt the input and score it: into `_rows`, `_scores` and the decoder's transitions."""
         cdef Py_ssize_t n_labels = self.features.n_labels
@@ -301,6 +309,56 @@ cdef class ChainTrainer:
             rows += n_rows
         if not self._threshold:
             self.features.emissions(tables, self._rows, count, scores)
+        if self.features.label_list >= 0:
+            for i in range(count):
+                if not self._is_hidden(i):
+                    self._present_list(
+                        tables, self.features.label_list,
+                        &chain.lists[self.features.label_list], begin + i, time,
+                        scores + i * n_labels,
+                    )
+        self._viterbi.edges = NULL
+        if self.features.edge_list >= 0:
+            memset(self._edges, 0, count * n_labels * n_labels * sizeof(double))
+            for i in range(1, count):
+                if not self._is_hidden(i):
+                    self._present_list(
+                        tables, self.features.edge_list, &chain.lists[self.features.edge_list],
+                        begin + i, time, self._edges + (i - 1) * n_labels * n_labels,
+                    )
+            self._viterbi.edges = self._edges
+
+    cdef bint _is_hidden(self, Py_ssize_t i) noexcept nogil:
+        """Whether dropout hides position `i` of the piece."""
+        return self._dropout > 0.0 and self._hidden[self.features.reach + i]
+
+    cdef void _present_list(
+        self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
+        double* scores,
+    ) noexcept nogil:
+        """Add what the features of a position in a list say."""
+        cdef int table = self.features.n_shapes + number
+        cdef int64_t first = listed.starts[position]
+        cdef Py_ssize_t n = listed.starts[position + 1] - first
+        (<TrainingRows> tables[table]).touch_run(listed.rows + first, n, time)
+        if self._threshold:
+            (<TrainingRows> tables[table]).add_weighted_thinned(
+                listed.rows + first, NULL if listed.values == NULL else listed.values + first, n,
+                scores, self._draw_of(table), self._threshold,
+            )
+        else:
+            (<TrainingRows> tables[table]).add_weighted(
+                listed.rows + first, NULL if listed.values == NULL else listed.values + first, n,
+                scores,
+            )
+
+    cdef double _pair(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
+        """The score of label `y` at position `i` > 0 of the piece after label `x`."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef double score = self._pairs[x * n_labels + y]
+        if self.features.edge_list >= 0:
+            score += self._edges[((i - 1) * n_labels + x) * n_labels + y]
+        return score
 
     cdef double _predict(
         self, const uint16_t* gold, Py_ssize_t count, double* scores
@@ -318,7 +376,7 @@ cdef class ChainTrainer:
             for i in range(count):
                 gold_score += scores[i * n_labels + gold[i]]
                 if i:
-                    gold_score += self._pairs[gold[i - 1] * n_labels + gold[i]]
+                    gold_score += self._pair(i, gold[i - 1], gold[i])
         if self.learner.rule == PA:
             self._nbest.solve(scores, NULL, count)
             score = self._nbest.path(0, self._path)
@@ -338,8 +396,11 @@ cdef class ChainTrainer:
         self._viterbi.advance(scores, NULL, 0, count)
         return self._viterbi.finish(count, self._path) - gold_score
 
-    cdef int _compare(self, const uint16_t* gold, Py_ssize_t count) except -1 nogil:
+    cdef int _compare(
+        self, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil:
         """Collect Φ(gold) - Φ(path) of the piece that was presented."""
+        cdef const uint16_t* gold = chain.labels + begin
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef const uint16_t* path = self._path
         cdef const int32_t* rows = self._rows
@@ -366,6 +427,48 @@ cdef class ChainTrainer:
                         self._change(s, row, block * n_labels + gold[i], 1.0)
                         self._change(s, row, block * n_labels + path[i], -1.0)
             rows += count + n_shifts - 1
+        if self.features.n_lists:
+            self._compare_lists(chain, begin, count)
+        return 0
+
+    cdef int _compare_lists(
+        self, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil:
+        """`_compare` of the features in lists."""
+        cdef const uint16_t* gold = chain.labels + begin
+        cdef const uint16_t* path = self._path
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef int number
+        cdef Py_ssize_t i
+        for i in range(count):
+            if self._is_hidden(i):
+                continue
+            number = self.features.label_list
+            if number >= 0 and gold[i] != path[i]:
+                self._change_listed(number, &chain.lists[number], begin + i, gold[i], 1.0)
+                self._change_listed(number, &chain.lists[number], begin + i, path[i], -1.0)
+            number = self.features.edge_list
+            if number >= 0 and i and (gold[i] != path[i] or gold[i - 1] != path[i - 1]):
+                self._change_listed(
+                    number, &chain.lists[number], begin + i,
+                    <int> (gold[i - 1] * n_labels + gold[i]), 1.0,
+                )
+                self._change_listed(
+                    number, &chain.lists[number], begin + i,
+                    <int> (path[i - 1] * n_labels + path[i]), -1.0,
+                )
+        return 0
+
+    cdef int _change_listed(
+        self, int number, const Listed* listed, Py_ssize_t position, int column, double sign
+    ) except -1 nogil:
+        """Note the change of one column in the rows of a position in a list."""
+        cdef int64_t cell
+        for cell in range(listed.starts[position], listed.starts[position + 1]):
+            self._change(
+                self.features.n_shapes + number, listed.rows[cell], column,
+                sign if listed.values == NULL else sign * listed.values[cell],
+            )
         return 0
 
     cdef int _change_pair(self, Py_ssize_t x, Py_ssize_t y, double value) except -1 nogil:

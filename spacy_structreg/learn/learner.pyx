@@ -1,0 +1,87 @@
+"""What all ways to learn weights share: tables of rows, a clock, and who owns row numbers."""
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+
+from spacy_structreg.learn.rows cimport TrainingRows
+
+# Times are exact as doubles, and a training may go on from here.
+MAX_CLOCK = 1 << 52
+
+
+cdef class Learner:
+    """The weights of one training. Its kinds, `Perceptron` and `LogLinear`, say how they change.
+
+    tables: `TrainingRows`, one for each shape or list of features, with the penalties of settings.
+    clock: how far the training has come; what it counts is the kind's to say.
+    Raises ValueError if the clock is out of range, a row was visited later than it says, or a table
+    has other penalties.
+    """
+
+    def __init__(self, tables, settings, clock=0):
+        cdef Py_ssize_t i
+        self.tables = tuple(tables)
+        self.settings = settings
+        self._clock = clock
+        self.lineage = object()
+        if not 0 <= self._clock <= MAX_CLOCK:
+            raise ValueError(f"the clock stands at {self._clock}")
+        self._n_tables = len(self.tables)
+        free(self._tables)
+        self._tables = <void**> malloc(max(1, self._n_tables) * sizeof(void*))
+        if self._tables == NULL:
+            raise MemoryError("no memory for a learner")
+        for i, table in enumerate(self.tables):
+            if (<TrainingRows?> table).last_visit() > self._clock:
+                raise ValueError("a weight row was visited later than the clock says")
+            if table.penalties != self.settings.penalties:
+                raise ValueError("a table of weight rows has other penalties than the learner")
+            self._tables[i] = <void*> table
+
+    def __dealloc__(self):
+        free(self._tables)
+
+    @property
+    def clock(self):
+        """How far the training has come. It may be put forward, as if nothing had been learnt."""
+        return self._clock
+
+    @clock.setter
+    def clock(self, int64_t time):
+        if not self._clock <= time <= MAX_CLOCK:
+            raise ValueError(f"the clock stands at {self._clock} and cannot be put to {time}")
+        self._clock = time
+
+    def average(self):
+        """The weights to predict with: a `TrainedRows` of each table. The training goes on."""
+        raise NotImplementedError
+
+    def n_rows(self):
+        """How many weight rows there are, over all tables."""
+        return sum([table.n_rows for table in self.tables])
+
+    def owns(self, lineage, Py_ssize_t n_rows_known):
+        """Whether row numbers mean the same here as in a learner of `lineage`.
+
+        n_rows_known: how many rows that learner had when the numbers were given out.
+        """
+        return lineage is self.lineage and n_rows_known <= self.n_rows()
+
+    def copy(self):
+        """A learner of the same weights and rows, which gets no new rows.
+
+        What was compiled for the original before it was copied fits the copy too.
+        """
+        cdef Learner twin = type(self)(
+            [table.copy() for table in self.tables], self.settings, self._clock
+        )
+        twin.lineage = self.lineage
+        twin.is_copy = True
+        return twin
+
+    @classmethod
+    def from_trained(cls, tables, settings):
+        """A training that goes on from trained weights, its clock at 0."""
+        return cls(
+            [TrainingRows.from_trained(table, settings.penalties) for table in tables], settings
+        )

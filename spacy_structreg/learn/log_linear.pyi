@@ -1,0 +1,25 @@
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.settings import LogLinear
+
+class LogLinearLearner(Learner):
+    n_positions: int
+    objective: float
+    converged: bool
+    def __init__(
+        self, tables: Iterable[TrainingRows], settings: LogLinear | None = None, clock: int = 0
+    ) -> None: ...
+    @property
+    def settings(self) -> LogLinear: ...
+    def weights(self) -> list[NDArray[np.float64]]: ...
+    def copy(self) -> LogLinearLearner: ...
+    @classmethod
+    def from_trained(
+        cls, tables: Iterable[TrainedRows], settings: LogLinear | None = None
+    ) -> LogLinearLearner: ...

@@ -1,0 +1,83 @@
+"""The weights of a log-linear model: a conditional random field, or a logistic regression."""
+
+from spacy_structreg.learn.learner cimport Learner
+from spacy_structreg.learn.rows cimport TrainingRows
+
+from spacy_structreg.learn.settings import LogLinear
+
+
+cdef class LogLinearLearner(Learner):
+    """The weights of one training, and how far gradient descent has come.
+
+    tables: dense `TrainingRows`, one for each shape or list of features. Their values times `scale`
+        are the weights, so that L2 shrinks all of them at once; their sums are room for a gradient,
+        and zero when nobody is at work.
+    settings: a `LogLinear`.
+    clock: positions of sequences visited so far; `n_positions` is how many there are in all
+        sequences that were compiled for it. The two together say how many passes were made.
+    objective: what the last epoch has found of what is minimised; NaN before. converged: whether it
+        changed by less than the tolerance.
+    Raises ValueError as `Learner`, and for adaptive rows.
+    """
+
+    def __init__(self, tables, settings=None, clock=0):
+        super().__init__(tables, LogLinear() if settings is None else settings, clock)
+        if any([table.adaptive for table in self.tables]):
+            raise ValueError("a log-linear model needs dense rows of weights")
+        self.scale = 1.0
+        self.objective = float("nan")
+
+    def __reduce__(self):
+        self.fold()
+        return _restored, (
+            self.tables, self.settings, self._clock, self.n_positions, self.objective
+        )
+
+    cdef void fold(self) noexcept nogil:
+        """Let the values of the tables be the weights themselves."""
+        cdef double* values
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        if self.scale == 1.0:
+            return
+        for i in range(self._n_tables):
+            values = (<TrainingRows> self._tables[i])._values
+            for k in range(
+                (<TrainingRows> self._tables[i]).n_rows
+                * (<TrainingRows> self._tables[i]).n_columns
+            ):
+                values[k] *= self.scale
+        self.scale = 1.0
+
+    def weights(self):
+        """The weights of each table as they are now: float64 of shape (n_rows, n_columns)."""
+        self.fold()
+        return [table.state()["values"] for table in self.tables]
+
+    def average(self):
+        """The weights as they are now: one `TrainedRows` for each table.
+
+        The iterates of a descent are not averaged: early ones would drag the mean along.
+        """
+        self.fold()
+        return [table.average(0) for table in self.tables]
+
+    def copy(self):
+        cdef LogLinearLearner twin
+        self.fold()
+        twin = super().copy()
+        twin.n_positions = self.n_positions
+        twin.objective = self.objective
+        return twin
+
+    @classmethod
+    def from_trained(cls, tables, settings=None):
+        """A training that goes on from trained weights, its clock at 0."""
+        return super().from_trained(tables, LogLinear() if settings is None else settings)
+
+
+def _restored(tables, settings, clock, n_positions, objective):
+    learner = LogLinearLearner(tables, settings, clock)
+    learner.n_positions = n_positions
+    learner.objective = objective
+    return learner

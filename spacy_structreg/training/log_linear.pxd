@@ -1,0 +1,104 @@
+from libc.stdint cimport int32_t, int64_t, uint16_t
+
+from spacy_structreg.learn.log_linear cimport LogLinearLearner
+from spacy_structreg.search.marginals cimport SumProduct
+from spacy_structreg.search.viterbi cimport LabelGraph
+from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, Listed
+
+
+ctypedef struct Shares:
+    # What a visit counts: the likelihood 1 or 0, the noising regulariser any part of 1.
+    double likelihood
+    double noise
+
+
+cdef class LogLinearTrainer:
+    cdef readonly ChainFeatures features
+    cdef readonly LabelGraph graph
+    cdef readonly LogLinearLearner learner
+    cdef SumProduct _sums
+    cdef double _variance
+    cdef bint _additive
+    cdef int _window            # -1: the whole sequence
+    cdef double _loss
+    cdef double _owed           # what L1 has taken from every weight in an epoch so far,
+    cdef double** _owed_before  # and how much of it each row has paid; NULL without L1
+    cdef double* _pairs         # weights of pairs of labels
+    cdef int32_t* _pair_rows
+    cdef int32_t* _rows         # of the piece at work
+    # By position and label, or pair of labels: scores; what the score adds to the gradient of each
+    # weight in it, a part that does not depend on the weight, and a factor of the weight; variances
+    # of scores; and what is expected of the positions before and after.
+    cdef double* _scores
+    cdef double* _edges
+    cdef double* _steps
+    cdef double* _pair_steps
+    cdef double* _edge_steps
+    cdef double* _pulls
+    cdef double* _pair_pulls
+    cdef double* _edge_pulls
+    cdef double* _spreads
+    cdef double* _edge_spreads
+    cdef double* _ahead
+    cdef double* _behind
+    cdef double* _reached
+    cdef double* _passed
+    cdef Py_ssize_t _row_capacity
+    cdef Py_ssize_t _score_capacity
+    cdef Py_ssize_t _step_capacity
+    cdef Py_ssize_t _pull_capacity
+    cdef Py_ssize_t _spread_capacity
+    cdef Py_ssize_t _ahead_capacity
+    cdef Py_ssize_t _behind_capacity
+    cdef Py_ssize_t _edge_capacity
+    cdef Py_ssize_t _edge_step_capacity
+    cdef Py_ssize_t _edge_pull_capacity
+    cdef Py_ssize_t _edge_spread_capacity
+
+    cdef tuple _shares(self, list chains)
+    cdef ChainData* _views(self, list chains) except NULL
+    cdef void** _table_pointers(self) except NULL
+    cdef int _reserve(self, Py_ssize_t count) except -1
+    cdef void _read_pairs(self, void** tables) noexcept nogil
+    cdef Py_ssize_t _weigh(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        Shares shares,
+    ) except -1 nogil
+    cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil
+    cdef void _spread(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) noexcept nogil
+    cdef void _spread_list(
+        self, void* table, const Listed* listed, Py_ssize_t position, double* spreads
+    ) noexcept nogil
+    cdef double _spread_of(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
+    cdef double _marginal(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
+    cdef double _weight(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
+    cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil
+    cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil
+    cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil
+    cdef void _disturb_at(
+        self, Py_ssize_t i, const double* before, const double* after, double share
+    ) noexcept nogil
+    cdef void _descend(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        double step,
+    ) noexcept nogil
+    cdef void _collect(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        double factor, bint into_sums,
+    ) noexcept nogil
+    cdef void _share_list(
+        self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
+        const double* pulls, double factor, bint into_sums,
+    ) noexcept nogil
+    cdef void _share(
+        self, void* table, int32_t row, const double* steps, const double* pulls, double value,
+        double factor, bint into_sums,
+    ) noexcept nogil
+    cdef void _pay_all(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) noexcept nogil
+    cdef void _pay(self, void** tables, int table, Py_ssize_t row) noexcept nogil
+    cdef void _settle(self, void** tables) noexcept nogil
+    cdef void _fold(self, void** tables) noexcept nogil

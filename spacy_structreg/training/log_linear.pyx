@@ -1,0 +1,800 @@
+"""Conditional random fields and logistic regression: one pass over a corpus as one call.
+
+A visit of an example scores it, sums over all labellings, and turns marginals into what each score
+adds to the gradient; weights that make up the score then share it. The same visit serves gradient
+descent and objectives of the whole corpus.
+
+Feature noising (Wang et al. 2013) adds R = ½ Σ μ (1 - μ) V, over all positions t and pairs of
+labels a, b there, of marginal μ and variance V. The first part of its gradient, equation 15 summed
+over t, a and b with the weights ½ (1 - 2μ) V =: c, is Σ c μ (E[f | a, b] - E[f]): the covariance of
+each feature f with the sum C of the c along a labelling. Features of the same labels and position
+share it, which is what section 4.1 collapses, and E[C | a, b] needs messages of one number a label
+instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
+"""
+
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.log_linear cimport LogLinearLearner
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.rows cimport TrainingRows
+from spacy_structreg.search.marginals cimport SumProduct
+from spacy_structreg.search.viterbi cimport LabelGraph
+from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, CompiledChain, Listed
+
+import numpy as np
+
+from spacy_structreg.training.visits import checked_pieces
+
+# Weights are brought back to what their tables hold before this factor can lose digits.
+cdef double LEAST_SCALE = 1e-9
+
+
+cdef class LogLinearTrainer:
+    """Trains a log-linear model on compiled sequences. One thread at a time may use it.
+
+    features, graph: of the model. learner: the `LogLinearLearner` that the sequences were compiled
+    for, or a copy of it; its settings say how it learns.
+    """
+
+    def __init__(
+        self, ChainFeatures features not None, LabelGraph graph not None,
+        LogLinearLearner learner not None,
+    ):
+        cdef TrainingRows table
+        cdef Py_ssize_t n_pairs = features.n_labels * features.n_labels
+        cdef Py_ssize_t i
+        if tuple([t.n_columns for t in learner.tables]) != features.widths:
+            raise ValueError("the learner belongs to other features")
+        if graph.n_labels != features.n_labels:
+            raise ValueError("the graph of labels belongs to other features")
+        self.features = features
+        self.graph = graph
+        self.learner = learner
+        self._sums = SumProduct(graph)
+        self._variance = learner.settings.variance
+        self._additive = learner.settings.noise == "additive"
+        window = learner.settings.noise_window
+        self._window = -1 if window is None else min(window, 1 << 30)
+        if self._pairs != NULL:
+            raise TypeError("a trainer cannot be made anew")
+        self._pairs = <double*> calloc(n_pairs, sizeof(double))
+        self._pair_steps = <double*> calloc(n_pairs, sizeof(double))
+        self._pair_pulls = <double*> calloc(n_pairs, sizeof(double))
+        self._reached = <double*> calloc(2 * features.n_labels, sizeof(double))
+        self._passed = <double*> calloc(2 * features.n_labels, sizeof(double))
+        self._pair_rows = <int32_t*> calloc(features.n_pair_rows + 1, sizeof(int32_t))
+        if not (
+            self._pairs and self._pair_steps and self._pair_pulls and self._reached
+            and self._passed and self._pair_rows
+        ):
+            raise MemoryError("no memory for a trainer")
+        if features.tag_bigram >= 0:
+            table = learner.tables[features.tag_bigram]
+            for i in range(features.n_pair_rows):
+                # A learner that goes on from trained weights lacks rows of nothing but zeros.
+                self._pair_rows[i] = table.insert(i)
+            if table.n_rows != features.n_pair_rows:
+                raise ValueError("the tag bigram has a row that belongs to no label")
+
+    def __dealloc__(self):
+        free(self._pairs)
+        free(self._pair_steps)
+        free(self._pair_pulls)
+        free(self._reached)
+        free(self._passed)
+        free(self._pair_rows)
+        free(self._rows)
+        free(self._scores)
+        free(self._edges)
+        free(self._steps)
+        free(self._pulls)
+        free(self._edge_steps)
+        free(self._edge_pulls)
+        free(self._spreads)
+        free(self._edge_spreads)
+        free(self._ahead)
+        free(self._behind)
+
+    def __reduce__(self):
+        return LogLinearTrainer, (self.features, self.graph, self.learner)
+
+    def epoch(self, chains, pieces, noise=0):
+        """Visit pieces of sequences once, and go a step down the gradient of each.
+
+        chains: a list of `CompiledChain`; those without labels count in the noising regulariser
+            only. pieces: which to visit, in this order, as `training.chain.cut` gives them; or just
+            the numbers of the sequences, to visit them whole. noise: nothing is drawn here.
+        Returns how many labelled pieces, and how many labels in all, were not the most probable.
+        Sets `objective` and `converged` of the learner. The GIL is released. Raises IndexError for
+        pieces that do not exist, ValueError if a sequence was compiled for another learner.
+        """
+        cdef LogLinearLearner learner = self.learner
+        cdef list owned = list(chains)
+        cdef const int64_t[:, ::1] visits
+        cdef ChainData* views = NULL
+        cdef void** tables = NULL
+        cdef const ChainData* chain
+        cdef Shares labelled
+        cdef Shares unlabelled
+        cdef Py_ssize_t n_wrong = 0
+        cdef Py_ssize_t n_labels_wrong = 0
+        cdef Py_ssize_t wrong
+        cdef Py_ssize_t i
+        cdef double rate = learner.settings.rate
+        cdef double slowing = learner.settings.decay
+        cdef double l2 = learner.settings.l2
+        cdef double l1 = learner.settings.l1
+        cdef double size
+        cdef double part
+        cdef double step
+        lengths = np.array([(<CompiledChain?> each).data.n for each in owned], dtype=np.int64)
+        pieces = checked_pieces(pieces, lengths)
+        visits = pieces
+        labelled, unlabelled = self._shares(owned)
+        # What is not labelled counts as little as it does in the whole corpus.
+        size = <double> max(1, learner.n_positions, lengths.max(initial=0))
+        before = learner.objective
+        debts = [np.zeros(table.n_rows) for table in learner.tables] if l1 > 0 else []
+        debt_pointers = np.array([debt.ctypes.data for debt in debts] or [0], dtype=np.uintp)
+        cdef size_t[::1] debt_view = debt_pointers
+        self._owed_before = <double**> &debt_view[0] if debts else NULL
+        try:
+            views = self._views(owned)
+            tables = self._table_pointers()
+            self._reserve(pieces[:, 2].max(initial=0))
+            self._loss = 0.0
+            self._owed = 0.0
+            with nogil:
+                for i in range(visits.shape[0]):
+                    chain = &views[visits[i, 0]]
+                    if visits[i, 2] == 0 or (
+                        chain.labels == NULL and unlabelled.noise * self._variance == 0.0
+                    ):
+                        continue
+                    if self._owed_before != NULL:
+                        self._pay_all(tables, chain, visits[i, 1], visits[i, 2])
+                    step = rate / (1.0 + slowing * <double> learner._clock / size)
+                    wrong = self._weigh(
+                        tables, chain, visits[i, 1], visits[i, 2],
+                        unlabelled if chain.labels == NULL else labelled,
+                    )
+                    self._descend(tables, chain, visits[i, 1], visits[i, 2], step)
+                    if chain.labels == NULL:
+                        continue
+                    n_labels_wrong += wrong
+                    n_wrong += wrong > 0
+                    learner._clock += visits[i, 2]
+                    # Each visit applies its share of the penalties: of L1, then of L2, as what is
+                    # nearest to the new weights and small (their proximal operator).
+                    part = <double> visits[i, 2] / size
+                    self._owed += step * l1 * part / learner.scale
+                    learner.scale /= 1.0 + 2.0 * step * l2 * part
+                    if learner.scale < LEAST_SCALE:
+                        self._fold(tables)
+                if self._owed_before != NULL:
+                    self._settle(tables)
+        finally:
+            free(views)
+            free(tables)
+            self._owed_before = NULL
+        learner.objective = self._loss + self._penalties()
+        change = fabs(learner.objective - before)
+        learner.converged = change < learner.settings.tolerance * fabs(learner.objective)
+        return n_wrong, n_labels_wrong
+
+    def objective(self, chains):
+        """What is minimised over whole sequences, without penalties, and its gradient.
+
+        Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
+        as `epoch`.
+        """
+        cdef LogLinearLearner learner = self.learner
+        cdef list owned = list(chains)
+        cdef ChainData* views = NULL
+        cdef void** tables = NULL
+        cdef Shares labelled
+        cdef Shares unlabelled
+        cdef Shares shares
+        cdef TrainingRows table
+        cdef double[:, ::1] view
+        cdef Py_ssize_t n = len(owned)
+        cdef Py_ssize_t i
+        gradients = []
+        learner.fold()
+        labelled, unlabelled = self._shares(owned)
+        try:
+            views = self._views(owned)
+            tables = self._table_pointers()
+            self._reserve(max([(<CompiledChain> each).data.n for each in owned], default=0))
+            self._loss = 0.0
+            with nogil:
+                for i in range(n):
+                    if views[i].n == 0:
+                        continue
+                    shares = unlabelled if views[i].labels == NULL else labelled
+                    if shares.likelihood == 0.0 and shares.noise * self._variance == 0.0:
+                        continue
+                    self._weigh(tables, &views[i], 0, views[i].n, shares)
+                    self._collect(tables, &views[i], 0, views[i].n, 1.0, True)
+            for table in learner.tables:
+                gradient = np.empty((table.n_rows, table.n_columns))
+                if gradient.size:
+                    view = gradient
+                    memcpy(&view[0, 0], table._sums, gradient.nbytes)
+                    memset(table._sums, 0, gradient.nbytes)
+                gradients.append(gradient)
+        finally:
+            free(views)
+            free(tables)
+        return self._loss, gradients
+
+    cdef tuple _shares(self, list chains):
+        """What a visit of a labelled and of an unlabelled sequence counts (equation 11)."""
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t m
+        cdef double alpha = self.learner.settings.unlabelled_weight
+        cdef CompiledChain chain
+        for chain in chains:
+            n += chain.data.labels != NULL
+        m = len(chains) - n
+        share = n / (n + alpha * m) if n else 0.0
+        return Shares(1.0, share), Shares(0.0, alpha * share)
+
+    cdef ChainData* _views(self, list chains) except NULL:
+        """What the kernel reads of sequences; to be freed."""
+        cdef Py_ssize_t n_rows = self.learner.n_rows()
+        cdef CompiledChain chain
+        cdef Py_ssize_t i
+        cdef ChainData* views
+        for i, chain in enumerate(chains):
+            if chain.lineage is not self.learner.lineage or chain.n_rows_known > n_rows:
+                raise ValueError(f"sequence {i} was compiled for another learner")
+        views = <ChainData*> malloc(max(1, len(chains)) * sizeof(ChainData))
+        if views == NULL:
+            raise MemoryError(f"no memory for {len(chains):,} sequences")
+        for i, chain in enumerate(chains):
+            views[i] = chain.data
+        return views
+
+    cdef void** _table_pointers(self) except NULL:
+        """The tables of the learner for the kernel; to be freed."""
+        cdef void** tables = <void**> malloc(max(1, len(self.learner.tables)) * sizeof(void*))
+        if tables == NULL:
+            raise MemoryError("no memory for a trainer")
+        for i, table in enumerate(self.learner.tables):
+            tables[i] = <void*> table
+        return tables
+
+    def _penalties(self):
+        """The penalties of the weights as they are now."""
+        l1, l2 = self.learner.settings.l1, self.learner.settings.l2
+        if l1 == 0 and l2 == 0:
+            return 0.0
+        cdef TrainingRows table
+        cdef double absolute = 0.0
+        cdef double squared = 0.0
+        cdef Py_ssize_t k
+        for table in self.learner.tables:
+            for k in range(table.n_rows * table.n_columns):
+                absolute += fabs(table._values[k])
+                squared += table._values[k] * table._values[k]
+        scale = self.learner.scale
+        return l1 * scale * absolute + l2 * scale * scale * squared
+
+    cdef int _reserve(self, Py_ssize_t count) except -1:
+        """Make room for the longest piece, so that a visit allocates nothing."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
+        cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
+        cdef bint edges = self.features.edge_list >= 0
+        cdef size_t width = sizeof(double)
+        reserve(
+            <void**> &self._rows, &self._row_capacity, self.features.rows_of(count) + 1,
+            sizeof(int32_t),
+        )
+        reserve(<void**> &self._scores, &self._score_capacity, n_scores, width)
+        reserve(<void**> &self._steps, &self._step_capacity, n_scores, width)
+        self._sums._reserve(count, edges or self._variance > 0.0)
+        if edges:
+            reserve(<void**> &self._edges, &self._edge_capacity, n_edges, width)
+            reserve(<void**> &self._edge_steps, &self._edge_step_capacity, n_edges, width)
+        if self._variance > 0.0:
+            reserve(<void**> &self._pulls, &self._pull_capacity, n_scores, width)
+            reserve(<void**> &self._spreads, &self._spread_capacity, n_scores, width)
+            reserve(<void**> &self._ahead, &self._ahead_capacity, n_scores, width)
+            reserve(<void**> &self._behind, &self._behind_capacity, n_scores, width)
+            if edges:
+                reserve(<void**> &self._edge_pulls, &self._edge_pull_capacity, n_edges, width)
+                reserve(<void**> &self._edge_spreads, &self._edge_spread_capacity, n_edges, width)
+        return 0
+
+    # Scores and marginals ------------------------------------------------------------------------
+
+    cdef void _read_pairs(self, void** tables) noexcept nogil:
+        """Copy the weights of pairs of labels for the sums."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_columns
+        cdef const double* values
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        if self.features.tag_bigram >= 0:
+            values = (<TrainingRows> tables[self.features.tag_bigram])._values
+            n_columns = (<TrainingRows> tables[self.features.tag_bigram]).n_columns
+            for x in range(n_labels):
+                for y in range(n_labels):
+                    self._pairs[x * n_labels + y] = self.learner.scale * (
+                        values[x * n_labels + y] if self.features.n_pair_rows == 1
+                        else values[self._pair_rows[x] * n_columns + y]
+                    )
+        self._sums.bind(self._pairs)
+
+    cdef Py_ssize_t _weigh(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        Shares shares,
+    ) except -1 nogil:
+        """Find what each score of a piece adds to the gradient: the `_steps` and `_pulls`.
+
+        Adds to `_loss`; returns how many labels were not the most probable.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef Py_ssize_t overhang = self.features.overhang * n_labels
+        cdef double* scores = self._scores + overhang
+        cdef double* steps = self._steps + overhang
+        cdef bint edges = self.features.edge_list >= 0
+        cdef bint noisy = shares.noise * self._variance > 0.0
+        cdef double scale = self.learner.scale
+        cdef Py_ssize_t wrong = 0
+        cdef Py_ssize_t i
+        self.features.slice_rows(chain.rows, chain.n, begin, count, self._rows)
+        self.features.emissions(tables, self._rows, count, scores)
+        if self.features.label_list >= 0:
+            self.features.listed_emissions(
+                tables, &chain.lists[self.features.label_list], begin, count, scores
+            )
+        if edges:
+            self.features.edges(
+                tables, &chain.lists[self.features.edge_list], begin, count, self._edges
+            )
+        if scale != 1.0:
+            for i in range(count * n_labels):
+                scores[i] *= scale
+            if edges:
+                for i in range((count - 1) * n_pairs):
+                    self._edges[i] *= scale
+        self._read_pairs(tables)
+        self._sums.open_start = begin > 0
+        self._sums.open_end = begin + count < chain.n
+        self._sums.solve(scores, self._edges if edges else NULL, count, noisy)
+        memset(self._steps, 0, overhang * sizeof(double))
+        memset(steps + count * n_labels, 0, overhang * sizeof(double))
+        if shares.likelihood > 0.0:
+            wrong = self._compare(chain.labels + begin, count)
+        else:
+            memset(steps, 0, count * n_labels * sizeof(double))
+            memset(self._pair_steps, 0, n_pairs * sizeof(double))
+            if edges:
+                memset(self._edge_steps, 0, (count - 1) * n_pairs * sizeof(double))
+        if self._variance > 0.0:
+            memset(self._pulls, 0, (count * n_labels + 2 * overhang) * sizeof(double))
+            memset(self._pair_pulls, 0, n_pairs * sizeof(double))
+            if edges:
+                memset(self._edge_pulls, 0, (count - 1) * n_pairs * sizeof(double))
+        if noisy:
+            self._spread(tables, chain, begin, count)
+            self._disturb(count, shares.noise)
+        return wrong
+
+    cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil:
+        """Let steps be the marginals less what is gold; adds -log p of the gold labels to the loss.
+
+        Returns how many gold labels were not the most probable.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef Py_ssize_t overhang = self.features.overhang * n_labels
+        cdef const double* scores = self._scores + overhang
+        cdef const double* nodes = self._sums.nodes
+        cdef double* steps = self._steps + overhang
+        cdef bint edges = self.features.edge_list >= 0
+        cdef Py_ssize_t wrong = 0
+        cdef Py_ssize_t place
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        self._loss += self._sums.log_partition
+        memcpy(steps, nodes, count * n_labels * sizeof(double))
+        memcpy(self._pair_steps, self._sums.totals, n_pairs * sizeof(double))
+        if edges and count > 1:
+            memcpy(self._edge_steps, self._sums.pairs, (count - 1) * n_pairs * sizeof(double))
+        for i in range(count):
+            self._loss -= scores[i * n_labels + gold[i]]
+            steps[i * n_labels + gold[i]] -= 1.0
+            for y in range(n_labels):
+                if nodes[i * n_labels + y] > nodes[i * n_labels + gold[i]]:
+                    wrong += 1
+                    break
+            if i:
+                place = gold[i - 1] * n_labels + gold[i]
+                self._loss -= self._pairs[place]
+                self._pair_steps[place] -= 1.0
+                if edges:
+                    self._loss -= self._edges[(i - 1) * n_pairs + place]
+                    self._edge_steps[(i - 1) * n_pairs + place] -= 1.0
+        return wrong
+
+    # Noise ---------------------------------------------------------------------------------------
+
+    cdef void _spread(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) noexcept nogil:
+        """Find the variances of the scores of labels and pairs under the noise."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef Py_ssize_t overhang = self.features.overhang * n_labels
+        cdef double factor = self._variance * self.learner.scale * self.learner.scale
+        cdef double* spreads = self._spreads + overhang
+        cdef const int32_t* rows = self._rows
+        cdef const double* weights
+        cdef double* target
+        cdef Py_ssize_t n_columns
+        cdef Py_ssize_t n_rows
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef int s
+        memset(self._spreads, 0, (count * n_labels + 2 * overhang) * sizeof(double))
+        for s in range(self.features.n_shapes):
+            if not self.features.specs[s].n_atoms:
+                continue
+            n_rows = count + self.features.specs[s].n_shifts - 1
+            n_columns = (<TrainingRows> tables[s]).n_columns
+            for i in range(n_rows):
+                if rows[i] < 0:
+                    continue
+                weights = (<TrainingRows> tables[s])._values + rows[i] * n_columns
+                target = spreads + (i - self.features.specs[s].n_shifts + 1) * n_labels
+                for k in range(n_columns):
+                    target[k] += weights[k] * weights[k]
+            rows += n_rows
+        if self.features.label_list >= 0:
+            for i in range(count):
+                self._spread_list(
+                    tables[self.features.n_shapes + self.features.label_list],
+                    &chain.lists[self.features.label_list], begin + i, spreads + i * n_labels,
+                )
+        for k in range(count * n_labels):
+            spreads[k] *= factor
+        if self.features.edge_list >= 0:
+            memset(self._edge_spreads, 0, (count - 1) * n_pairs * sizeof(double))
+            for i in range(1, count):
+                self._spread_list(
+                    tables[self.features.n_shapes + self.features.edge_list],
+                    &chain.lists[self.features.edge_list], begin + i,
+                    self._edge_spreads + (i - 1) * n_pairs,
+                )
+            for k in range((count - 1) * n_pairs):
+                self._edge_spreads[k] *= factor
+
+    cdef void _spread_list(
+        self, void* table, const Listed* listed, Py_ssize_t position, double* spreads
+    ) noexcept nogil:
+        """Add the squares of what the features of a position in a list say."""
+        cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
+        cdef const double* weights
+        cdef double value = 1.0
+        cdef int64_t cell
+        cdef Py_ssize_t k
+        for cell in range(listed.starts[position], listed.starts[position + 1]):
+            if listed.values != NULL and not self._additive:
+                value = listed.values[cell] * listed.values[cell]
+            weights = (<TrainingRows> table)._values + listed.rows[cell] * n_columns
+            for k in range(n_columns):
+                spreads[k] += value * weights[k] * weights[k]
+
+    cdef inline double _spread_of(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
+        """The variance V of label `y` at a position after label `x`; at position 0 of `y` alone."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t place = x * n_labels + y
+        cdef double spread = self._spreads[(self.features.overhang + i) * n_labels + y]
+        if i:
+            spread += self._variance * self._pairs[place] * self._pairs[place]
+            if self.features.edge_list >= 0:
+                spread += self._edge_spreads[(i - 1) * n_labels * n_labels + place]
+        return spread
+
+    cdef inline double _marginal(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
+        """The marginal μ of label `y` at a position after label `x`; at position 0 of `y` alone."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        if i == 0:
+            return self._sums.nodes[y]
+        return self._sums.pairs[((i - 1) * n_labels + x) * n_labels + y]
+
+    cdef inline double _weight(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
+        """c = ½ (1 - 2μ) V."""
+        return 0.5 * (1.0 - 2.0 * self._marginal(i, x, y)) * self._spread_of(i, x, y)
+
+    cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil:
+        """Add the regulariser to the loss, and its gradient to steps and pulls."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t size = n_labels * sizeof(double)
+        cdef Py_ssize_t i
+        cdef Py_ssize_t t
+        if self._window < 0 or self._window >= count:
+            memset(self._ahead, 0, size)
+            for i in range(count - 1):
+                self._step_ahead(
+                    i, self._ahead + (i - 1) * n_labels if i else NULL,
+                    self._ahead + i * n_labels,
+                )
+            memset(self._behind + (count - 1) * n_labels, 0, size)
+            for i in range(count - 1, 0, -1):
+                self._step_back(
+                    i, self._behind + i * n_labels, self._behind + (i - 1) * n_labels
+                )
+            for i in range(count):
+                self._disturb_at(
+                    i, self._ahead + (i - 1) * n_labels if i else NULL,
+                    self._behind + i * n_labels, share,
+                )
+            return
+        # What is expected within the window alone, for each position anew: each step ahead or back
+        # goes from one half of the buffer to the other.
+        for i in range(count):
+            memset(self._reached, 0, size)
+            for t in range(max(0, i - self._window), i):
+                self._step_ahead(t, self._reached, self._reached + n_labels)
+                memcpy(self._reached, self._reached + n_labels, size)
+            memset(self._passed, 0, size)
+            for t in range(min(count - 1, i + self._window), i, -1):
+                self._step_back(t, self._passed, self._passed + n_labels)
+                memcpy(self._passed, self._passed + n_labels, size)
+            self._disturb_at(i, self._reached, self._passed, share)
+
+    cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil:
+        """From what is expected up to position i - 1, by its label, to what is up to i.
+
+        before: not read at position 0.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef double marginal
+        cdef double total
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        for y in range(n_labels):
+            if i == 0:
+                after[y] = self._weight(0, 0, y)
+                continue
+            total = 0.0
+            for x in range(n_labels):
+                marginal = self._marginal(i, x, y)
+                if marginal > 0.0:
+                    total += marginal * (before[x] + self._weight(i, x, y))
+            marginal = self._sums.nodes[i * n_labels + y]
+            after[y] = total / marginal if marginal > 0.0 else 0.0
+
+    cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil:
+        """From what is expected after position i, by its label, to what is after i - 1."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef double marginal
+        cdef double total
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        for x in range(n_labels):
+            total = 0.0
+            for y in range(n_labels):
+                marginal = self._marginal(i, x, y)
+                if marginal > 0.0:
+                    total += marginal * (after[y] + self._weight(i, x, y))
+            marginal = self._sums.nodes[(i - 1) * n_labels + x]
+            before[x] = total / marginal if marginal > 0.0 else 0.0
+
+    cdef void _disturb_at(
+        self, Py_ssize_t i, const double* before, const double* after, double share
+    ) noexcept nogil:
+        """`_disturb` for one position.
+
+        before: what is expected before it, by the label before it; not read at position 0. after:
+        what is expected after it, by its own label.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t here = (self.features.overhang + i) * n_labels
+        cdef Py_ssize_t n_before = n_labels if i else 1
+        cdef Py_ssize_t place
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        cdef double mean = 0.0
+        cdef double marginal
+        cdef double doubt
+        cdef double step
+        for x in range(n_before):
+            for y in range(n_labels):
+                marginal = self._marginal(i, x, y)
+                if marginal > 0.0:
+                    step = self._weight(i, x, y) + after[y]
+                    mean += marginal * (step + before[x] if i else step)
+        for x in range(n_before):
+            for y in range(n_labels):
+                marginal = self._marginal(i, x, y)
+                if marginal == 0.0:
+                    continue
+                place = x * n_labels + y
+                doubt = share * marginal * (1.0 - marginal)
+                self._loss += 0.5 * doubt * self._spread_of(i, x, y)
+                step = self._weight(i, x, y) + after[y] - mean
+                if i:
+                    step += before[x]
+                step *= share * marginal
+                doubt *= self._variance
+                self._steps[here + y] += step
+                self._pulls[here + y] += doubt
+                if i:
+                    self._pair_steps[place] += step
+                    self._pair_pulls[place] += doubt
+                    if self.features.edge_list >= 0:
+                        self._edge_steps[(i - 1) * n_labels * n_labels + place] += step
+                        self._edge_pulls[(i - 1) * n_labels * n_labels + place] += doubt
+
+    # Weights -------------------------------------------------------------------------------------
+
+    cdef void _descend(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        double step,
+    ) noexcept nogil:
+        """Go a step down the gradient of the piece at work."""
+        cdef double factor = -step / self.learner.scale
+        if self._variance == 0.0:
+            self._collect(tables, chain, begin, count, factor, False)
+            return
+        # The gradient depends on the weights then, and rows may occur several times: first all of
+        # it, then the step.
+        self._collect(tables, chain, begin, count, 1.0, True)
+        self._collect(tables, chain, begin, count, factor, False)
+
+    cdef void _collect(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
+        double factor, bint into_sums,
+    ) noexcept nogil:
+        """Share out what scores add to the gradient among the weights that make them up.
+
+        into_sums: add it to the sums of the tables. Otherwise a part of it, `factor`, goes to the
+        values; what sums have gathered, if there is noise, which leaves them empty.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t overhang = self.features.overhang * n_labels
+        cdef const int32_t* rows = self._rows
+        cdef Py_ssize_t n_columns
+        cdef Py_ssize_t n_rows
+        cdef Py_ssize_t shift
+        cdef Py_ssize_t i
+        cdef int s
+        for s in range(self.features.n_shapes):
+            n_columns = (<TrainingRows> tables[s]).n_columns
+            if s == self.features.tag_bigram:
+                for i in range(self.features.n_pair_rows):
+                    self._share(
+                        tables[s], self._pair_rows[i], self._pair_steps + i * n_columns,
+                        self._pair_pulls + i * n_columns, 1.0, factor, into_sums,
+                    )
+                continue
+            n_rows = count + self.features.specs[s].n_shifts - 1
+            for i in range(n_rows):
+                if rows[i] >= 0:
+                    shift = overhang + (i - self.features.specs[s].n_shifts + 1) * n_labels
+                    self._share(
+                        tables[s], rows[i], self._steps + shift,
+                        self._pulls + shift if self._variance > 0.0 else NULL, 1.0, factor,
+                        into_sums,
+                    )
+            rows += n_rows
+        if self.features.label_list >= 0:
+            for i in range(count):
+                self._share_list(
+                    tables[self.features.n_shapes + self.features.label_list],
+                    &chain.lists[self.features.label_list], begin + i,
+                    self._steps + overhang + i * n_labels,
+                    self._pulls + overhang + i * n_labels if self._variance > 0.0 else NULL,
+                    factor, into_sums,
+                )
+        if self.features.edge_list >= 0:
+            for i in range(1, count):
+                shift = (i - 1) * n_labels * n_labels
+                self._share_list(
+                    tables[self.features.n_shapes + self.features.edge_list],
+                    &chain.lists[self.features.edge_list], begin + i, self._edge_steps + shift,
+                    self._edge_pulls + shift if self._variance > 0.0 else NULL, factor, into_sums,
+                )
+
+    cdef void _share_list(
+        self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
+        const double* pulls, double factor, bint into_sums,
+    ) noexcept nogil:
+        cdef int64_t cell
+        for cell in range(listed.starts[position], listed.starts[position + 1]):
+            self._share(
+                table, listed.rows[cell], steps, pulls,
+                1.0 if listed.values == NULL else listed.values[cell], factor, into_sums,
+            )
+
+    cdef inline void _share(
+        self, void* table, int32_t row, const double* steps, const double* pulls, double value,
+        double factor, bint into_sums,
+    ) noexcept nogil:
+        """`_collect` for one feature of a value."""
+        cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
+        cdef double* weights = (<TrainingRows> table)._values + row * n_columns
+        cdef double* sums = (<TrainingRows> table)._sums + row * n_columns
+        cdef double pull
+        cdef Py_ssize_t k
+        if not into_sums and self._variance > 0.0:
+            for k in range(n_columns):
+                weights[k] += factor * sums[k]
+                sums[k] = 0.0
+        elif not into_sums:
+            factor *= value
+            for k in range(n_columns):
+                weights[k] += factor * steps[k]
+        else:
+            for k in range(n_columns):
+                sums[k] += value * steps[k]
+            if self._variance > 0.0:
+                pull = self.learner.scale * (1.0 if self._additive else value * value)
+                for k in range(n_columns):
+                    sums[k] += pull * pulls[k] * weights[k]
+
+    # L1 ------------------------------------------------------------------------------------------
+
+    cdef void _pay_all(
+        self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
+    ) noexcept nogil:
+        """Let all weights that a piece reads pay what they owe to L1."""
+        cdef const int32_t* rows = self._rows
+        cdef Py_ssize_t n_rows
+        cdef Py_ssize_t i
+        cdef int64_t cell
+        cdef int s
+        self.features.slice_rows(chain.rows, chain.n, begin, count, self._rows)
+        for s in range(self.features.n_shapes):
+            if s == self.features.tag_bigram:
+                for i in range(self.features.n_pair_rows):
+                    self._pay(tables, s, self._pair_rows[i])
+                continue
+            n_rows = count + self.features.specs[s].n_shifts - 1
+            for i in range(n_rows):
+                if rows[i] >= 0:
+                    self._pay(tables, s, rows[i])
+            rows += n_rows
+        for s in range(self.features.n_lists):
+            for cell in range(
+                chain.lists[s].starts[begin], chain.lists[s].starts[begin + count]
+            ):
+                self._pay(tables, self.features.n_shapes + s, chain.lists[s].rows[cell])
+
+    cdef void _pay(self, void** tables, int table, Py_ssize_t row) noexcept nogil:
+        cdef Py_ssize_t n_columns = (<TrainingRows> tables[table]).n_columns
+        cdef double* weights = (<TrainingRows> tables[table])._values + row * n_columns
+        cdef double owed = self._owed - self._owed_before[table][row]
+        cdef Py_ssize_t k
+        if owed == 0.0:
+            return
+        for k in range(n_columns):
+            if fabs(weights[k]) <= owed:
+                weights[k] = 0.0
+            else:
+                weights[k] -= owed if weights[k] > 0.0 else -owed
+        self._owed_before[table][row] = self._owed
+
+    cdef void _settle(self, void** tables) noexcept nogil:
+        """Let all weights pay what they owe to L1."""
+        cdef Py_ssize_t row
+        cdef int table
+        for table in range(self.features.n_shapes + self.features.n_lists):
+            for row in range((<TrainingRows> tables[table]).n_rows):
+                self._pay(tables, table, row)
+
+    cdef void _fold(self, void** tables) noexcept nogil:
+        """Let the values of the tables be the weights themselves."""
+        if self._owed_before != NULL:
+            self._settle(tables)
+        self.learner.fold()
