@@ -1,0 +1,356 @@
+"""A slow, obvious twin of log-linear training: every feature found anew, every weight in one array.
+
+It reads what is compiled from the definitions of shapes and lists, and leaves the sums over label
+sequences and their gradients to `crf_twins`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from crf_twins import Crf, Enumeration, Noise, new_crf, new_values
+from twins import murmur_64a
+
+from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.templates import parse_templates
+from spacy_structreg.learn.log_linear import LogLinearLearner
+from spacy_structreg.learn.rows import TrainingRows
+from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.search.viterbi import LabelGraph
+from spacy_structreg.tasks.chain import ChainFeatures
+from spacy_structreg.training.log_linear import LogLinearTrainer
+
+FeatureList = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+ATOMS = {"u": 5, "v": 64}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sequence as a task describes it: see `ChainFeatures.compile`. labels: None if unknown."""
+
+    symbols: np.ndarray
+    labels: np.ndarray | None
+    lists: tuple[FeatureList, ...]
+    length: int
+
+
+def chain_features(
+    templates: str, n_labels: int, lists: Sequence[str] = ("label", "edge")
+) -> ChainFeatures:
+    """Templates over the streams u, of few bits, and v, of many."""
+    parsed = parse_templates([templates], ATOMS) if templates else ()
+    return ChainFeatures(compile_shapes(parsed), ATOMS, n_labels, lists)
+
+
+def random_list(
+    random: np.random.Generator, length: int, mean: float, real: bool, n_keys: int = 5
+) -> FeatureList:
+    """Features with few different keys, no key twice at one position."""
+    sizes = np.minimum(random.poisson(mean, length), n_keys)
+    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    keys = [random.permutation(n_keys)[:size] * 2**60 + 7 for size in sizes]
+    values = random.choice([1.0, 0.5, -2.0, 3.25], starts[-1]) if real else None
+    return starts, np.concatenate([np.zeros(0), *keys]).astype(np.uint64), values
+
+
+def random_path(random: np.random.Generator, graph: LabelGraph, length: int) -> np.ndarray:
+    """A legal sequence of labels, by trial."""
+    while True:
+        path = random.integers(0, graph.n_labels, length)
+        if not length or (
+            graph.starts[path[0]]
+            and graph.ends[path[-1]]
+            and graph.legal[path[:-1], path[1:]].all()
+        ):
+            return path.astype(np.uint16)
+
+
+def random_sentence(
+    seed: int,
+    features: ChainFeatures,
+    graph: LabelGraph,
+    length: int,
+    *,
+    labelled: bool = True,
+    real: bool = False,
+) -> Sentence:
+    """A sentence of few different symbols, so that its n-grams repeat."""
+    random = np.random.default_rng(seed)
+    width = length + 2 * features.reach
+    symbols = random.integers(0, 2, (len(features.atoms), width)).astype(np.uint64)
+    inside = np.zeros(width, dtype=bool)
+    inside[features.reach : features.reach + length] = True
+    symbols[:, ~inside] = 9
+    labels = random_path(random, graph, length) if labelled else None
+    means = {"label": 1.5, "edge": 0.8}
+    lists = tuple(random_list(random, length, means[name], real) for name in features.lists)
+    return Sentence(symbols, labels, lists, length)
+
+
+class LogLinearTwin:
+    """A log-linear model with random weights, as arrays and as the learner of a trainer.
+
+    Weights stand in one array: those of a table after those of the one before, row by row.
+    """
+
+    def __init__(
+        self,
+        features: ChainFeatures,
+        graph: LabelGraph,
+        settings: LogLinear,
+        sentences: Sequence[Sentence],
+        unlabelled: Sequence[Sentence] = (),
+        *,
+        seed: int = 0,
+        scale: float = 1.0,
+    ) -> None:
+        self.features = features
+        self.graph = graph
+        self.settings = settings
+        self.sentences = list(sentences)
+        self.unlabelled = list(unlabelled)
+        first = features.new_learner(settings)
+        for sentence in [*sentences, *unlabelled]:
+            self.compile(sentence, first)
+        random = np.random.default_rng(seed)
+        tables = []
+        for table in first.tables:
+            state = table.state()
+            state["values"] = scale * random.normal(size=state["values"].shape)
+            tables.append(TrainingRows.from_state(table.n_columns, state))
+        self.take(LogLinearLearner(tables, settings))
+
+    def take(self, learner: LogLinearLearner) -> None:
+        """Train this learner from here on."""
+        self.learner = learner
+        self.chains = [
+            self.compile(sentence, learner) for sentence in [*self.sentences, *self.unlabelled]
+        ]
+        self.trainer = LogLinearTrainer(self.features, self.graph, learner)
+        sizes = [table.n_rows * table.n_columns for table in learner.tables]
+        self.starts = np.concatenate(([0], np.cumsum(sizes)))
+
+    def compile(self, sentence: Sentence, learner: LogLinearLearner):  # type: ignore[no-untyped-def]
+        labels = sentence.length if sentence.labels is None else sentence.labels
+        return self.features.compile(sentence.symbols, labels, learner, sentence.lists)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the learner, in one array."""
+        return self.flat(self.learner.weights())
+
+    @staticmethod
+    def flat(tables: Sequence[np.ndarray]) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
+
+    @property
+    def noise(self) -> Noise:
+        """The noising scheme of the settings."""
+        settings = self.settings
+        if settings.noise == "none":
+            return Noise()
+        is_rate = settings.noise == "dropout"
+        strength = settings.noise_level if is_rate else settings.noise_level**2
+        return Noise(settings.noise, strength, settings.noise_window)
+
+    # Features ------------------------------------------------------------------------------------
+
+    def cell(self, table: int, key: int, column: int) -> int:
+        """Where the weight of a column of a key stands."""
+        rows = self.learner.tables[table]
+        return int(self.starts[table]) + rows.row(key) * rows.n_columns + column
+
+    def fired(self, sentence: Sentence, i: int) -> Iterator[tuple[str, int, float]]:
+        """The features of a position: what they speak for, their first cell, and their value."""
+        atoms = list(self.features.atoms)
+        n_labels = self.features.n_labels
+        for number, shape in enumerate(self.features.shapes):
+            for anchor in range(shape.lowest, shape.highest + 1) if shape.atoms else ():
+                position = self.features.reach + i + anchor
+                symbols = [
+                    int(sentence.symbols[atoms.index(atom.name), position + atom.offset])
+                    for atom in shape.atoms
+                ]
+                key = 0
+                if sum(self.features.atoms[atom.name] for atom in shape.atoms) <= 64:
+                    for atom, symbol in zip(shape.atoms, symbols, strict=True):
+                        key = (key << self.features.atoms[atom.name]) | symbol
+                else:
+                    key = murmur_64a(struct.pack(f"<{len(symbols)}Q", *symbols))
+                yield "label", self.cell(number, key, (shape.highest - anchor) * n_labels), 1.0
+        for number, name in enumerate(self.features.lists):
+            starts, keys, values = sentence.lists[number]
+            for place in range(starts[i], starts[i + 1]):
+                value = 1.0 if values is None else float(values[place])
+                table = len(self.features.shapes) + number
+                yield name, self.cell(table, int(keys[place]), 0), value
+
+    def bigram(self, a: int, b: int) -> int:
+        """Where the weight of a pair of labels stands."""
+        table = self.features.tag_bigram
+        if self.features.n_pair_rows == 1:
+            return self.cell(table, 0, a * self.features.n_labels + b)
+        return self.cell(table, a, b)
+
+    def crf(
+        self, sentence: Sentence, begin: int = 0, count: int | None = None
+    ) -> tuple[Crf, np.ndarray]:
+        """A piece of a sentence, and the cells of the weights of its features.
+
+        A feature that a list names again at a position is noised anew, though its weight is the
+        same.
+        """
+        n_labels = self.features.n_labels
+        count = sentence.length if count is None else count
+        labels = range(n_labels)
+        fires: list[tuple[int, int, int, int, int, float]] = []
+        for t in range(count):
+            previous = range(n_labels) if t else [n_labels]
+            pairs = [(a, b) for a in previous for b in labels]
+            times: Counter[int] = Counter()
+            for kind, first, value in self.fired(sentence, begin + t):
+                times[first] += 1
+                if kind == "label":
+                    fires += [(t, a, b, first + b, times[first], value) for a, b in pairs]
+                elif t:
+                    fires += [
+                        (t, a, b, first + a * n_labels + b, times[first], value) for a, b in pairs
+                    ]
+            if t and self.features.tag_bigram >= 0:
+                fires += [(t, a, b, self.bigram(a, b), 1, 1.0) for a, b in pairs]
+        names = sorted({(cell, time) for *_, cell, time, _ in fires})
+        numbers = {name: j for j, name in enumerate(names)}
+        values = new_values(count, n_labels, len(names))
+        for t, a, b, cell, time, value in fires:
+            values[t, a, b, numbers[cell, time]] = value
+        crf = new_crf(
+            self.graph,
+            values,
+            open_start=begin > 0,
+            open_end=begin + count < sentence.length,
+        )
+        return crf, np.array([cell for cell, _ in names], dtype=np.int64)
+
+    # Objectives ----------------------------------------------------------------------------------
+
+    def likelihood(
+        self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
+    ) -> tuple[float, np.ndarray]:
+        """-log p(y | x) of a piece, and its gradient."""
+        count = sentence.length if count is None else count
+        gradient = np.zeros(len(weights))
+        if not count:
+            return 0.0, gradient
+        assert sentence.labels is not None
+        path = sentence.labels[begin : begin + count].tolist()
+        crf, cells = self.crf(sentence, begin, count)
+        paths = Enumeration(crf, weights[cells])
+        np.add.at(gradient, cells, -paths.log_likelihood_gradient(path))
+        return -paths.log_likelihood(path), gradient
+
+    def regulariser(
+        self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
+    ) -> tuple[float, np.ndarray]:
+        """R^q of a piece, and its gradient."""
+        count = sentence.length if count is None else count
+        gradient = np.zeros(len(weights))
+        if not count or not self.noise.strength:
+            return 0.0, gradient
+        crf, cells = self.crf(sentence, begin, count)
+        value, of_cells = Enumeration(crf, weights[cells]).noising(self.noise)
+        np.add.at(gradient, cells, of_cells)
+        return value, gradient
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """How much a labelled and an unlabelled sentence count in R* (equation 11)."""
+        n, m = len(self.sentences), len(self.unlabelled)
+        alpha = self.settings.unlabelled_weight
+        share = n / (n + alpha * m) if n else 0.0
+        return share, alpha * share
+
+    def objective(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Σ -log p(y | x) + R*, and its gradient."""
+        labelled, unlabelled = self.shares
+        terms = [
+            *((1.0, self.likelihood(sentence, weights)) for sentence in self.sentences),
+            *((labelled, self.regulariser(sentence, weights)) for sentence in self.sentences),
+            *((unlabelled, self.regulariser(sentence, weights)) for sentence in self.unlabelled),
+        ]
+        value = sum(share * value for share, (value, _) in terms)
+        gradient = sum((share * gradient for share, (_, gradient) in terms), np.zeros(len(weights)))
+        return value, gradient
+
+    def found(self) -> tuple[float, np.ndarray]:
+        """What the trainer says of the objective at the learner's weights."""
+        value, gradients = self.trainer.objective(self.chains)
+        assert [gradient.shape for gradient in gradients] == [
+            (table.n_rows, table.n_columns) for table in self.learner.tables
+        ]
+        return value, self.flat(gradients)
+
+    # Gradient descent ----------------------------------------------------------------------------
+
+    def descend(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, float, int, int]:
+        """One pass over pieces with every weight visited at every step.
+
+        Returns the weights, what was minimised, and how many pieces and labels were wrong. Like the
+        learner's, the clock counts positions.
+        """
+        options = self.settings
+        weights = self.weights
+        everything = [*self.sentences, *self.unlabelled]
+        n_positions = sum(sentence.length for sentence in self.sentences)
+        clock = self.learner.clock
+        labelled, unlabelled = self.shares
+        loss, n_wrong, n_labels_wrong = 0.0, 0, 0
+        for number, begin, count in pieces:
+            sentence = everything[number]
+            rate = options.rate / (1 + options.decay * clock / max(1, n_positions))
+            is_labelled = sentence.labels is not None
+            share = labelled if is_labelled else unlabelled
+            noised, noised_gradient = self.regulariser(sentence, weights, begin, count)
+            value, gradient = share * noised, share * noised_gradient
+            if is_labelled:
+                wrong = self.wrong(sentence, weights, begin, count)
+                n_labels_wrong += wrong
+                n_wrong += wrong > 0
+                likelihood, likelihood_gradient = self.likelihood(sentence, weights, begin, count)
+                value += likelihood
+                gradient = gradient + likelihood_gradient
+            loss += value
+            weights = weights - rate * gradient
+            if is_labelled and count:
+                # The piece's part of the penalties, by their proximal operators.
+                part = count / n_positions
+                owed = rate * options.l1 * part
+                weights = np.sign(weights) * np.maximum(0.0, np.abs(weights) - owed)
+                weights = weights / (1 + 2 * rate * options.l2 * part)
+                clock += count
+        penalties = options.l1 * np.abs(weights).sum() + options.l2 * (weights**2).sum()
+        return weights, loss + float(penalties), n_wrong, n_labels_wrong
+
+    def wrong(self, sentence: Sentence, weights: np.ndarray, begin: int, count: int) -> int:
+        """How many gold labels are not the most probable."""
+        if not count:
+            return 0
+        assert sentence.labels is not None
+        crf, cells = self.crf(sentence, begin, count)
+        nodes = Enumeration(crf, weights[cells]).nodes
+        gold = nodes[np.arange(count), sentence.labels[begin : begin + count]]
+        return int((nodes.max(axis=1) > gold + 1e-12).sum())
+
+    def run(self, pieces: Sequence[Sequence[int]]) -> None:
+        """A pass of the trainer, which must agree with that of the twin."""
+        clock = self.learner.clock
+        weights, objective, *wrong = self.descend(pieces)
+        found = self.trainer.epoch(self.chains, np.array(pieces, dtype=np.int64).reshape(-1, 3))
+        np.testing.assert_allclose(self.weights, weights, rtol=1e-9, atol=1e-11)
+        assert list(found) == wrong
+        assert np.isclose(self.learner.objective, objective, rtol=1e-9)
+        labelled = [count for number, _, count in pieces if number < len(self.sentences)]
+        assert self.learner.clock == clock + sum(labelled)

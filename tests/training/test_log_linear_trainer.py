@@ -1,0 +1,351 @@
+"""The objective of log-linear models, its gradient, and gradient descent, against brute force."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from crf_twins import finite_differences, multinomial_noising
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_sentence
+
+from spacy_structreg.learn.log_linear import LogLinearLearner
+from spacy_structreg.learn.rows import TrainingRows
+from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.search.viterbi import LabelGraph
+from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.training.chain import cut
+from spacy_structreg.training.log_linear import LogLinearTrainer
+
+TEMPLATES = [
+    "t-1t0",
+    "u0",
+    "u-1 | u0 | u+1 | t-1t0",
+    "u-2u-1 | u-1u0 | u0u+1 | v0 | v-1v+1 | t-1t0",
+    "",
+]
+LISTS = [(), ("label",), ("edge",), ("label", "edge")]
+NOISES = [
+    {},
+    {"noise": "dropout", "noise_level": 0.3},
+    {"noise": "multiplicative", "noise_level": 0.7},
+    {"noise": "additive", "noise_level": 0.6},
+]
+FREE = LabelGraph(np.ones((3, 3)), np.ones(3), np.ones(3))
+# Label 0 comes first and may come last; 1 is not followed by 0; 2 never follows itself.
+HELD = LabelGraph([[1, 1, 1], [0, 1, 1], [1, 1, 0]], [1, 0, 0], [1, 1, 0])
+GRAPHS = [FREE, HELD, bmes().graph]
+
+
+def model(
+    *,
+    templates: str = TEMPLATES[2],
+    lists: tuple[str, ...] = LISTS[3],
+    graph: LabelGraph = HELD,
+    lengths: tuple[int, ...] = (4, 3),
+    unlabelled: tuple[int, ...] = (),
+    real: bool = True,
+    seed: int = 0,
+    scale: float = 1.0,
+    **options: Any,
+) -> LogLinearTwin:
+    """A model of random sentences and weights. options: of `LogLinear`."""
+    features = chain_features(templates, graph.n_labels, lists)
+    sentences = [
+        random_sentence(seed + i, features, graph, length, labelled=i < len(lengths), real=real)
+        for i, length in enumerate([*lengths, *unlabelled])
+    ]
+    labelled, others = sentences[: len(lengths)], sentences[len(lengths) :]
+    return LogLinearTwin(
+        features, graph, LogLinear(**options), labelled, others, seed=seed, scale=scale
+    )
+
+
+def check(twin: LogLinearTwin, tolerance: float = 1e-9) -> None:
+    """Value and gradient of the objective equal those of the twin."""
+    value, gradient = twin.found()
+    expected, expected_gradient = twin.objective(twin.weights)
+    assert value == pytest.approx(expected, rel=tolerance, abs=tolerance)
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=tolerance, atol=tolerance)
+
+
+# The objective ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lists", LISTS)
+@pytest.mark.parametrize("templates", TEMPLATES)
+@pytest.mark.parametrize("noise", NOISES[:2])
+def test_features_of_all_kinds(
+    templates: str, lists: tuple[str, ...], noise: dict[str, Any]
+) -> None:
+    check(model(templates=templates, lists=lists, **noise))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("window", [None, 0, 1, 2, 9])
+def test_all_kinds_of_noise(graph: LabelGraph, noise: dict[str, Any], window: int | None) -> None:
+    check(model(graph=graph, **noise, noise_window=window))
+
+
+@settings(max_examples=60)
+@given(
+    templates=st.sampled_from(TEMPLATES),
+    lists=st.sampled_from(LISTS),
+    graph=st.sampled_from(GRAPHS),
+    lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple),
+    unlabelled=st.lists(st.integers(0, 4), max_size=2).map(tuple),
+    real=st.booleans(),
+    noise=st.sampled_from(NOISES),
+    noise_window=st.sampled_from([None, 0, 1, 2]),
+    unlabelled_weight=st.sampled_from([0.0, 0.3, 1.0, 4.0]),
+    seed=st.integers(0, 1000),
+    scale=st.sampled_from([0.0, 0.1, 1.0, 5.0]),
+)
+def test_any_small_corpus(noise: dict[str, Any], **options: Any) -> None:
+    check(model(**noise, **options))
+
+
+@pytest.mark.parametrize(
+    ("noise", "scale"),
+    [(NOISES[0], 30.0), (NOISES[0], 1e3), (NOISES[0], 1e5), (NOISES[1], 30.0), (NOISES[1], 1e3)],
+)
+def test_large_weights(noise: dict[str, Any], scale: float) -> None:
+    twin = model(templates=TEMPLATES[3], scale=scale, **noise)
+    value, gradient = twin.found()
+    expected, expected_gradient = twin.objective(twin.weights)
+    # Marginals are known as well as scores are, and variances multiply what is not known of them.
+    tolerance = 1e-14 * scale**3 if noise else 1e-14 * scale
+    np.testing.assert_allclose(value, expected, rtol=1e-9, atol=tolerance)
+    np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-9, atol=tolerance)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_gradients_equal_finite_differences_of_the_objective_itself(noise: dict[str, Any]) -> None:
+    twin = model(unlabelled=(4,), unlabelled_weight=0.5, **noise)
+    start = twin.weights
+    _, gradient = twin.found()
+
+    def value(weights: np.ndarray) -> float:
+        twin.take(learner_of(twin, weights))
+        return twin.found()[0]
+
+    np.testing.assert_allclose(gradient, finite_differences(value, start), atol=1e-5)
+
+
+def learner_of(twin: LogLinearTwin, weights: np.ndarray) -> LogLinearLearner:
+    """A learner with other weights."""
+    tables = []
+    places = pairwise(twin.starts)
+    for table, (first, end) in zip(twin.learner.tables, places, strict=True):
+        state = table.state()
+        state["values"] = weights[first:end].reshape(-1, table.n_columns)
+        tables.append(TrainingRows.from_state(table.n_columns, state))
+    return LogLinearLearner(tables, twin.settings)
+
+
+def test_more_labels_than_fit_one_row_of_pairs() -> None:
+    n_labels = 17
+    graph = LabelGraph(np.ones((n_labels, n_labels)), np.ones(n_labels), np.ones(n_labels))
+    twin = model(templates="u0 | t-1t0", graph=graph, lengths=(2, 1), **NOISES[1])
+    assert twin.features.n_pair_rows == n_labels
+    check(twin)
+
+
+def test_one_position_is_multinomial_logistic_regression() -> None:
+    features = chain_features("", 3, ["label"])
+    values = np.array([0.5, -2.0, 3.0])
+    listed = (np.array([0, 3]), np.array([4, 5, 6], dtype=np.uint64), values)
+    no_symbols = np.zeros((len(features.atoms), 1), dtype=np.uint64)
+    options = LogLinear(noise="dropout", noise_level=0.4)
+    inputs = Sentence(no_symbols, np.array([2], dtype=np.uint16), (listed,), 1)
+    twin = LogLinearTwin(features, FREE, options, [inputs])
+    weights = twin.weights.reshape(3, 3).T
+    scores = weights @ values
+    likely = np.exp(scores) / np.exp(scores).sum()
+    penalty, penalty_gradient = multinomial_noising(values, weights, twin.noise)
+    value, gradient = twin.found()
+    assert value == pytest.approx(-np.log(likely[2]) + penalty)
+    by_hand = np.outer(likely - [0, 0, 1], values) + penalty_gradient
+    np.testing.assert_allclose(gradient.reshape(3, 3).T, by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
+    features = chain_features("", 3, ["label"])
+    symbols = np.zeros((len(features.atoms), 2), dtype=np.uint64)
+    labels = np.array([0, 1], dtype=np.uint16)
+    starts = np.array([0, 2, 3])
+    twice = (starts, np.array([4, 4, 4], dtype=np.uint64), None)
+    check(
+        LogLinearTwin(features, FREE, LogLinear(**noise), [Sentence(symbols, labels, (twice,), 2)])
+    )
+
+
+# Gradient descent ---------------------------------------------------------------------------------
+
+PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
+
+
+@pytest.mark.parametrize("penalties", PENALTIES)
+@pytest.mark.parametrize("noise", NOISES)
+def test_one_step_of_one_chain(noise: dict[str, Any], penalties: dict[str, float]) -> None:
+    model(lengths=(4,), rate=0.3, **noise, **penalties).run([(0, 0, 4)])
+
+
+@pytest.mark.parametrize("penalties", PENALTIES)
+@pytest.mark.parametrize("noise", NOISES[:2])
+def test_some_epochs(noise: dict[str, Any], penalties: dict[str, float]) -> None:
+    twin = model(lengths=(4, 3, 0, 2), unlabelled=(3,), **noise, **penalties, rate=0.2)
+    lengths = [len(chain) for chain in twin.chains]
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [1, 1, 0, 4]):
+        twin.run([(number, 0, lengths[number]) for number in order])
+
+
+@settings(max_examples=60)
+@given(
+    templates=st.sampled_from(TEMPLATES),
+    lists=st.sampled_from(LISTS),
+    graph=st.sampled_from(GRAPHS),
+    real=st.booleans(),
+    noise=st.sampled_from(NOISES),
+    noise_window=st.sampled_from([None, 0, 1]),
+    penalties=st.sampled_from(PENALTIES),
+    rate=st.sampled_from([0.01, 0.5]),
+    decay=st.sampled_from([0.0, 2.0]),
+    mini_sample=st.sampled_from([1.0, 1.5, 2.5, 10.0]),
+    seed=st.integers(0, 1000),
+)
+def test_pieces(
+    noise: dict[str, Any],
+    penalties: dict[str, float],
+    mini_sample: float,
+    seed: int,
+    **options: Any,
+) -> None:
+    twin = model(lengths=(4, 1, 5), unlabelled=(3, 2), seed=seed, **noise, **penalties, **options)
+    for epoch in range(2):
+        pieces = cut([len(chain) for chain in twin.chains], mini_sample, seed + epoch)
+        np.random.default_rng(seed + epoch).shuffle(pieces)
+        twin.run(pieces.tolist())
+
+
+def weights_after(twin: LogLinearTwin, pieces: Any) -> bytes:
+    twin.trainer.epoch(twin.chains, pieces)
+    return twin.weights.tobytes()
+
+
+@pytest.mark.parametrize("noise", NOISES[:2])
+def test_mini_samples_that_no_sequence_exceeds_are_plain_training(noise: dict[str, Any]) -> None:
+    lengths = (4, 1, 5)
+    plain = weights_after(model(lengths=lengths, **noise), [0, 1, 2])
+    cut_up = cut(lengths, 5.0, seed=3)
+    assert weights_after(model(lengths=lengths, mini_sample=5.0, **noise), cut_up) == plain
+    shorter = cut(lengths, 2.0, seed=3)
+    assert weights_after(model(lengths=lengths, mini_sample=2.0, **noise), shorter) != plain
+
+
+def test_unlabelled_chains_without_weight_change_nothing() -> None:
+    options: dict[str, Any] = {"noise": "dropout", "noise_level": 0.3, "unlabelled_weight": 0.0}
+    with_others = model(unlabelled=(4, 2), **options)
+    value, gradient = with_others.found()
+    labelled, labelled_gradients = with_others.trainer.objective(with_others.chains[:2])
+    assert value == labelled
+    assert (gradient == with_others.flat(labelled_gradients)).all()
+    before = with_others.weights
+    with_others.trainer.epoch(with_others.chains, [2, 3, 2])
+    assert (with_others.weights == before).all()
+    # So are those of a model without noise.
+    no_noise = model(unlabelled=(4,))
+    before = no_noise.weights
+    no_noise.trainer.epoch(no_noise.chains, [2])
+    assert (no_noise.weights == before).all()
+
+
+def test_nothing_labelled_leaves_nothing_to_learn() -> None:
+    twin = model(lengths=(), unlabelled=(3,), noise="dropout", noise_level=0.3)
+    check(twin)
+    assert twin.found()[0] == 0
+    twin.run([(0, 0, 3)])
+
+
+def test_the_objective_leaves_no_trace() -> None:
+    options: dict[str, Any] = {"noise": "dropout", "noise_level": 0.3, "l2": 0.5}
+    twin, other = model(**options), model(**options)
+    first = twin.found()
+    second = twin.found()
+    assert first[0] == second[0]
+    assert (first[1] == second[1]).all()
+    assert weights_after(twin, [0, 1]) == weights_after(other, [0, 1])
+    # And neither does an epoch: the objective is that of the weights alone.
+    check(twin)
+
+
+def test_descent_reaches_what_is_least() -> None:
+    """Small steps end where the gradient, penalties included, is zero."""
+    twin = model(rate=0.5, decay=0.05, l2=0.5, noise="dropout", noise_level=0.2)
+    for _ in range(4000):
+        twin.trainer.epoch(twin.chains, [0, 1])
+    _, gradient = twin.found()
+    assert np.abs(gradient + 2 * 0.5 * twin.weights).max() < 0.02
+
+
+def test_many_epochs_do_not_lose_digits() -> None:
+    """L2 shrinks all weights by one factor, which must be taken in before it vanishes."""
+    twin = model(lengths=(2,), rate=2.0, decay=0.0, l2=5.0, l1=0.01)
+    for _ in range(12):
+        twin.run([(0, 0, 2)] * 3)
+
+
+def test_convergence_is_told() -> None:
+    twin = model(rate=0.3, decay=0.1, l2=1.0, tolerance=1e-3)
+    assert np.isnan(twin.learner.objective)
+    told = []
+    objectives = [np.nan]
+    for _ in range(60):
+        twin.trainer.epoch(twin.chains, [0, 1])
+        objectives.append(twin.learner.objective)
+        told.append(twin.learner.converged)
+        change = abs(objectives[-1] - objectives[-2])
+        assert told[-1] == (change < 1e-3 * abs(objectives[-1]))
+    assert not told[0]
+    assert told[-1]
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+def test_chains_of_another_learner_are_refused() -> None:
+    twin, other = model(), model()
+    for train in (
+        lambda: twin.trainer.objective(other.chains),
+        lambda: twin.trainer.epoch(other.chains, [0]),
+    ):
+        with pytest.raises(ValueError, match="compiled for another learner"):
+            train()
+    with pytest.raises(IndexError, match="no such sequence"):
+        twin.trainer.epoch(twin.chains, [2])
+    with pytest.raises(IndexError, match="outside its sequence"):
+        twin.trainer.epoch(twin.chains, [(0, 2, 3)])
+
+
+def test_features_and_graph_must_fit() -> None:
+    twin = model()
+    with pytest.raises(ValueError, match="graph of labels belongs to other features"):
+        LogLinearTrainer(twin.features, bmes().graph, twin.learner)
+    other = chain_features("u0", 3)
+    with pytest.raises(ValueError, match="learner belongs to other features"):
+        LogLinearTrainer(other, HELD, twin.learner)
+
+
+def test_copies_learn_the_same_apart() -> None:
+    twin = model(l2=0.5)
+    twin.trainer.epoch(twin.chains, [0])
+    copy = twin.learner.copy()
+    before = twin.weights.tobytes()
+    LogLinearTrainer(twin.features, twin.graph, copy).epoch(twin.chains, [0, 1])
+    assert twin.weights.tobytes() == before
+    assert weights_after(twin, [0, 1]) == twin.flat(copy.weights()).tobytes()
