@@ -216,7 +216,8 @@ class TokenFeatures:
         for token in tokens:
             if isinstance(token, str) or len(token) != n_columns:
                 raise self._fault(token)
-            words.append(known.get(token[0]) or self._word(token[0]))
+            entry = known.get(token[0])
+            words.append(self._word(token[0]) if entry is None else entry)
         found = None
         if self._sees_gazetteers:
             found = self._gazetteer_symbols([token[0] for token in tokens])

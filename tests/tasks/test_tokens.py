@@ -348,6 +348,14 @@ def test_what_is_remembered_is_bounded_and_makes_no_difference(
     assert len(features._words) < 20
 
 
+def test_words_of_which_nothing_is_seen_are_remembered_once() -> None:
+    features = make("label: tag(w0)")
+    features.see([("a", "N")], 0)
+    remembered = features._remembered
+    features.see([("a", "V"), ("a", "N")], 0)
+    assert features._remembered == remembered > 0
+
+
 def test_features_survive_pickling() -> None:
     features = make("bio+edges")
     again = pickle.loads(pickle.dumps(features))
