@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 from typing import Any
 
@@ -341,11 +342,58 @@ def test_features_and_graph_must_fit() -> None:
         LogLinearTrainer(other, HELD, twin.learner)
 
 
+# The learner --------------------------------------------------------------------------------------
+
+
+def trained(**options: Any) -> LogLinearTwin:
+    """A model after an epoch, whose L2 leaves weights in units of their own."""
+    twin = model(l2=0.5, noise="dropout", noise_level=0.2, **options)
+    twin.trainer.epoch(twin.chains, [0, 1])
+    return twin
+
+
 def test_copies_learn_the_same_apart() -> None:
-    twin = model(l2=0.5)
-    twin.trainer.epoch(twin.chains, [0])
+    twin = trained()
     copy = twin.learner.copy()
     before = twin.weights.tobytes()
     LogLinearTrainer(twin.features, twin.graph, copy).epoch(twin.chains, [0, 1])
     assert twin.weights.tobytes() == before
     assert weights_after(twin, [0, 1]) == twin.flat(copy.weights()).tobytes()
+
+
+def test_trained_weights_are_those_of_the_last_step() -> None:
+    twin = trained()
+    for weights, table, rows in zip(
+        twin.learner.weights(), twin.learner.tables, twin.learner.average(), strict=True
+    ):
+        keys = table.state()["keys"].tolist()
+        assert len(keys) == len(weights)
+        for key, expected in zip(keys, weights, strict=True):
+            np.testing.assert_array_equal(rows.weights(key), expected.astype(np.float32))
+
+
+def test_learners_and_trainers_can_be_pickled() -> None:
+    twin = trained()
+    again = pickle.loads(pickle.dumps(twin.learner))
+    assert twin.flat(again.weights()).tobytes() == twin.weights.tobytes()
+    for name in ("clock", "n_positions", "objective", "settings"):
+        assert getattr(again, name) == getattr(twin.learner, name)
+    assert pickle.loads(pickle.dumps(twin.trainer)).learner.clock == again.clock
+
+
+def test_training_goes_on_from_trained_weights() -> None:
+    twin = trained(templates="u0 | t-1t0")
+    twin.take(LogLinearLearner.from_trained(twin.learner.average(), twin.settings))
+    assert twin.learner.clock == 0
+    check(twin)
+    # What is zero is not among trained weights, not even the row of the pairs of labels.
+    nothing = [TrainingRows(table.n_columns).average(1) for table in twin.learner.tables]
+    twin.take(LogLinearLearner.from_trained(nothing, twin.settings))
+    assert not twin.weights.any()
+    check(twin)
+    twin.run([(0, 0, 4), (1, 0, 3)])
+
+
+def test_adaptive_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="dense rows"):
+        LogLinearLearner([TrainingRows(3, True)])
