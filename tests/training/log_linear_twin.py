@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from crf_twins import Crf, Enumeration, Noise, new_crf, new_values
@@ -17,11 +18,12 @@ from twins import murmur_64a
 
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.templates import parse_templates
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.learn.settings import AnyLearning, LogLinear
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.chain import ChainFeatures
+from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
 from spacy_structreg.training.log_linear import LogLinearTrainer
 
 FeatureList = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -91,89 +93,74 @@ def random_sentence(
     return Sentence(symbols, labels, lists, length)
 
 
-class LogLinearTwin:
-    """A log-linear model with random weights, as arrays and as the learner of a trainer.
+class FeatureReader:
+    """Finds the features of sentences anew, and which weights of a learner are theirs.
 
     Weights stand in one array: those of a table after those of the one before, row by row.
     """
 
+    new_trainer: type[Any]
+
     def __init__(
-        self,
-        features: ChainFeatures,
-        graph: LabelGraph,
-        settings: LogLinear,
-        sentences: Sequence[Sentence],
-        unlabelled: Sequence[Sentence] = (),
-        *,
-        seed: int = 0,
-        scale: float = 1.0,
+        self, features: ChainFeatures, graph: LabelGraph, sentences: Sequence[Sentence]
     ) -> None:
         self.features = features
         self.graph = graph
-        self.settings = settings
         self.sentences = list(sentences)
-        self.unlabelled = list(unlabelled)
-        first = features.new_learner(settings)
-        for sentence in [*sentences, *unlabelled]:
+
+    def random_rows(
+        self, settings: AnyLearning, seed: int, scale: float = 1.0
+    ) -> list[TrainingRows]:
+        """Tables with a random weight for every feature of the sentences."""
+        first = self.features.new_learner(settings, adaptive=False)
+        for sentence in self.sentences:
             self.compile(sentence, first)
         random = np.random.default_rng(seed)
         tables = []
         for table in first.tables:
             state = table.state()
             state["values"] = scale * random.normal(size=state["values"].shape)
-            tables.append(TrainingRows.from_state(table.n_columns, state))
-        self.take(LogLinearLearner(tables, settings))
+            tables.append(TrainingRows.from_state(table.n_columns, state, settings.penalties))
+        return tables
 
-    def take(self, learner: LogLinearLearner) -> None:
+    def take(self, learner: Learner) -> None:
         """Train this learner from here on."""
         self.learner = learner
-        self.chains = [
-            self.compile(sentence, learner) for sentence in [*self.sentences, *self.unlabelled]
-        ]
-        self.trainer = LogLinearTrainer(self.features, self.graph, learner)
+        self.chains = [self.compile(sentence, learner) for sentence in self.sentences]
+        self.trainer = self.new_trainer(self.features, self.graph, learner)
         sizes = [table.n_rows * table.n_columns for table in learner.tables]
         self.starts = np.concatenate(([0], np.cumsum(sizes)))
 
-    def compile(self, sentence: Sentence, learner: LogLinearLearner):  # type: ignore[no-untyped-def]
+    def compile(self, sentence: Sentence, learner: Learner) -> CompiledChain:
         labels = sentence.length if sentence.labels is None else sentence.labels
         return self.features.compile(sentence.symbols, labels, learner, sentence.lists)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The weights of the learner, in one array."""
-        return self.flat(self.learner.weights())
 
     @staticmethod
     def flat(tables: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate([np.zeros(0), *(table.ravel() for table in tables)])
-
-    @property
-    def noise(self) -> Noise:
-        """The noising scheme of the settings."""
-        settings = self.settings
-        if settings.noise == "none":
-            return Noise()
-        is_rate = settings.noise == "dropout"
-        strength = settings.noise_level if is_rate else settings.noise_level**2
-        return Noise(settings.noise, strength, settings.noise_window)
-
-    # Features ------------------------------------------------------------------------------------
 
     def cell(self, table: int, key: int, column: int) -> int:
         """Where the weight of a column of a key stands."""
         rows = self.learner.tables[table]
         return int(self.starts[table]) + rows.row(key) * rows.n_columns + column
 
-    def fired(self, sentence: Sentence, i: int) -> Iterator[tuple[str, int, float]]:
-        """The features of a position: what they speak for, their first cell, and their value."""
+    def fired(
+        self, sentence: Sentence, i: int, hidden: Set[int] = frozenset()
+    ) -> Iterator[tuple[str, int, float]]:
+        """The features of a position: what they speak for, their first cell, and their value.
+
+        hidden: positions of which nothing is seen.
+        """
         atoms = list(self.features.atoms)
         n_labels = self.features.n_labels
         for number, shape in enumerate(self.features.shapes):
             for anchor in range(shape.lowest, shape.highest + 1) if shape.atoms else ():
-                position = self.features.reach + i + anchor
+                places = [i + anchor + atom.offset for atom in shape.atoms]
+                if not hidden.isdisjoint(places):
+                    continue
                 symbols = [
-                    int(sentence.symbols[atoms.index(atom.name), position + atom.offset])
-                    for atom in shape.atoms
+                    int(sentence.symbols[atoms.index(atom.name), self.features.reach + place])
+                    for atom, place in zip(shape.atoms, places, strict=True)
                 ]
                 key = 0
                 if sum(self.features.atoms[atom.name] for atom in shape.atoms) <= 64:
@@ -182,7 +169,7 @@ class LogLinearTwin:
                 else:
                     key = murmur_64a(struct.pack(f"<{len(symbols)}Q", *symbols))
                 yield "label", self.cell(number, key, (shape.highest - anchor) * n_labels), 1.0
-        for number, name in enumerate(self.features.lists):
+        for number, name in enumerate(self.features.lists if i not in hidden else ()):
             starts, keys, values = sentence.lists[number]
             for place in range(starts[i], starts[i + 1]):
                 value = 1.0 if values is None else float(values[place])
@@ -197,7 +184,11 @@ class LogLinearTwin:
         return self.cell(table, a, b)
 
     def crf(
-        self, sentence: Sentence, begin: int = 0, count: int | None = None
+        self,
+        sentence: Sentence,
+        begin: int = 0,
+        count: int | None = None,
+        hidden: Set[int] = frozenset(),
     ) -> tuple[Crf, np.ndarray]:
         """A piece of a sentence, and the cells of the weights of its features.
 
@@ -212,7 +203,7 @@ class LogLinearTwin:
             previous = range(n_labels) if t else [n_labels]
             pairs = [(a, b) for a in previous for b in labels]
             times: Counter[int] = Counter()
-            for kind, first, value in self.fired(sentence, begin + t):
+            for kind, first, value in self.fired(sentence, begin + t, hidden):
                 times[first] += 1
                 if kind == "label":
                     fires += [(t, a, b, first + b, times[first], value) for a, b in pairs]
@@ -234,6 +225,46 @@ class LogLinearTwin:
             open_end=begin + count < sentence.length,
         )
         return crf, np.array([cell for cell, _ in names], dtype=np.int64)
+
+
+class LogLinearTwin(FeatureReader):
+    """A log-linear model with random weights, as one array and as the learner of a trainer."""
+
+    learner: LogLinearLearner
+    new_trainer = LogLinearTrainer
+
+    def __init__(
+        self,
+        features: ChainFeatures,
+        graph: LabelGraph,
+        settings: LogLinear,
+        sentences: Sequence[Sentence],
+        *,
+        seed: int = 0,
+        scale: float = 1.0,
+    ) -> None:
+        super().__init__(features, graph, sentences)
+        self.settings = settings
+        self.take(LogLinearLearner(self.random_rows(settings, seed, scale), settings))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the learner, in one array."""
+        return self.flat(self.learner.weights())
+
+    @property
+    def labelled(self) -> list[Sentence]:
+        return [sentence for sentence in self.sentences if sentence.labels is not None]
+
+    @property
+    def noise(self) -> Noise:
+        """The noising scheme of the settings."""
+        settings = self.settings
+        if settings.noise == "none":
+            return Noise()
+        is_rate = settings.noise == "dropout"
+        strength = settings.noise_level if is_rate else settings.noise_level**2
+        return Noise(settings.noise, strength, settings.noise_window)
 
     # Objectives ----------------------------------------------------------------------------------
 
@@ -265,25 +296,31 @@ class LogLinearTwin:
         np.add.at(gradient, cells, of_cells)
         return value, gradient
 
-    @property
-    def shares(self) -> tuple[float, float]:
-        """How much a labelled and an unlabelled sentence count in R* (equation 11)."""
-        n, m = len(self.sentences), len(self.unlabelled)
+    def share(self, sentence: Sentence) -> float:
+        """How much a sentence counts in R* (equation 11)."""
+        n = len(self.labelled)
         alpha = self.settings.unlabelled_weight
-        share = n / (n + alpha * m) if n else 0.0
-        return share, alpha * share
+        share = n / (n + alpha * (len(self.sentences) - n)) if n else 0.0
+        return share if sentence.labels is not None else alpha * share
+
+    def part(
+        self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
+    ) -> tuple[float, np.ndarray]:
+        """What a piece adds to the objective and to its gradient."""
+        value, gradient = self.regulariser(sentence, weights, begin, count)
+        value, gradient = self.share(sentence) * value, self.share(sentence) * gradient
+        if sentence.labels is None:
+            return value, gradient
+        likelihood, likelihood_gradient = self.likelihood(sentence, weights, begin, count)
+        return value + likelihood, gradient + likelihood_gradient
 
     def objective(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Σ -log p(y | x) + R*, and its gradient."""
-        labelled, unlabelled = self.shares
-        terms = [
-            *((1.0, self.likelihood(sentence, weights)) for sentence in self.sentences),
-            *((labelled, self.regulariser(sentence, weights)) for sentence in self.sentences),
-            *((unlabelled, self.regulariser(sentence, weights)) for sentence in self.unlabelled),
-        ]
-        value = sum(share * value for share, (value, _) in terms)
-        gradient = sum((share * gradient for share, (_, gradient) in terms), np.zeros(len(weights)))
-        return value, gradient
+        parts = [self.part(sentence, weights) for sentence in self.sentences]
+        gradients = [gradient for _, gradient in parts]
+        return sum(value for value, _ in parts), np.sum(
+            [np.zeros(len(weights)), *gradients], axis=0
+        )
 
     def found(self) -> tuple[float, np.ndarray]:
         """What the trainer says of the objective at the learner's weights."""
@@ -303,28 +340,20 @@ class LogLinearTwin:
         """
         options = self.settings
         weights = self.weights
-        everything = [*self.sentences, *self.unlabelled]
-        n_positions = sum(sentence.length for sentence in self.sentences)
+        n_positions = sum(sentence.length for sentence in self.labelled)
         clock = self.learner.clock
-        labelled, unlabelled = self.shares
         loss, n_wrong, n_labels_wrong = 0.0, 0, 0
         for number, begin, count in pieces:
-            sentence = everything[number]
+            sentence = self.sentences[number]
             rate = options.rate / (1 + options.decay * clock / max(1, n_positions))
-            is_labelled = sentence.labels is not None
-            share = labelled if is_labelled else unlabelled
-            noised, noised_gradient = self.regulariser(sentence, weights, begin, count)
-            value, gradient = share * noised, share * noised_gradient
-            if is_labelled:
+            value, gradient = self.part(sentence, weights, begin, count)
+            if sentence.labels is not None:
                 wrong = self.wrong(sentence, weights, begin, count)
                 n_labels_wrong += wrong
                 n_wrong += wrong > 0
-                likelihood, likelihood_gradient = self.likelihood(sentence, weights, begin, count)
-                value += likelihood
-                gradient = gradient + likelihood_gradient
             loss += value
             weights = weights - rate * gradient
-            if is_labelled and count:
+            if sentence.labels is not None and count:
                 # The piece's part of the penalties, by their proximal operators.
                 part = count / n_positions
                 owed = rate * options.l1 * part
@@ -352,5 +381,5 @@ class LogLinearTwin:
         np.testing.assert_allclose(self.weights, weights, rtol=1e-9, atol=1e-11)
         assert list(found) == wrong
         assert np.isclose(self.learner.objective, objective, rtol=1e-9)
-        labelled = [count for number, _, count in pieces if number < len(self.sentences)]
-        assert self.learner.clock == clock + sum(labelled)
+        labelled = [self.sentences[number].labels is not None for number, *_ in pieces]
+        assert self.learner.clock == clock + sum(np.array(pieces)[labelled, 2])

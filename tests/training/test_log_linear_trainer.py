@@ -59,10 +59,7 @@ def model(
         random_sentence(seed + i, features, graph, length, labelled=i < len(lengths), real=real)
         for i, length in enumerate([*lengths, *unlabelled])
     ]
-    labelled, others = sentences[: len(lengths)], sentences[len(lengths) :]
-    return LogLinearTwin(
-        features, graph, LogLinear(**options), labelled, others, seed=seed, scale=scale
-    )
+    return LogLinearTwin(features, graph, LogLinear(**options), sentences, seed=seed, scale=scale)
 
 
 def check(twin: LogLinearTwin, tolerance: float = 1e-9) -> None:
