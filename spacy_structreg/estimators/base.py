@@ -21,10 +21,12 @@ from spacy_structreg.estimators.settings import CompleteTemplates, choose, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learners import learner_from_trained, new_learner
+from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.model_file import Arrays, State, field
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear, learning_from_dict
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +38,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     A subclass names its settings (`SETTINGS`, `_settings`, `_arguments`) and its structure, and
     says how to score; see the class attributes and the methods under "Hooks".
 
-    learning: how weights are learnt and regularised.
+    learning: how weights are learnt and regularised; of a kind that `LEARNS` names.
     epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
         better figure on the development corpus, if `fit` gets one; None for never.
     n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them; the
@@ -57,6 +59,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     MUST_AGREE: ClassVar[tuple[str, ...]]
     """The attributes that models must have in common to be averaged: what they see."""
 
+    LEARNS: ClassVar[tuple[type[AnyLearning], ...]] = (Learning,)
+    """The kinds of learning that its kernels can do."""
+
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "learning": (dict,),
         "epochs": (int,),
@@ -69,7 +74,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def __init__(
         self,
         *,
-        learning: Learning,
+        learning: AnyLearning,
         epochs: int,
         patience: int | None,
         n_models: int,
@@ -79,6 +84,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     ) -> None:
         super().__init__()
         choose("mean", mean, MEANS)
+        if not isinstance(learning, self.LEARNS):
+            raise ValueError(
+                f"a {self.NOUN} of this kind is not trained by {type(learning).__name__} settings, "
+                f"only by {' or '.join(kind.__name__ for kind in self.LEARNS)}"
+            )
         self.learning = learning
         self.epochs = whole("epochs", epochs, 1)
         self.patience = None if patience is None else whole("patience", patience, 1)
@@ -141,7 +151,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @classmethod
     def _arguments(cls, settings: dict[str, Any]) -> dict[str, Any]:
-        arguments = {**settings, "learning": Learning.from_dict(settings["learning"])}
+        arguments = {**settings, "learning": learning_from_dict(settings["learning"])}
         if "templates" in cls.SETTINGS:
             # Of a file: all that there are.
             arguments["templates"] = CompleteTemplates.checked(settings["templates"])
@@ -214,7 +224,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _begin(
         self, gold: list[GoldT]
-    ) -> tuple[Structure[GoldT, DecoderT], Perceptron, list[Compiled]]:
+    ) -> tuple[Structure[GoldT, DecoderT], Learner, list[Compiled]]:
         """What a training of its own needs: a structure, a learner, and compiled examples."""
         examples = self._all_examples(gold)
         structure = self._structure_of(examples)
@@ -264,6 +274,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 raise ValueError(
                     "a sentence was compiled for another training; compile it again after fit"
                 )
+            if isinstance(self.learning, LogLinear) and self.learning.optimizer != "sgd":
+                raise ValueError(
+                    f"optimizer = {self.learning.optimizer!r} needs the whole corpus at once: "
+                    "call fit, or choose optimizer = 'sgd'"
+                )
             if not sentences:
                 return 0, 0
             # Before anything can fail: weights may have changed even then.
@@ -297,7 +312,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self._trainer = structure.new_trainer(
                 structure.new_learner(self.learning)
                 if self._trained is None
-                else Perceptron.from_trained(self._trained.tables, self.learning)
+                else learner_from_trained(self._trained.tables, self.learning)
             )
         return self._trainer
 
@@ -384,8 +399,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         if state == "trained":
             tables = [table.arrays for table in self._decoders().tables]
         elif self._trainer is not None:
-            tables = [table.state() for table in self._trainer.learner.tables]
-            running["clock"] = self._trainer.learner.clock
+            tables = [table.state() for table in self._trainer.learner.tables_as_weights()]
+            learner = self._trainer.learner
+            running["clock"] = learner.clock
+            if isinstance(learner, LogLinearLearner):
+                running["positions"] = learner.n_positions
             running["generators"] = self._draws.state()
         else:
             raise ValueError("no training is running whose state could be saved")
@@ -404,7 +422,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         structure = self._structure = self._stored_structure(header, besides_tables(arrays))
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
         state = field(header, "state", str)
-        debts = self.learning.cumulative_l1 > 0
+        debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(structure.widths), state, debts=debts)
         rows = list(zip(structure.widths, tables, strict=True))
         if state == "trained":
@@ -412,7 +430,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             with self._decoders().borrow():
                 pass  # A decoder checks that rows and features fit, before the first text.
         else:
-            learner = Perceptron(
+            learner = new_learner(
                 [
                     TrainingRows.from_state(width, table, self.learning.penalties)
                     for width, table in rows
@@ -420,6 +438,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self.learning,
                 field(header, "clock", int),
             )
+            if isinstance(learner, LogLinearLearner):
+                learner.n_positions = field(header, "positions", int)
             self._trainer = structure.new_trainer(learner)
             self._draws = Draws.from_state(self.seed, field(header, "generators", list))
             self._outdated = True
@@ -459,7 +479,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
 
 def _compile(
-    structure: Structure[GoldT, Any], examples: Iterable[GoldT], learner: Perceptron
+    structure: Structure[GoldT, Any], examples: Iterable[GoldT], learner: Learner
 ) -> list[Compiled]:
     compiled = (structure.compile(example, learner) for example in examples)
     return [example for example in compiled if example is not None]

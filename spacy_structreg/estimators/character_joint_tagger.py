@@ -18,15 +18,17 @@ from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseJointTagger, Sentences, checked_sentences
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.tasks.bmes import SCHEMES, JointScheme, with_tags
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.guide import ChainGuide
 from spacy_structreg.training.chain import ChainTrainer
+from spacy_structreg.training.chains import new_chain_trainer
+from spacy_structreg.training.log_linear import LogLinearTrainer
 
 DEFAULT_LEARNING: Final = Learning(update="pa_i", aggressiveness=0.1, mini_sample=5.0)
 """How one model is trained, chosen on the development set of UD Chinese."""
@@ -54,6 +56,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     """
 
     TASK = "character_joint_tagger"
+    LEARNS = (Learning, LogLinear)
     MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
     SETTINGS: ClassVar = {
         "templates": (list,),
@@ -75,7 +78,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
         sentences: Sentences = "punctuation",
         labels: str = "bmes",
         prune: int | None = None,
-        learning: Learning | None = None,
+        learning: AnyLearning | None = None,
         epochs: int = 12,
         patience: int | None = None,
         n_models: int = 1,
@@ -205,11 +208,11 @@ class JointChain(Structure[TaggedWords, CharacterDecoder]):
     def widths(self) -> tuple[int, ...]:
         return self.features.widths
 
-    def new_learner(self, learning: Learning) -> Perceptron:
+    def new_learner(self, learning: AnyLearning) -> Learner:
         return self.features.new_learner(learning)
 
-    def new_trainer(self, learner: Perceptron) -> ChainTrainer:
-        return ChainTrainer(self.features, self.scheme.graph, learner)
+    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        return new_chain_trainer(self.features, self.scheme.graph, learner)
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         lists = None if self.lists is None else (self.lists.characters, self.lists.allowed)
@@ -236,7 +239,7 @@ class JointChain(Structure[TaggedWords, CharacterDecoder]):
         labels = [[number[f"{place}-{tag}"] for place in "BMES"] for tag in tags]
         return ChainGuide(self.new_decoder(tables), labels, **settings)
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> CompiledChain | None:
+    def compile(self, example: TaggedWords, learner: Learner) -> CompiledChain | None:
         words = [word for word, _ in example]
         tags = [tag for _, tag in example]
         return self.atoms.compile(words, self.scheme, self.features, learner, tags)

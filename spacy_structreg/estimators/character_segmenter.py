@@ -16,14 +16,16 @@ from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.tables import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.averaging import Mean
-from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.tasks.bmes import SCHEMES, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.guide import ChainGuide
 from spacy_structreg.training.chain import ChainTrainer
+from spacy_structreg.training.chains import new_chain_trainer
+from spacy_structreg.training.log_linear import LogLinearTrainer
 
 __all__ = [
     "DEFAULT_LEARNING",
@@ -67,6 +69,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """
 
     TASK = "character_segmenter"
+    LEARNS = (Learning, LogLinear)
     MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
     SETTINGS: ClassVar = {
         "templates": (list,),
@@ -86,7 +89,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         skip_bigram: bool = False,
         sentences: Sentences = "punctuation",
         labels: str = "bmes",
-        learning: Learning | None = None,
+        learning: AnyLearning | None = None,
         epochs: int = 20,
         patience: int | None = None,
         n_models: int = 1,
@@ -168,11 +171,11 @@ class CharacterChain(Structure[Words, CharacterDecoder]):
     def widths(self) -> tuple[int, ...]:
         return self.features.widths
 
-    def new_learner(self, learning: Learning) -> Perceptron:
+    def new_learner(self, learning: AnyLearning) -> Learner:
         return self.features.new_learner(learning)
 
-    def new_trainer(self, learner: Perceptron) -> ChainTrainer:
-        return ChainTrainer(self.features, self.scheme.graph, learner)
+    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        return new_chain_trainer(self.features, self.scheme.graph, learner)
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         decoder = ChainDecoder(self.features, self.scheme.graph, tables)
@@ -192,5 +195,5 @@ class CharacterChain(Structure[Words, CharacterDecoder]):
         labels = [[self.labels.index(label) for label in "BMES"]]
         return ChainGuide(self.new_decoder(tables), labels, **settings)
 
-    def compile(self, example: Words, learner: Perceptron) -> CompiledChain | None:
+    def compile(self, example: Words, learner: Learner) -> CompiledChain | None:
         return self.atoms.compile(example, self.scheme, self.features, learner)

@@ -14,8 +14,11 @@ from tqdm import tqdm
 from spacy_structreg.estimators.draws import Draws
 from spacy_structreg.estimators.protocols import Compiled, Scores
 from spacy_structreg.estimators.structure import Structure
-from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.training.lbfgs import minimise
+from spacy_structreg.training.log_linear import LogLinearTrainer
 
 ScoresT = TypeVar("ScoresT", bound=Scores)
 
@@ -27,8 +30,9 @@ class EpochReport(Generic[ScoresT]):
     model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
     wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
     to be corrected when they were visited; passive-aggressive rules also count what is right by
-    too little. seconds: wall time, evaluation included. dev: the
-    scores of the averaged weights on the development corpus, if there is one.
+    too little, gradient descent what was not the most probable, and L-BFGS nothing. seconds: wall
+    time, evaluation included. dev: the scores of the averaged weights on the development corpus, if
+    there is one.
     primary: the figure among them by which the best epoch is chosen, 0 where it is undefined.
     """
 
@@ -60,7 +64,7 @@ class Epochs(Generic[ScoresT]):
     def train(
         self,
         structure: Structure[Any, Any],
-        learner: Perceptron,
+        learner: Learner,
         examples: Sequence[Compiled],
         *,
         n_threads: int,
@@ -112,7 +116,7 @@ class Epochs(Generic[ScoresT]):
     def _train_one(
         self,
         structure: Structure[Any, Any],
-        learner: Perceptron,
+        learner: Learner,
         examples: Sequence[Compiled],
         number: int,
         report: Callable[[EpochReport[ScoresT]], bool],
@@ -126,10 +130,12 @@ class Epochs(Generic[ScoresT]):
         draws = Draws(self.seed + number)
         best: list[TrainedRows] | None = None
         highest = -1.0
-        waited = 0
-        for epoch in range(1, self.epochs + 1):
-            began = time.perf_counter()
-            wrong = draws.epoch(structure, trainer, examples)
+        waited = epoch = 0
+        began = time.perf_counter()
+
+        def end_epoch(wrong: tuple[int, int]) -> bool:
+            nonlocal best, highest, waited, epoch, began
+            epoch += 1
             scores = primary = None
             if self.evaluate is not None:
                 tables = learner.average()
@@ -139,7 +145,16 @@ class Epochs(Generic[ScoresT]):
                 if primary > highest:
                     best, highest, waited = tables, primary, 0
             seconds = time.perf_counter() - began
+            began = time.perf_counter()
             go_on = report(EpochReport(number + 1, epoch, *wrong, seconds, scores, primary))
-            if not go_on or (self.patience is not None and waited >= self.patience):
+            return go_on and (self.patience is None or waited < self.patience)
+
+        if isinstance(trainer, LogLinearTrainer) and trainer.learner.settings.optimizer == "lbfgs":
+            minimise(trainer, examples, self.epochs, lambda: end_epoch((0, 0)))
+            return best or learner.average()
+        for _ in range(self.epochs):
+            go_on = end_epoch(draws.epoch(structure, trainer, examples))
+            converged = isinstance(learner, LogLinearLearner) and learner.converged
+            if not go_on or converged:
                 break
         return best or learner.average()

@@ -22,7 +22,7 @@ from spacy_structreg.estimators.stored import StoredModel, nested, unnested
 from spacy_structreg.estimators.texts import FinderT, TextEstimator, TextReader
 from spacy_structreg.learn.averaging import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -87,7 +87,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
         return self.words.history
 
     @property
-    def learning(self) -> Learning:
+    def learning(self) -> AnyLearning:
         """How the model of words is learnt."""
         return self.words.learning
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.estimators.gold import GoldKind
 from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import State
-from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.settings import AnyLearning
 from spacy_structreg.tasks.user_words import CompiledWords
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Trainer(Protocol):
     """The kernel of one training: a learner, and how it visits compiled examples."""
 
     @property
-    def learner(self) -> Perceptron: ...
+    def learner(self) -> Learner: ...
 
     def epoch(
         self, examples: Sequence[Any], pieces: NDArray[np.int64], noise: int, /
@@ -94,7 +94,7 @@ class TokenizerModel(Protocol):
 
     GOLD: ClassVar[GoldKind[Any]]
     PRIMARY: str
-    learning: Learning
+    learning: AnyLearning
     epochs: int
     patience: int | None
     n_models: int

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.gold import GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
-from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.training.chain import cut
 
 
@@ -36,11 +35,11 @@ class Structure(ABC, Generic[GoldT, DecoderT]):
         """How many columns the rows of each table have."""
 
     @abstractmethod
-    def new_learner(self, learning: Learning) -> Perceptron:
-        """A learner that has learnt nothing."""
+    def new_learner(self, learning: Any) -> Learner:
+        """A learner that has learnt nothing, by settings that `Estimator.LEARNS` allows."""
 
     @abstractmethod
-    def new_trainer(self, learner: Perceptron) -> Trainer:
+    def new_trainer(self, learner: Any) -> Trainer:
         """A trainer of a learner's weights."""
 
     @abstractmethod
@@ -51,7 +50,7 @@ class Structure(ABC, Generic[GoldT, DecoderT]):
         """
 
     @abstractmethod
-    def compile(self, example: GoldT, learner: Perceptron) -> Compiled | None:
+    def compile(self, example: GoldT, learner: Any) -> Compiled | None:
         """A gold example for the trainers of a learner; None if there is nothing in it.
 
         Raises ValueError if the gold output is none that the labels can express.

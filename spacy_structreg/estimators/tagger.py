@@ -113,8 +113,9 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         self.decode_beam = None if decode_beam is None else whole("decode_beam", decode_beam, 1)
         self.update = update
         self.dictionary = None if dictionary is None else whole("dictionary", dictionary, 1)
+        learning = DEFAULT_LEARNING if learning is None else learning
         super().__init__(
-            learning=DEFAULT_LEARNING if learning is None else learning,
+            learning=learning,
             epochs=epochs,
             patience=patience,
             n_models=n_models,
@@ -125,7 +126,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         self._expected: frozenset[str] = frozenset()
         # A trainer checks which updates there are, and which beams go with them.
         structure = self._structure_for((), ())
-        structure.new_trainer(structure.new_learner(self.learning))
+        structure.new_trainer(structure.new_learner(learning))
 
     # Training ------------------------------------------------------------------------------------
 

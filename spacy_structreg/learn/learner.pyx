@@ -52,6 +52,10 @@ cdef class Learner:
             raise ValueError(f"the clock stands at {self._clock} and cannot be put to {time}")
         self._clock = time
 
+    def tables_as_weights(self):
+        """The tables, whose values are the weights as they are now."""
+        return self.tables
+
     def average(self):
         """The weights to predict with: a `TrainedRows` of each table. The training goes on."""
         raise NotImplementedError

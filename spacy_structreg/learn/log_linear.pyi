@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ class LogLinearLearner(Learner):
     @property
     def settings(self) -> LogLinear: ...
     def weights(self) -> list[NDArray[np.float64]]: ...
+    def set_weights(self, weights: NDArray[np.float64]) -> None: ...
     def copy(self) -> LogLinearLearner: ...
     @classmethod
     def from_trained(

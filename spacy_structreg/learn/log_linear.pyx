@@ -1,7 +1,11 @@
 """The weights of a log-linear model: a conditional random field, or a logistic regression."""
 
+from libc.string cimport memcpy
+
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.rows cimport TrainingRows
+
+import numpy as np
 
 from spacy_structreg.learn.settings import LogLinear
 
@@ -49,10 +53,32 @@ cdef class LogLinearLearner(Learner):
                 values[k] *= self.scale
         self.scale = 1.0
 
+    def tables_as_weights(self):
+        self.fold()
+        return self.tables
+
     def weights(self):
         """The weights of each table as they are now: float64 of shape (n_rows, n_columns)."""
         self.fold()
         return [table.state()["values"] for table in self.tables]
+
+    def set_weights(self, weights):
+        """Let the weights be these: those of all tables, row by row, float64 of shape (n,).
+
+        Raises ValueError if they are not so many, or one is not a finite number.
+        """
+        cdef const double[::1] view = np.ascontiguousarray(weights, dtype=np.float64)
+        cdef TrainingRows table
+        cdef Py_ssize_t n = sum([table.n_rows * table.n_columns for table in self.tables])
+        cdef Py_ssize_t done = 0
+        if view.shape[0] != n or not np.isfinite(weights).all():
+            raise ValueError(f"{n:,} finite weights are needed")
+        for table in self.tables:
+            n = table.n_rows * table.n_columns
+            if n:
+                memcpy(table._values, &view[done], n * sizeof(double))
+            done += n
+        self.scale = 1.0
 
     def average(self):
         """The weights as they are now: one `TrainedRows` for each table.

@@ -193,7 +193,8 @@ AnyLearning: TypeAlias = Learning | LogLinear
 
 def learning_from_dict(settings: Mapping[str, Any]) -> AnyLearning:
     """The settings that `as_dict` of either kind gave. Raises ValueError for any others."""
-    return LogLinear.from_dict(settings) if "optimizer" in settings else Learning.from_dict(settings)
+    kind = LogLinear if "optimizer" in settings else Learning
+    return kind.from_dict(settings)
 
 
 def _complete(cls: type[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:

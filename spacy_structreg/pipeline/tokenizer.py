@@ -19,6 +19,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.estimators.gold import TAGGED
 from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
+from spacy_structreg.learn.settings import Learning
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words
 from spacy_structreg.tasks.user_words import CompiledWords, UserWords
 
@@ -159,7 +160,8 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
         Raises ValueError if updates are counted by epochs: spaCy hands over batches.
         """
-        if self.model.learning.clock == "epochs":
+        learning = self.model.learning
+        if isinstance(learning, Learning) and learning.clock == "epochs":
             raise ValueError(
                 "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
                 "hands over batches; choose 'examples' or 'mistakes', or train with fit"

@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,7 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import AnyLearning
 from spacy_structreg.search.viterbi import LabelGraph
-
-FeatureList: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64] | None]
+from spacy_structreg.tasks.tokens import FeatureList
 
 LISTS: Final[tuple[str, ...]]
 

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.bmes import JointScheme, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.text import TextDecoder
@@ -23,7 +23,7 @@ class CharacterAtoms:
         words: Iterable[str],
         scheme: SegmentationScheme | JointScheme,
         features: ChainFeatures,
-        learner: Perceptron,
+        learner: Learner,
         tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
 

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.memory cimport reserve
-from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.tasks.chain cimport ChainDecoder, ChainFeatures
 from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, FREE, TextDecoder
 
@@ -100,7 +100,7 @@ cdef class CharacterAtoms:
         return symbols
 
     def compile(
-        self, words, scheme, ChainFeatures features not None, Perceptron learner not None,
+        self, words, scheme, ChainFeatures features not None, Learner learner not None,
         tags=None,
     ):
         """A gold sentence as a `CompiledChain`; None if it has nothing but white space.

@@ -1,0 +1,73 @@
+"""L-BFGS: log-linear models trained on the whole corpus at once, by SciPy's minimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.training.log_linear import LogLinearTrainer
+
+
+def minimise(
+    trainer: LogLinearTrainer,
+    chains: Sequence[Any],
+    max_iterations: int,
+    on_iteration: Callable[[], bool],
+) -> None:
+    """Find the weights that minimise the objective with its penalties, from those there are.
+
+    L2 is part of what is minimised. For L1 each weight is the difference of two that are not
+    negative, so that its penalty is linear (Andrew & Gao 2007, section 2), and the minimiser is
+    L-BFGS-B.
+    on_iteration: called after each iteration, when the learner has its weights; false ends.
+    Iterations end when one changes the objective by less than the tolerance of the settings.
+    Raises ImportError if SciPy is missing.
+    """
+    try:
+        from scipy.optimize import minimize
+    except ImportError as error:
+        raise ImportError(
+            "optimizer = 'lbfgs' needs SciPy, which is not installed; "
+            'install "spacy_structreg[lbfgs]", or choose optimizer = \'sgd\''
+        ) from error
+    learner = trainer.learner
+    settings = learner.settings
+    start = np.concatenate([weights.reshape(-1) for weights in learner.weights()] or [np.zeros(0)])
+    n = len(start)
+
+    def value_and_gradient(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        learner.set_weights(weights)
+        loss, gradients = trainer.objective(chains)
+        gradient = np.concatenate([each.reshape(-1) for each in gradients] or [np.zeros(0)])
+        gradient += 2.0 * settings.l2 * weights
+        return loss + settings.l2 * float(weights @ weights), gradient
+
+    def of_parts(parts: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, gradient = value_and_gradient(parts[:n] - parts[n:])
+        value += settings.l1 * float(parts.sum())
+        return value, np.concatenate((gradient + settings.l1, settings.l1 - gradient))
+
+    def after(intermediate_result: Any) -> None:
+        found = intermediate_result.x
+        learner.set_weights(found if settings.l1 == 0 else found[:n] - found[n:])
+        change = abs(learner.objective - intermediate_result.fun)
+        learner.objective = intermediate_result.fun
+        learner.converged = change < settings.tolerance * abs(learner.objective)
+        if not on_iteration() or learner.converged:
+            raise StopIteration
+
+    parts = settings.l1 > 0
+    found = minimize(
+        of_parts if parts else value_and_gradient,
+        np.concatenate((np.maximum(start, 0.0), np.maximum(-start, 0.0))) if parts else start,
+        method="L-BFGS-B",
+        jac=True,
+        bounds=[(0.0, None)] * (2 * n) if parts else None,
+        callback=after,
+        # Whether to go on is decided above.
+        options={"maxiter": max_iterations, "maxfun": 10 * max_iterations, "ftol": 0, "gtol": 0},
+    ).x
+    learner.set_weights(found[:n] - found[n:] if parts else found)
