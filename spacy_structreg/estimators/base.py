@@ -98,6 +98,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self.corpus_checksum: str | None = None
         self.history: list[EpochReport[ScoresT]] = []
         self._structure = structure
+        # Labels that there are, whether or not the examples have them.
+        self._expected: frozenset[str] = frozenset()
         self._trained: DecoderPool[DecoderT] | None = None
         self._trainer: Trainer | None = None
         self._draws = Draws(self.seed)
@@ -110,8 +112,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _structure_of(self, examples: Iterable[GoldT]) -> Structure[GoldT, DecoderT]:
         """The structure for a training on these examples, which `_examples` gave.
 
-        Only a structure that depends on data needs to read them. Raises ValueError if there can be
-        none for them.
+        Only a structure that depends on data needs to read them; one whose labels do has those of
+        `_expected`, too. Raises ValueError if there can be none for them.
         """
 
     def _restored_structure(
@@ -190,9 +192,24 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         on_epoch: called after each epoch, by the thread that trained; an exception ends training.
         Raises ValueError if there is nothing to learn from, or a sentence is not of the kind.
         """
+        return self._fit(
+            sentences, dev, self._begin, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+        )
+
+    def _fit(
+        self,
+        sentences: Iterable[GoldT],
+        dev: Iterable[GoldT] | None,
+        begin: Callable[[list[GoldT]], tuple[Structure[GoldT, DecoderT], Learner, list[Compiled]]],
+        *,
+        n_threads: int,
+        progress: bool,
+        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+    ) -> Self:
+        """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
         gold = self.GOLD.checked_corpus(sentences, "training")
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
-        structure, learner, compiled = self._begin(gold)
+        structure, learner, compiled = begin(gold)
         # Threads that have a model each leave none over for the development corpus.
         idle = n_threads if self.n_models == 1 else 1
 
@@ -236,18 +253,26 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             )
         return structure, learner, compiled
 
-    def prepare(self, sentences: Iterable[GoldT]) -> None:
+    def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.
 
+        labels: there are these too, whether or not the sentences have them.
         For a training in portions, which begins by seeing the whole corpus. Does nothing to a model
-        that has been trained, or whose training is running. Raises ValueError as `compile`.
+        that has been trained, or whose training is running. Raises ValueError as `compile`, and for
+        labels that the model cannot have.
         """
         with self._lock:
-            if self._trained is None and self._trainer is None:
-                checked = map(self.GOLD.checked, sentences)
-                self._structure = self._structure_of(
-                    chain.from_iterable(map(self._examples, checked))
-                )
+            if self._trained is not None or self._trainer is not None:
+                return
+            checked = map(self.GOLD.checked, sentences)
+            self._expected = frozenset(labels)
+            try:
+                structure = self._structure_of(chain.from_iterable(map(self._examples, checked)))
+            finally:
+                expected, self._expected = self._expected, frozenset()
+            if unknown := sorted(expected.difference(structure.labels)):
+                raise ValueError(f"a {self.NOUN} of this kind has no label {unknown[0]!r:.60}")
+            self._structure = structure
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.

@@ -1,7 +1,9 @@
-"""Gold sentences: words, alone, with their tags, labels or a category, or tagged and in a tree."""
+"""Gold sentences: words, alone, with their tags, labels or a category, or tagged and in a tree;
+and items that are known by features alone."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
@@ -10,11 +12,13 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.tasks.feature_dictionaries import flatten_features
 
 Words: TypeAlias = Sequence[str]
 TaggedWords: TypeAlias = Sequence[tuple[str, str]]
 LabelledTokens: TypeAlias = Sequence[tuple[str, ...]]
 ClassifiedWords: TypeAlias = tuple[list[str], str]
+LabelledFeatures: TypeAlias = Sequence[tuple[dict[str, float], str]]
 
 GoldT = TypeVar("GoldT")
 
@@ -136,6 +140,28 @@ class _Labelled(GoldKind[LabelledTokens]):
         return checked
 
 
+class _Featured(GoldKind[LabelledFeatures]):
+    """Pairs of the features of an item (`tasks.feature_dictionaries`) and its label."""
+
+    def checked(self, sentence: Any) -> LabelledFeatures:
+        listed = _listed(sentence)
+        if listed is None or not all(
+            isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], str)
+            for item in listed
+        ):
+            raise ValueError(
+                f"{sentence!r:.60} is not a list of pairs of the features of an item and its label"
+            )
+        check_names(label for _, label in listed)
+        if not all(label.strip() for _, label in listed):
+            raise ValueError("an item has no label")
+        return [(flatten_features(features), label) for features, label in listed]
+
+    def layers(self, sentence: LabelledFeatures) -> tuple[list[str], ...]:
+        # ASCII alone: names may be such that UTF-8 cannot encode them, which is found out later.
+        return [json.dumps(features) for features, _ in sentence], [label for _, label in sentence]
+
+
 class _Classified(GoldKind[ClassifiedWords]):
     """Pairs of the words of a text and its category."""
 
@@ -193,6 +219,7 @@ class _Constituents(GoldKind[ConstituencySentence]):
 SEGMENTED: Final[TextKind[Words]] = _Segmented()
 TAGGED: Final[TextKind[TaggedWords]] = _Tagged()
 LABELLED: Final[GoldKind[LabelledTokens]] = _Labelled()
+FEATURED: Final[GoldKind[LabelledFeatures]] = _Featured()
 CLASSIFIED: Final[GoldKind[ClassifiedWords]] = _Classified()
 DEPENDENCIES: Final[GoldKind[DependencySentence]] = _Dependencies()
 CONSTITUENTS: Final[GoldKind[ConstituencySentence]] = _Constituents()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Set as AbstractSet
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +17,15 @@ from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.epochs import EpochReport, ScoresT
 from spacy_structreg.estimators.gold import GoldT
 from spacy_structreg.estimators.protocols import Compiled
+from spacy_structreg.estimators.settings import choose, strings
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.shapes import Shape
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.metrics.labels import LabelScores, score_labels
+from spacy_structreg.metrics.spans import SpanScores, score_spans
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.label_schemes import complete_labels, label_graph
 from spacy_structreg.tasks.labelling import LabelDecoder
@@ -29,6 +36,11 @@ from spacy_structreg.training.log_linear import LogLinearTrainer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+Split: TypeAlias = tuple[Sequence[Any], Sequence[str]]
+"""The items of a gold sentence, as features see them, and their labels."""
+
+_SCHEMES: Final = ("bio", "bioes", "io")
 
 
 class SequenceFeatures(Protocol):
@@ -55,6 +67,7 @@ class SequenceDecoder:
         chain = ChainDecoder(structure.features, structure.graph, tables)
         self._structure = structure
         self._decoder = LabelDecoder(chain)
+        self._tables = tables
 
     @property
     def capacity(self) -> int:
@@ -74,6 +87,17 @@ class SequenceDecoder:
         """The probability of each label of the chain at each position."""
         return self._decoder.marginals(*self._structure.see(items))
 
+    def transition_weights(self) -> dict[tuple[str, str], float]:
+        """The weights of pairs of neighbouring labels of the chain, where they are not 0."""
+        features = self._structure.features
+        if features.tag_bigram < 0:
+            return {}
+        table = self._tables[features.tag_bigram]
+        rows = [table.weights(key) for key in range(features.n_pair_rows)]
+        weights = np.concatenate(rows).tolist()
+        pairs = product(self._structure.labels, self._structure.labels)
+        return {pair: weight for pair, weight in zip(pairs, weights, strict=True) if weight}
+
 
 class LabelChain(Structure[GoldT, SequenceDecoder]):
     """Labels of a scheme, and features of sequences.
@@ -89,7 +113,7 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
         seen: SequenceFeatures,
         labels: Iterable[str],
         scheme: Scheme | None,
-        split: Any,
+        split: Callable[[GoldT], Split],
     ) -> None:
         self.seen = seen
         self.scheme = scheme
@@ -121,7 +145,7 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
         if not items:
             return None
         try:
-            numbers = [self._numbers[label] for label in self.encode(labels)]
+            numbers = [self._numbers[label] for label in encode(labels, self.scheme)]
         except KeyError as error:
             raise ValueError(
                 f"the label {error.args[0]!r:.60} does not occur in the corpus that the labels "
@@ -139,26 +163,31 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
         """The streams and lists of a sequence."""
         return self.seen.see(items, self.features.reach)
 
-    def encode(self, labels: Sequence[str]) -> Sequence[str]:
-        """Labels of a corpus as those of the chain."""
-        return labels if self.scheme is None else convert(labels, "bio", self.scheme)
-
     def decode(self, path: NDArray[np.uint16]) -> list[str]:
         """The labels of a path, in BIO if there is a scheme."""
         labels = [self._labels[number] for number in path.tolist()]
         return labels if self.scheme in (None, "bio") else convert(labels, self.scheme, "bio")
 
 
-class Labeler(Estimator[GoldT, SequenceDecoder, ScoresT]):
-    """An estimator of label chains; a subclass makes their structure."""
+class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
+    """An estimator of label chains.
 
-    NOUN = "labeller"
+    A subclass sets what features see and, if labels stand for spans, their scheme, and says what
+    the items of its inputs and gold sentences are.
+    """
+
     LEARNS = (Learning, LogLinear)
-    _unlabelled: Sequence[Sequence[Any]] = ()
+    scheme: Scheme | None = None
+    _seen: SequenceFeatures
 
-    def _items(self, items: Any) -> Sequence[Any]:
-        """A sequence as features see it. Raises ValueError if it cannot be."""
-        return list(items)
+    @abstractmethod
+    def _items(self, given: Any) -> Sequence[Any]:
+        """What is given to predict from, as features see it. Raises ValueError if it cannot be."""
+
+    @staticmethod
+    @abstractmethod
+    def _split(sentence: Any) -> Split:
+        """The items and labels of a gold sentence."""
 
     def fit(
         self,
@@ -170,36 +199,87 @@ class Labeler(Estimator[GoldT, SequenceDecoder, ScoresT]):
         progress: bool = False,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
     ) -> Self:
-        """As `Estimator.fit`, with sequences without labels besides.
+        """As `Estimator.fit`, with inputs without labels besides.
 
         unlabelled: what `predict` takes; their uncertainty under feature noising counts in the
             regulariser, as much as `LogLinear.unlabelled_weight` says (Wang et al. 2013, 2.1).
         """
-        further = [listed for items in unlabelled if (listed := self._items(items))]
+        further = [items for given in unlabelled if (items := self._items(given))]
         noisy = isinstance(self.learning, LogLinear) and self.learning.variance > 0
         if further and not noisy:
             raise ValueError(
-                "sequences without labels count in the regulariser of feature noising only; "
-                "choose LogLinear(noise='dropout', noise_level=…), or leave them out"
+                "what has no labels counts in the regulariser of feature noising only; "
+                "choose LogLinear(noise='dropout', noise_level=…), or leave it out"
             )
-        with self._lock:
-            self._unlabelled = further
-            try:
-                return super().fit(
-                    sentences, dev, n_threads=n_threads, progress=progress, on_epoch=on_epoch
-                )
-            finally:
-                self._unlabelled = ()
 
-    def _begin(
-        self, gold: list[GoldT]
-    ) -> tuple[Structure[GoldT, SequenceDecoder], Learner, list[Compiled]]:
-        structure, learner, compiled = super()._begin(gold)
-        assert isinstance(structure, LabelChain)
-        compiled += [structure.compile_unlabelled(items, learner) for items in self._unlabelled]
-        return structure, learner, compiled
+        def begin(
+            gold: list[GoldT],
+        ) -> tuple[Structure[GoldT, SequenceDecoder], Learner, list[Compiled]]:
+            structure, learner, compiled = self._begin(gold)
+            assert isinstance(structure, LabelChain)
+            compiled += [structure.compile_unlabelled(items, learner) for items in further]
+            return structure, learner, compiled
+
+        return self._fit(
+            sentences, dev, begin, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+        )
+
+    def _structure_of(self, examples: Iterable[GoldT]) -> LabelChain[GoldT]:
+        labels = (encode(self._split(example)[1], self.scheme) for example in examples)
+        return self._chain(self._expected.union(*labels))
+
+    def _restored_structure(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> LabelChain[GoldT]:
+        return self._chain(strings("labels", labels))
+
+    def _chain(self, labels: Iterable[str]) -> LabelChain[GoldT]:
+        return LabelChain(self._seen, labels, self.scheme, self._split)
 
     # Prediction ----------------------------------------------------------------------------------
+
+    def _marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
+        with self._probable().borrow() as decoder:
+            return decoder.marginals(items)
+
+    def _probable(self) -> DecoderPool[SequenceDecoder]:
+        """Decoders whose marginals mean something. Raises ValueError if the model has none."""
+        if not isinstance(self.learning, LogLinear):
+            raise ValueError(
+                "the scores of a perceptron are no probabilities; train with LogLinear settings"
+            )
+        return self._decoders()
+
+    def _stream(
+        self,
+        inputs: Iterable[Sequence[Any]],
+        decoders: DecoderPool[SequenceDecoder],
+        n_threads: int,
+    ) -> Iterator[list[str]]:
+        return decoders.stream(inputs, _label, size=self._extent, n_threads=n_threads)
+
+    def _marginals_stream(
+        self, inputs: Iterable[Sequence[Any]], n_threads: int
+    ) -> Iterator[NDArray[np.float64]]:
+        return self._probable().stream(inputs, _sum, size=self._extent, n_threads=n_threads)
+
+    @staticmethod
+    def _extent(items: Sequence[Any]) -> int:
+        """How much work an input is, in items or tokens."""
+        return len(items)
+
+
+class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
+    """Labels every item of a sequence, with spans of the scheme if there is one."""
+
+    NOUN = "labeller"
+
+    def _take_scheme(self, scheme: Scheme | None) -> None:
+        """Set the scheme. Raises ValueError if labels cannot be predicted in it."""
+        if scheme is not None:
+            choose("scheme", scheme, _SCHEMES)
+        self.scheme = scheme
+        self.PRIMARY = "label_acc" if scheme is None else "ents_f"
 
     def predict(self, items: Iterable[Any]) -> list[str]:
         """The labels of a sequence, one an item, in BIO if there is a scheme.
@@ -232,20 +312,44 @@ class Labeler(Estimator[GoldT, SequenceDecoder, ScoresT]):
         Labels are those of the chain, in its own scheme. Raises ValueError as `predict`, and for a
         model that was not trained to have probabilities (by `LogLinear` settings).
         """
-        if not isinstance(self.learning, LogLinear):
-            raise ValueError(
-                "the scores of a perceptron are no probabilities; train with LogLinear settings"
-            )
+        return self._marginals(self._items(items))
+
+    def predict_marginals_stream(
+        self, sequences: Iterable[Iterable[Any]], *, n_threads: int = 1
+    ) -> Iterator[NDArray[np.float64]]:
+        """`predict_marginals` of any number of sequences in bounded memory, in their order."""
+        return self._marginals_stream(map(self._items, sequences), n_threads)
+
+    def transition_weights(self) -> dict[tuple[str, str], float]:
+        """The weights of pairs of neighbouring labels of the chain, where they are not 0.
+
+        Raises ValueError as `predict`.
+        """
         with self._decoders().borrow() as decoder:
-            return decoder.marginals(self._items(items))
+            return decoder.transition_weights()
 
-    def _stream(
+    def _score(
         self,
-        sequences: Iterable[Sequence[Any]],
+        gold: list[GoldT],
         decoders: DecoderPool[SequenceDecoder],
+        vocabulary: AbstractSet[str] | None,
         n_threads: int,
-    ) -> Iterator[list[str]]:
-        def decode(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[list[str]]:
-            return [decoder.label(items) for items in portion]
+    ) -> SpanScores | LabelScores:
+        items, labels = zip(*map(self._split, gold), strict=True)
+        predicted = self._stream(items, decoders, n_threads)
+        if self.scheme is None:
+            return score_labels(labels, predicted)
+        return score_spans(labels, predicted)
 
-        return decoders.stream(sequences, decode, size=len, n_threads=n_threads)
+
+def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:
+    """Labels of a corpus as those of a chain. Raises ValueError for labels that are not in BIO."""
+    return labels if scheme is None else convert(labels, "bio", scheme)
+
+
+def _label(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[list[str]]:
+    return [decoder.label(items) for items in portion]
+
+
+def _sum(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[NDArray[np.float64]]:
+    return [decoder.marginals(items) for items in portion]

@@ -9,10 +9,13 @@ from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagg
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.feature_labeler import FeatureLabeler
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.reranker import JointReranker
+from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.stored import StoredModel
 from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.text_classifier import TextClassifier
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
 from spacy_structreg.learn.model_file import field, parse_model, read_model
@@ -22,10 +25,13 @@ _CLASSES: Final[tuple[type[StoredModel], ...]] = (
     CharacterSegmenter,
     ConstituencyParser,
     DependencyParser,
+    FeatureLabeler,
     GuidedJointTagger,
     GuidedSegmenter,
     JointReranker,
+    SequenceLabeler,
     Tagger,
+    TextClassifier,
     WordJointTagger,
     WordSegmenter,
 )

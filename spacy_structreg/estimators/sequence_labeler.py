@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from spacy_structreg.corpora.label_schemes import Scheme, convert
+from spacy_structreg.corpora.label_schemes import Scheme
 from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import LABELLED, LabelledTokens
-from spacy_structreg.estimators.label_chain import LabelChain, Labeler, SequenceDecoder
-from spacy_structreg.estimators.settings import choose, strings
+from spacy_structreg.estimators.label_chain import Labeler, Split
+from spacy_structreg.estimators.settings import strings
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.averaging import Mean
-from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.settings import AnyLearning, LogLinear
-from spacy_structreg.metrics.labels import LabelScores, score_labels
-from spacy_structreg.metrics.spans import SpanScores, score_spans
 from spacy_structreg.tasks.tokens import TokenFeatures
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["DEFAULT_LEARNING", "SequenceLabeler"]
 
 DEFAULT_LEARNING: Final = LogLinear()
 """How a model is trained, chosen on the development sets of the corpora in `projects`."""
 
-_SCHEMES: Final = ("bio", "bioes", "io")
 
-
-class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
+class SequenceLabeler(Labeler[LabelledTokens]):
     """Labels the tokens of sentences: names, phrases, or anything that tokens have one of.
 
     templates: the name of a table of `features.labelling_tables`, templates parted by ``|``, or a
@@ -37,7 +33,8 @@ class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
     scheme: ``"bio"``, ``"bioes"`` or ``"io"``, in which a chain of labels stands for spans: gold
         labels and predictions are in BIO, whatever it is, and predictions always stand for spans.
         None for labels that may follow one another freely.
-    gazetteers: lists of phrases by name, or `features.gazetteers.Gazetteers`.
+    gazetteers: lists of phrases by name, or `features.gazetteers.Gazetteers`; without them,
+        templates that read them do nothing.
     learning: `Learning` for a structured perceptron, `LogLinear` for a conditional random field;
         None for `DEFAULT_LEARNING`.
     epochs, patience, n_models, mean, seed: see `base.Estimator`.
@@ -49,7 +46,7 @@ class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
 
     TASK = "sequence_labeler"
     GOLD = LABELLED
-    MUST_AGREE = ("templates", "columns", "scheme", "labels")
+    MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels")
     SETTINGS: ClassVar = {
         "templates": (list,),
         "columns": (list,),
@@ -72,18 +69,15 @@ class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
         mean: Mean = "nonzero",
         seed: int | None = 0,
     ) -> None:
-        if scheme is not None:
-            choose("scheme", scheme, _SCHEMES)
+        self._take_scheme(scheme)
         if gazetteers is not None and not isinstance(gazetteers, Gazetteers):
             gazetteers = Gazetteers(gazetteers)
-        self._seen = TokenFeatures(
+        self._seen: TokenFeatures = TokenFeatures(
             [templates] if isinstance(templates, str) else templates, columns, gazetteers
         )
-        self.templates = tuple(map(str, self._seen.templates))
+        self.templates = tuple(map(str, self._seen.all_templates))
         self.columns = self._seen.columns
-        self.scheme = scheme
         self.gazetteers = gazetteers
-        self.PRIMARY = "label_acc" if scheme is None else "ents_f"
         super().__init__(
             learning=DEFAULT_LEARNING if learning is None else learning,
             epochs=epochs,
@@ -97,43 +91,32 @@ class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
         """The names of the features of each token, for inspection and for other programs."""
         return self._seen.names(self._items(items))
 
+    def with_gazetteers(self, gazetteers: Gazetteers) -> Self:
+        """An untrained labeller of the same settings, but with other gazetteers.
+
+        Raises ValueError if no template reads them.
+        """
+        if not self._seen.reads_gazetteers():
+            raise ValueError(
+                "no feature template reads gazetteers; add 'label: gazetteers(w0)' to the "
+                "templates, or leave the gazetteers out"
+            )
+        arguments = self._arguments(self._settings())
+        return type(self)(**{**arguments, "gazetteers": gazetteers})
+
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _items(self, items: Any) -> Sequence[Any]:
-        if isinstance(items, str):
-            raise ValueError(f"{items!r:.60} is a text; give a list of tokens")
-        rows = list(items)
+    @staticmethod
+    def _split(sentence: LabelledTokens) -> Split:
+        return [tuple(row[:-1]) for row in sentence], [row[-1] for row in sentence]
+
+    def _items(self, given: Any) -> Sequence[Any]:
+        if isinstance(given, str):
+            raise ValueError(f"{given!r:.60} is a text; give a list of tokens")
+        rows = list(given)
         if len(self.columns) == 1:
             return [(row,) if isinstance(row, str) else row for row in rows]
         return rows
-
-    def _structure_of(self, examples: Iterable[LabelledTokens]) -> LabelChain[LabelledTokens]:
-        labels: set[str] = set()
-        for example in examples:
-            given = [row[-1] for row in example]
-            labels.update(given if self.scheme is None else convert(given, "bio", self.scheme))
-        return self._chain(sorted(labels))
-
-    def _chain(self, labels: Iterable[str]) -> LabelChain[LabelledTokens]:
-        return LabelChain(self._seen, labels, self.scheme, _split)
-
-    def _restored_structure(
-        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> LabelChain[LabelledTokens]:
-        return self._chain(strings("labels", labels))
-
-    def _score(
-        self,
-        gold: list[LabelledTokens],
-        decoders: DecoderPool[SequenceDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> SpanScores | LabelScores:
-        items, labels = zip(*map(_split, gold), strict=True)
-        predicted = self._stream(items, decoders, n_threads)
-        if self.scheme is None:
-            return score_labels(labels, predicted)
-        return score_spans(labels, predicted)
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -154,8 +137,3 @@ class SequenceLabeler(Labeler[LabelledTokens, SpanScores | LabelScores]):
             arguments["gazetteers"] = Gazetteers(**lists)
         arguments["columns"] = strings("columns", settings["columns"])
         return arguments
-
-
-def _split(sentence: LabelledTokens) -> tuple[list[tuple[str, ...]], list[str]]:
-    """The columns of the tokens, and their labels."""
-    return [tuple(row[:-1]) for row in sentence], [row[-1] for row in sentence]

@@ -116,6 +116,15 @@ class Gazetteers:
                 lists[self.names[number]].append(phrase)
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Gazetteers) and self.to_lists() == other.to_lists()
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.lower, self.characters, frozenset(self._found)))
+
+    def __repr__(self) -> str:
+        return f"Gazetteers of {len(self._found):,} phrases ({', '.join(self.names)})"
+
     def __reduce__(self) -> tuple[object, ...]:
         plain = self.to_lists()
         return _gazetteers, (plain["lists"], plain["lower"], plain["characters"])

@@ -108,6 +108,10 @@ class SpanCounts:
         """Harmonic mean of precision and recall; 0 when no span is right."""
         return ratio(2 * self.correct, self.gold + self.predicted)
 
+    def as_prf(self) -> dict[str, float | None]:
+        """The three figures under the keys p, r and f, as spaCy reports them of each label."""
+        return {"p": self.ents_p, "r": self.ents_r, "f": self.ents_f}
+
 
 @dataclass(frozen=True)
 class SpanScores(SpanCounts):
@@ -131,10 +135,7 @@ class SpanScores(SpanCounts):
     @property
     def ents_per_type(self) -> dict[str, dict[str, float | None]]:
         """Precision, recall and F of the spans of each label, under the keys p, r and f."""
-        return {
-            label: {"p": counts.ents_p, "r": counts.ents_r, "f": counts.ents_f}
-            for label, counts in self.by_label.items()
-        }
+        return {label: counts.as_prf() for label, counts in self.by_label.items()}
 
     def as_dict(self) -> dict[str, float | None]:
         """The four figures of all spans under the keys that all reports of the package use."""

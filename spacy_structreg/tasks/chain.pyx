@@ -509,7 +509,7 @@ cdef class ChainDecoder:
         self.stride = n + 2 * self.features.reach
         reserve(
             <void**> &self._symbols, &self._symbol_capacity,
-            self.stride * self.features.n_streams, sizeof(uint64_t),
+            self.stride * self.features.n_streams + 1, sizeof(uint64_t),
         )
         return self._symbols + self.features.reach
 

@@ -124,10 +124,10 @@ class DictionaryFeatures:
         UTF-8 cannot encode.
         """
         features = [flatten_features(item) for item in items]
-        found = [_feature_list(features)]
+        found = [feature_list(features)]
         if self.edges:
             found.append(
-                _feature_list(
+                feature_list(
                     {
                         name: value
                         for name, value in position.items()
@@ -144,7 +144,8 @@ class DictionaryFeatures:
         return [list(flatten_features(item)) for item in items]
 
 
-def _feature_list(features: Iterable[Mapping[str, float]]) -> FeatureList:
+def feature_list(features: Iterable[Mapping[str, float]]) -> FeatureList:
+    """The features of each position, by the hashes of their names."""
     starts = [0]
     keys: list[int] = []
     values: list[float] = []
