@@ -28,7 +28,7 @@ cdef class LogLinearTrainer:
     cdef int32_t* _rows         # of the piece at work
     # By position and label, or pair of labels: scores; what the score adds to the gradient of each
     # weight in it, a part that does not depend on the weight, and a factor of the weight; variances
-    # of scores; and what is expected of the positions before and after.
+    # of scores; the c of the module; and what is expected of them before and after a position.
     cdef double* _scores
     cdef double* _edges
     cdef double* _steps
@@ -39,6 +39,7 @@ cdef class LogLinearTrainer:
     cdef double* _edge_pulls
     cdef double* _spreads
     cdef double* _edge_spreads
+    cdef double* _weights
     cdef double* _ahead
     cdef double* _behind
     cdef double* _reached
@@ -48,6 +49,7 @@ cdef class LogLinearTrainer:
     cdef Py_ssize_t _step_capacity
     cdef Py_ssize_t _pull_capacity
     cdef Py_ssize_t _spread_capacity
+    cdef Py_ssize_t _weight_capacity
     cdef Py_ssize_t _ahead_capacity
     cdef Py_ssize_t _behind_capacity
     cdef Py_ssize_t _edge_capacity
@@ -71,9 +73,8 @@ cdef class LogLinearTrainer:
     cdef void _spread_list(
         self, void* table, const Listed* listed, Py_ssize_t position, double* spreads
     ) noexcept nogil
-    cdef double _spread_of(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
-    cdef double _marginal(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
-    cdef double _weight(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
+    cdef const double* _marginals(self, Py_ssize_t i) noexcept nogil
+    cdef void _doubt(self, Py_ssize_t i, double share) noexcept nogil
     cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil
     cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil
     cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil

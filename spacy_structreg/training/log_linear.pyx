@@ -95,6 +95,7 @@ cdef class LogLinearTrainer:
         free(self._edge_pulls)
         free(self._spreads)
         free(self._edge_spreads)
+        free(self._weights)
         free(self._ahead)
         free(self._behind)
 
@@ -304,6 +305,7 @@ cdef class LogLinearTrainer:
         if self._variance > 0.0:
             reserve(<void**> &self._pulls, &self._pull_capacity, n_scores, width)
             reserve(<void**> &self._spreads, &self._spread_capacity, n_scores, width)
+            reserve(<void**> &self._weights, &self._weight_capacity, n_edges, width)
             reserve(<void**> &self._ahead, &self._ahead_capacity, n_scores, width)
             reserve(<void**> &self._behind, &self._behind_capacity, n_scores, width)
             if edges:
@@ -493,36 +495,15 @@ cdef class LogLinearTrainer:
             for k in range(n_columns):
                 spreads[k] += value * weights[k] * weights[k]
 
-    cdef inline double _spread_of(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
-        """The variance V of label `y` at a position after label `x`; at position 0 of `y` alone."""
-        cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef Py_ssize_t place = x * n_labels + y
-        cdef double spread = self._spreads[(self.features.overhang + i) * n_labels + y]
-        if i:
-            spread += self._variance * self._pairs[place] * self._pairs[place]
-            if self.features.edge_list >= 0:
-                spread += self._edge_spreads[(i - 1) * n_labels * n_labels + place]
-        return spread
-
-    cdef inline double _marginal(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
-        """The marginal μ of label `y` at a position after label `x`; at position 0 of `y` alone."""
-        cdef Py_ssize_t n_labels = self.features.n_labels
-        if i == 0:
-            return self._sums.nodes[y]
-        return self._sums.pairs[((i - 1) * n_labels + x) * n_labels + y]
-
-    cdef inline double _weight(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
-        """c = ½ (1 - 2μ) V."""
-        return 0.5 * (1.0 - 2.0 * self._marginal(i, x, y)) * self._spread_of(i, x, y)
-
     cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil:
         """Add the regulariser to the loss, and its gradient to steps and pulls."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t size = n_labels * sizeof(double)
         cdef Py_ssize_t i
         cdef Py_ssize_t t
+        for i in range(count):
+            self._doubt(i, share)
         if self._window < 0 or self._window >= count:
-            memset(self._ahead, 0, size)
             for i in range(count - 1):
                 self._step_ahead(
                     i, self._ahead + (i - 1) * n_labels if i else NULL,
@@ -552,43 +533,90 @@ cdef class LogLinearTrainer:
                 memcpy(self._passed, self._passed + n_labels, size)
             self._disturb_at(i, self._reached, self._passed, share)
 
+    cdef inline const double* _marginals(self, Py_ssize_t i) noexcept nogil:
+        """The marginals μ of pairs whose second label stands at a position; of labels at 0."""
+        if i == 0:
+            return self._sums.nodes
+        return self._sums.pairs + (i - 1) * self.features.n_labels * self.features.n_labels
+
+    cdef void _doubt(self, Py_ssize_t i, double share) noexcept nogil:
+        """Find the c = ½ (1 - 2μ) V of a position; adds ½ μ (1 - μ) V to the loss, to pulls the rest.
+
+        At position 0 there is one of each label, elsewhere of each pair.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef const double* marginals = self._marginals(i)
+        cdef const double* spreads = self._spreads + (self.features.overhang + i) * n_labels
+        cdef double* pulls = self._pulls + (self.features.overhang + i) * n_labels
+        cdef double* weights = self._weights + i * n_pairs
+        cdef double* edge_pulls = NULL
+        cdef const double* edge_spreads = NULL
+        cdef double loss = 0.0
+        cdef double spread
+        cdef double doubt
+        cdef Py_ssize_t place = 0
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        if i and self.features.edge_list >= 0:
+            edge_pulls = self._edge_pulls + (i - 1) * n_pairs
+            edge_spreads = self._edge_spreads + (i - 1) * n_pairs
+        for x in range(n_labels if i else 1):
+            for y in range(n_labels):
+                spread = spreads[y]
+                doubt = share * marginals[place] * (1.0 - marginals[place])
+                pulls[y] += self._variance * doubt
+                if i:
+                    spread += self._variance * self._pairs[place] * self._pairs[place]
+                    self._pair_pulls[place] += self._variance * doubt
+                    if edge_spreads != NULL:
+                        spread += edge_spreads[place]
+                        edge_pulls[place] += self._variance * doubt
+                loss += doubt * spread
+                weights[place] = 0.5 * (1.0 - 2.0 * marginals[place]) * spread
+                place += 1
+        self._loss += 0.5 * loss
+
     cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil:
         """From what is expected up to position i - 1, by its label, to what is up to i.
 
         before: not read at position 0.
         """
         cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef double marginal
-        cdef double total
+        cdef const double* weights = self._weights + i * n_labels * n_labels
+        cdef const double* marginals = self._marginals(i)
+        cdef const double* nodes = self._sums.nodes + i * n_labels
         cdef Py_ssize_t x
         cdef Py_ssize_t y
+        if i == 0:
+            memcpy(after, weights, n_labels * sizeof(double))
+            return
         for y in range(n_labels):
-            if i == 0:
-                after[y] = self._weight(0, 0, y)
-                continue
-            total = 0.0
-            for x in range(n_labels):
-                marginal = self._marginal(i, x, y)
-                if marginal > 0.0:
-                    total += marginal * (before[x] + self._weight(i, x, y))
-            marginal = self._sums.nodes[i * n_labels + y]
-            after[y] = total / marginal if marginal > 0.0 else 0.0
+            after[y] = 0.0
+        for x in range(n_labels):
+            for y in range(n_labels):
+                after[y] += marginals[y] * (before[x] + weights[y])
+            marginals += n_labels
+            weights += n_labels
+        for y in range(n_labels):
+            after[y] = after[y] / nodes[y] if nodes[y] > 0.0 else 0.0
 
     cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil:
         """From what is expected after position i, by its label, to what is after i - 1."""
         cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef double marginal
+        cdef const double* weights = self._weights + i * n_labels * n_labels
+        cdef const double* marginals = self._marginals(i)
+        cdef const double* nodes = self._sums.nodes + (i - 1) * n_labels
         cdef double total
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         for x in range(n_labels):
             total = 0.0
             for y in range(n_labels):
-                marginal = self._marginal(i, x, y)
-                if marginal > 0.0:
-                    total += marginal * (after[y] + self._weight(i, x, y))
-            marginal = self._sums.nodes[(i - 1) * n_labels + x]
-            before[x] = total / marginal if marginal > 0.0 else 0.0
+                total += marginals[y] * (after[y] + weights[y])
+            before[x] = total / nodes[x] if nodes[x] > 0.0 else 0.0
+            marginals += n_labels
+            weights += n_labels
 
     cdef void _disturb_at(
         self, Py_ssize_t i, const double* before, const double* after, double share
@@ -599,42 +627,35 @@ cdef class LogLinearTrainer:
         what is expected after it, by its own label.
         """
         cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef Py_ssize_t here = (self.features.overhang + i) * n_labels
-        cdef Py_ssize_t n_before = n_labels if i else 1
-        cdef Py_ssize_t place
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef const double* weights = self._weights + i * n_pairs
+        cdef const double* marginals = self._marginals(i)
+        cdef double* steps = self._steps + (self.features.overhang + i) * n_labels
+        cdef double* edge_steps = NULL
+        cdef Py_ssize_t place = 0
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         cdef double mean = 0.0
-        cdef double marginal
-        cdef double doubt
+        cdef double known
         cdef double step
-        for x in range(n_before):
+        if i and self.features.edge_list >= 0:
+            edge_steps = self._edge_steps + (i - 1) * n_pairs
+        for x in range(n_labels if i else 1):
+            known = before[x] if i else 0.0
             for y in range(n_labels):
-                marginal = self._marginal(i, x, y)
-                if marginal > 0.0:
-                    step = self._weight(i, x, y) + after[y]
-                    mean += marginal * (step + before[x] if i else step)
-        for x in range(n_before):
+                mean += marginals[place] * (known + weights[place] + after[y])
+                place += 1
+        place = 0
+        for x in range(n_labels if i else 1):
+            known = before[x] - mean if i else -mean
             for y in range(n_labels):
-                marginal = self._marginal(i, x, y)
-                if marginal == 0.0:
-                    continue
-                place = x * n_labels + y
-                doubt = share * marginal * (1.0 - marginal)
-                self._loss += 0.5 * doubt * self._spread_of(i, x, y)
-                step = self._weight(i, x, y) + after[y] - mean
-                if i:
-                    step += before[x]
-                step *= share * marginal
-                doubt *= self._variance
-                self._steps[here + y] += step
-                self._pulls[here + y] += doubt
+                step = share * marginals[place] * (known + weights[place] + after[y])
+                steps[y] += step
                 if i:
                     self._pair_steps[place] += step
-                    self._pair_pulls[place] += doubt
-                    if self.features.edge_list >= 0:
-                        self._edge_steps[(i - 1) * n_labels * n_labels + place] += step
-                        self._edge_pulls[(i - 1) * n_labels * n_labels + place] += doubt
+                    if edge_steps != NULL:
+                        edge_steps[place] += step
+                place += 1
 
     # Weights -------------------------------------------------------------------------------------
 
