@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,21 +127,10 @@ def test_gradients_equal_finite_differences_of_the_objective_itself(noise: dict[
     _, gradient = twin.found()
 
     def value(weights: np.ndarray) -> float:
-        twin.take(learner_of(twin, weights))
+        twin.learner.set_weights(weights)
         return twin.found()[0]
 
     np.testing.assert_allclose(gradient, finite_differences(value, start), atol=1e-5)
-
-
-def learner_of(twin: LogLinearTwin, weights: np.ndarray) -> LogLinearLearner:
-    """A learner with other weights."""
-    tables = []
-    places = pairwise(twin.starts)
-    for table, (first, end) in zip(twin.learner.tables, places, strict=True):
-        state = table.state()
-        state["values"] = weights[first:end].reshape(-1, table.n_columns)
-        tables.append(TrainingRows.from_state(table.n_columns, state))
-    return LogLinearLearner(tables, twin.settings)
 
 
 def test_more_labels_than_fit_one_row_of_pairs() -> None:
@@ -389,6 +377,18 @@ def test_training_goes_on_from_trained_weights() -> None:
     assert not twin.weights.any()
     check(twin)
     twin.run([(0, 0, 4), (1, 0, 3)])
+
+
+def test_weights_that_are_set_are_those_that_are_read() -> None:
+    twin = trained()
+    weights = np.random.default_rng(0).normal(size=len(twin.weights))
+    twin.learner.set_weights(weights)
+    assert (twin.weights == weights).all()
+    check(twin)
+    for wrong in (weights[1:], np.append(weights, 0.0), np.append(weights[1:], np.nan)):
+        with pytest.raises(ValueError, match="finite weights are needed"):
+            twin.learner.set_weights(wrong)
+    assert (twin.weights == weights).all()
 
 
 def test_adaptive_rows_are_refused() -> None:

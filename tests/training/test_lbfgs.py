@@ -1,0 +1,120 @@
+"""L-BFGS finds what is least, by the conditions that a minimum meets."""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from log_linear_twin import LogLinearTwin, chain_features, random_sentence
+
+from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.training.lbfgs import minimise
+
+pytest.importorskip("scipy", reason="SciPy is not installed, which L-BFGS needs")
+
+NOISES: list[dict[str, Any]] = [{}, {"noise": "dropout", "noise_level": 0.2}]
+
+
+def model(*, seed: int = 0, scale: float = 0.0, **options: Any) -> LogLinearTwin:
+    graph = bmes().graph
+    features = chain_features("u0 | u-1u0 | t-1t0", graph.n_labels)
+    sentences = [
+        random_sentence(i, features, graph, length, labelled=i < 3, real=True)
+        for i, length in enumerate([4, 3, 4, 3])
+    ]
+    settings = LogLinear(optimizer="lbfgs", **options)
+    return LogLinearTwin(features, graph, settings, sentences, seed=seed, scale=scale)
+
+
+def fit(twin: LogLinearTwin, most: int = 500) -> list[float]:
+    """Minimise, and return the objective after each iteration."""
+    objectives: list[float] = []
+
+    def go_on() -> bool:
+        objectives.append(twin.learner.objective)
+        return True
+
+    minimise(twin.trainer, twin.chains, most, go_on)
+    return objectives
+
+
+def total(twin: LogLinearTwin) -> tuple[float, np.ndarray]:
+    """The twin's objective with its penalties, and its gradient without L1."""
+    options, weights = twin.settings, twin.weights
+    value, gradient = twin.objective(weights)
+    value += options.l2 * (weights**2).sum() + options.l1 * np.abs(weights).sum()
+    return value, gradient + 2 * options.l2 * weights
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+def test_the_gradient_vanishes(noise: dict[str, Any], scale: float) -> None:
+    twin = model(l2=0.3, tolerance=1e-12, scale=scale, **noise)
+    objectives = fit(twin)
+    value, gradient = total(twin)
+    assert objectives[-1] == pytest.approx(value, rel=1e-9)
+    assert np.abs(gradient).max() < 1e-4
+    assert twin.learner.converged
+    assert all(later <= earlier for earlier, later in pairwise(objectives))
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_l1_makes_weights_zero_that_do_not_pay(l2: float) -> None:
+    twin = model(l1=0.4, l2=l2, tolerance=1e-12)
+    fit(twin)
+    _, gradient = total(twin)
+    weights = twin.weights
+    is_zero = np.abs(weights) < 1e-6
+    assert 0 < is_zero.sum() < len(weights)
+    assert (np.abs(gradient[is_zero]) <= 0.4 + 1e-4).all()
+    pulled = gradient[~is_zero] + 0.4 * np.sign(weights[~is_zero])
+    assert np.abs(pulled).max() < 1e-4
+    # What is zero is so to the last bit, and takes no room in a trained model.
+    assert (weights == 0).sum() == is_zero.sum()
+
+
+def test_gradient_descent_finds_no_less() -> None:
+    twin, other = model(l2=0.5, tolerance=1e-10), model(l2=0.5, rate=0.3, decay=0.1)
+    fit(twin)
+    for _ in range(500):
+        other.trainer.epoch(other.chains, [0, 1, 2])
+    least, found = total(twin)[0], total(other)[0]
+    assert least <= found == pytest.approx(least, rel=1e-2)
+
+
+def test_iterations_end_when_told() -> None:
+    seen: list[np.ndarray] = []
+    twin = model(l2=0.3)
+
+    def three_times() -> bool:
+        seen.append(twin.weights)
+        return len(seen) < 3
+
+    minimise(twin.trainer, twin.chains, 500, three_times)
+    assert len(seen) == 3
+    assert (twin.weights == seen[-1]).all()
+    assert not twin.learner.converged
+    few = model(l2=0.3)
+    assert len(fit(few, most=2)) == 2
+    assert (few.weights == seen[1]).all()
+
+
+def test_the_tolerance_ends_iterations() -> None:
+    loose, tight = model(l2=0.3, tolerance=1e-2), model(l2=0.3, tolerance=1e-8)
+    first, second = fit(loose), fit(tight)
+    assert len(first) < len(second)
+    assert first == second[: len(first)]
+    changes = np.abs(np.diff(first)) / np.abs(first[1:])
+    assert (changes[:-1] >= 1e-2).all()
+    assert changes[-1] < 1e-2
+
+
+def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    twin = model()
+    with pytest.raises(ImportError, match="needs SciPy"):
+        minimise(twin.trainer, twin.chains, 1, lambda: True)
