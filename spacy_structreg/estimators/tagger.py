@@ -122,27 +122,9 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             mean=mean,
             seed=seed,
         )
-        # Tags that `prepare` is told of.
-        self._expected: frozenset[str] = frozenset()
         # A trainer checks which updates there are, and which beams go with them.
         structure = self._structure_for((), ())
         structure.new_trainer(structure.new_learner(learning))
-
-    # Training ------------------------------------------------------------------------------------
-
-    def prepare(self, sentences: Iterable[TaggedWords], *, labels: Iterable[str] = ()) -> None:
-        """Learn which tags there are, and which words and characters have them, but no weights.
-
-        labels: there are these tags too, whether or not the sentences have them.
-        For a training in portions; does nothing to a model that has been trained. Raises ValueError
-        if a sentence is not of the kind.
-        """
-        with self._lock:
-            self._expected = frozenset(labels)
-            try:
-                super().prepare(sentences)
-            finally:
-                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
 

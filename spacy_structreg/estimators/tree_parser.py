@@ -97,8 +97,6 @@ class TreeParser(
             mean=mean,
             seed=seed,
         )
-        # Labels that there are, whether or not the examples have them.
-        self._expected: frozenset[str] = frozenset()
         # A trainer checks which updates there are, and which beams go with them.
         structure = self._empty_structure()
         structure.new_trainer(structure.new_learner(self.learning))
@@ -116,22 +114,6 @@ class TreeParser(
     @abstractmethod
     def _parse(self, decoder: DecoderT, queries: list[QueryT]) -> list[TreeT]:
         """The trees of sentences. Raises ValueError if no tree has what is given."""
-
-    # Training ------------------------------------------------------------------------------------
-
-    def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
-        """Learn from gold sentences which labels there are, but no weights.
-
-        labels: there are these too, whether or not the sentences have them.
-        For a training in portions; does nothing to a model that has been trained. Raises ValueError
-        if a sentence is not of the kind.
-        """
-        with self._lock:
-            self._expected = frozenset(labels)
-            try:
-                super().prepare(sentences)
-            finally:
-                self._expected = frozenset()
 
     # Prediction ----------------------------------------------------------------------------------
 

@@ -121,7 +121,8 @@ class TokenFeatures:
 
     templates: in the notation of `features.state_templates`, or names of tables of
         `features.labelling_tables`. columns: the names of the columns; the first is the word.
-    gazetteers: without them, templates that read them are left out.
+    gazetteers: without them, templates that read them are left out of `templates`; they are among
+        `all_templates`.
 
     The same atoms in another order are the same template, and kept once. `shapes` are those of
     templates that have one value at each position, the tag bigram included; `atoms` the streams
@@ -152,13 +153,15 @@ class TokenFeatures:
                     f"feature template {str(template)!r} joins {' and '.join(many)}, which have "
                     "any number of values; one of them is the limit"
                 )
-            if gazetteers is not None or not any(
-                self._atoms[name].field == "gazetteers" for name in template.atoms
-            ):
-                kept.setdefault((template.event, frozenset(template.atoms)), template)
-        if not kept:
+            kept.setdefault((template.event, frozenset(template.atoms)), template)
+        self.all_templates = tuple(kept.values())
+        self.templates = tuple(
+            template
+            for template in self.all_templates
+            if gazetteers is not None or not self._reads_gazetteers(template)
+        )
+        if not self.templates:
             raise ValueError("all feature templates read gazetteers, and there are none")
-        self.templates = tuple(kept.values())
         single = [template for template in self.templates if self._is_single(template)]
         self.shapes: tuple[Shape, ...] = compile_shapes(map(self._window, single))
         used = {self._atoms[name].field for template in self.templates for name in template.atoms}
@@ -189,7 +192,7 @@ class TokenFeatures:
 
     def __reduce__(self) -> tuple[object, ...]:
         return TokenFeatures, (
-            [str(template) for template in self.templates],
+            [str(template) for template in self.all_templates],
             self.columns,
             self.gazetteers,
         )
@@ -246,6 +249,13 @@ class TokenFeatures:
             ]
             for i in range(len(tokens))
         ]
+
+    def reads_gazetteers(self) -> bool:
+        """Whether there are templates that read gazetteers, or would."""
+        return any(map(self._reads_gazetteers, self.all_templates))
+
+    def _reads_gazetteers(self, template: StateTemplate) -> bool:
+        return any(self._atoms[name].field == "gazetteers" for name in template.atoms)
 
     def _is_single(self, template: StateTemplate) -> bool:
         """Whether a template fires once at every position, with a label."""
