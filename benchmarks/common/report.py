@@ -13,7 +13,15 @@ from benchmarks.common.systems import OURS, Setting
 from benchmarks.common.task import Task
 from spacy_structreg.corpora.files import replace_text
 
-__all__ = ["Candidate", "Report", "Result", "choose", "paired_ratios", "write_report"]
+__all__ = [
+    "Candidate",
+    "Report",
+    "Result",
+    "choose",
+    "markdown_table",
+    "paired_ratios",
+    "write_report",
+]
 
 INSTALL = "pip install spacy_structreg[bench]"
 NOTHING = "–"
@@ -24,9 +32,9 @@ MEGA = 1e6
 class Candidate:
     """One setting that a system was trained with.
 
-    dev_score: the primary figure of the task on the development corpus. seconds, wasted, kept: as
-    of `Training`. peak_memory: bytes of the process that did nothing else, or None. ours_seconds: a
-    training of ours right after it.
+    dev_score: the primary figure of the task on the development corpus. seconds, wasted, kept,
+    curve: as of `Training`. peak_memory: bytes of the process that did nothing else, or None.
+    ours_seconds: a training of ours right after it.
     """
 
     setting: Setting
@@ -34,6 +42,7 @@ class Candidate:
     seconds: float
     wasted: float = 0.0
     kept: str = ""
+    curve: Sequence[tuple[float, float]] = ()
     peak_memory: int | None = None
     model_bytes: int = 0
     ours_seconds: float | None = None
@@ -146,7 +155,7 @@ class Report:
             "## Accuracy and cost\n\nTest figures in per cent. Training: CPU seconds of the chosen "
             f"setting, from text files to the model file; × is how many times ours{compared} was "
             f"faster{median_of}. MB are 10⁶ bytes.",
-            _table(
+            markdown_table(
                 (
                     *("system", *task.figures, "training CPU s", "×"),
                     *("model MB", "peak MB, training", "peak MB, predicting"),
@@ -157,7 +166,7 @@ class Report:
             "over the rounds (lowest to highest). × is how many times faster ours was in the same "
             "round, the median of these. A system without a call for many sentences is compared "
             "by its calls a sentence in both columns.",
-            _table(
+            markdown_table(
                 (
                     *("system", "all in a call", "×", "sentences/s"),
                     *("a sentence a call", "×", "sentences/s"),
@@ -165,13 +174,13 @@ class Report:
                 [self._speed_row(result) for result in self.results],
             ),
         ]
-        tried = [row for result in self.results for row in _candidate_rows(result)]
+        tried = [row for result in self.results for row in _candidate_rows(result, task.retrains)]
         if tried:
             parts += [
                 f"## Settings tried\n\nThe bold one has the best {task.primary_title} on the "
                 "development corpus and is the one above. Beyond it: CPU seconds spent after the "
                 "model that was kept.",
-                _table(
+                markdown_table(
                     (
                         *("system", "setting", f"dev {task.primary_title}"),
                         *("CPU s", "beyond it", "kept"),
@@ -189,6 +198,7 @@ class Report:
                 )
                 + "."
             )
+        parts += task.sections(self.results)
         notes = [note for result in self.results if (note := self._note(result))]
         if notes:
             parts.append("## Notes\n\n" + "\n".join(f"- {note}" for note in notes))
@@ -200,7 +210,7 @@ class Report:
         scores = result.scores or {}
         training = result.training
         seconds = training.seconds if training else None
-        if result.name == OURS and result.candidates:
+        if result.name == OURS and result.candidates and self.task.retrains:
             seconds = median(candidate.seconds for candidate in result.candidates)
         return [
             _titled(result),
@@ -288,15 +298,16 @@ def _titled(result: Result) -> str:
     return _viewed(f"{result.title} {result.version}", result)
 
 
-def _candidate_rows(result: Result) -> list[list[str]]:
-    # Ours is trained by its defaults alone, many times over.
-    shown = result.candidates if result.name != OURS else result.candidates[:1]
+def _candidate_rows(result: Result, retrains: bool) -> list[list[str]]:
+    # Where ours is trained by its defaults alone, it is so many times over.
+    again_and_again = result.name == OURS and retrains
+    shown = result.candidates[:1] if again_and_again else result.candidates
     rows = []
     for index, candidate in enumerate(shown):
         mark = "**" if index == result.chosen and len(shown) > 1 else ""
         setting = ", ".join(f"{name} {value}" for name, value in candidate.setting.items())
         kept = candidate.kept
-        if result.name == OURS and len(result.candidates) > 1:
+        if again_and_again and len(result.candidates) > 1:
             seconds = [again.seconds for again in result.candidates]
             kept += f"; trained {len(seconds)} times, {min(seconds):.2f} to {max(seconds):.2f} s"
         rows.append(
@@ -318,7 +329,8 @@ def _sentences(title: str, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of cells that hold no bars."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

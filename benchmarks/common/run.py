@@ -33,6 +33,7 @@ def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> i
     """Run the benchmark of a task; 0, or 1 if a system failed, or 2 if it could not begin."""
     options = _parser(task).parse_args(arguments)
     try:
+        task = task.configured(options)
         names = _chosen_systems(task, options.systems)
         corpora = _corpora(task, options)
     except (ValueError, OSError) as error:
@@ -186,7 +187,7 @@ class _Run:
         self.count += 1
         scratch = self.folder / f"process-{self.count}"
         scratch.mkdir()
-        return Worker(self.system, self.cpu, scratch)
+        return Worker(self.system, self.cpu, scratch, self.task.made_with)
 
     def model(self, index: int) -> Path:
         """Where the model of a training is."""
@@ -196,7 +197,7 @@ class _Run:
         """Train the system with each of its settings, and ours, if given, after each."""
         result = self.result
         with self.failing():
-            for setting in self.system().settings(self.effort):
+            for setting in self.system(**self.task.made_with).settings(self.effort):
                 candidate = self.train_once(setting)
                 result.candidates.append(candidate)
                 if ours is not None and ours is not self and not ours.result.error:
@@ -222,6 +223,7 @@ class _Run:
             seconds=trained.training.seconds,
             wasted=trained.training.wasted,
             kept=trained.training.kept,
+            curve=trained.training.curve,
             peak_memory=trained.peak_memory,
             model_bytes=trained.model_bytes,
         )

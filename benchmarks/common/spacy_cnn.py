@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.training import Example
     from spacy.vocab import Vocab
 
-__all__ = ["doc_of", "settings", "train"]
+__all__ = ["doc_of", "improve", "settings", "train"]
 
 SEED = 0
 
@@ -50,14 +50,32 @@ def train(pipe: str, score: str, setting: Setting, files: Sequence[Path], model:
     training and the development corpus. The best evaluation is written to the folder `model`.
     """
     import spacy
+
+    def made() -> Language:
+        nlp = spacy.blank("xx")
+        nlp.add_pipe(pipe)
+        return nlp
+
+    return improve(made, _examples, score, setting, files=files, model=model)
+
+
+def improve(
+    made: Callable[[], Language],
+    read: Callable[[Language, Path], Iterator[Example]],
+    score: str,
+    setting: Setting,
+    *,
+    files: Sequence[Path],
+    model: Path,
+) -> Training:
+    """As `train`, for any pipeline, and examples from any files."""
     from spacy.training.loop import train_while_improving
     from thinc.api import fix_random_seed
 
     began = cpu_seconds()
     fix_random_seed(SEED)
-    nlp = spacy.blank("xx")
-    nlp.add_pipe(pipe)
-    examples, dev = (list(_examples(nlp, path)) for path in files)
+    nlp = made()
+    examples, dev = (list(read(nlp, path)) for path in files)
     optimizer = nlp.initialize(lambda: examples)
 
     def evaluate() -> tuple[float, dict[str, Any]]:
@@ -79,9 +97,12 @@ def train(pipe: str, score: str, setting: Setting, files: Sequence[Path], model:
         eval_frequency=int(setting["eval_frequency"]),
     )
     kept_after, best, last = 0.0, 0, 0
+    curve: list[tuple[float, float]] = []
     best_score = -1.0
     for _, info, is_best in steps:
         last = info["step"]
+        if is_best is not None:
+            curve.append((cpu_seconds() - began, info["score"]))
         # The loop also calls an evaluation best that is as good as the best.
         if is_best and info["score"] > best_score:
             best, best_score = last, info["score"]
@@ -91,6 +112,7 @@ def train(pipe: str, score: str, setting: Setting, files: Sequence[Path], model:
         kept_after,
         cpu_seconds() - began - kept_after,
         f"step {best} of {last}, by its own dev {score}; time to step {best}",
+        curve,
     )
 
 

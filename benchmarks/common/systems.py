@@ -6,7 +6,7 @@ import importlib.metadata
 import importlib.util
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
@@ -37,11 +37,13 @@ class Training:
         included where they belong to the training, up to the model that was kept.
     wasted: CPU seconds spent beyond that, to see that a training gets no better.
     kept: what was kept of the training and why, in words; empty if there is nothing to say.
+    curve: CPU seconds so far and the figure on the development corpus, as often as it was known.
     """
 
     seconds: float
     wasted: float = 0.0
     kept: str = ""
+    curve: Sequence[tuple[float, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Predictor(Generic[InputT, OutputT]):
 
 
 class System(ABC, Generic[InputT, OutputT]):
-    """A way of doing a task; made anew in each process.
+    """A way of doing a task; made anew in each process, with `Task.made_with`.
 
     name: for `--systems` and for files. title: for reports. module, distribution: what must be
     installed. trains: False for a system with a model of its own, and a standard of its own.

@@ -7,10 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from benchmarks.common.corpora import Corpus, GoldT, default_corpus
 from benchmarks.common.systems import InputT, OutputT, System
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from benchmarks.common.report import Result
 
 __all__ = ["Task"]
 
@@ -21,8 +26,8 @@ class Task(ABC, Generic[GoldT, InputT, OutputT]):
     name: of the benchmark and its reports. what: systems of this kind, in the plural. systems: by
     name, in their order. units: what speed counts, and outputs: what predictions are, both in the
     plural. figures: of test scores, keys by the heads of their columns. primary: the key of the
-    figure that chooses on the development corpus. retrains: train ours again after each training
-    of another system, to compare the two.
+    figure that chooses on the development corpus. retrains: ours has no settings but its defaults,
+    and is trained again after each training of another system, to compare the two.
     """
 
     name: ClassVar[str]
@@ -41,6 +46,19 @@ class Task(ABC, Generic[GoldT, InputT, OutputT]):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that only this task has."""
+
+    def configured(self, options: argparse.Namespace) -> Self:
+        """The task as the options want it. Raises ValueError for options that cannot be."""
+        return self
+
+    @property
+    def made_with(self) -> Mapping[str, Any]:
+        """The keyword arguments that systems are made with."""
+        return {}
+
+    def sections(self, results: Sequence[Result]) -> list[str]:
+        """What its report has besides, in Markdown."""
+        return []
 
     def default_corpus(self) -> Corpus[GoldT]:
         """What systems are compared on if no files are named.

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -71,17 +71,23 @@ class Worker:
     """The process of a system, as a context. Every method waits for the process.
 
     cpu: the processor to stay on, where the operating system can do that; None for any.
-    scratch: a folder for what the system writes.
+    scratch: a folder for what the system writes. made_with: keyword arguments of the system.
     Methods raise WorkerError when the system fails, or its process ends.
     """
 
-    def __init__(self, system: type[System[Any, Any]], cpu: int | None, scratch: Path) -> None:
+    def __init__(
+        self,
+        system: type[System[Any, Any]],
+        cpu: int | None,
+        scratch: Path,
+        made_with: Mapping[str, Any] | None = None,
+    ) -> None:
         context = multiprocessing.get_context("spawn")
         self.system = system.name
         self._connection, theirs = context.Pipe()
         # A daemon ends with this process, whatever happens to it.
         self._process = context.Process(
-            target=_serve, args=(theirs, system, cpu, scratch), daemon=True
+            target=_serve, args=(theirs, system, cpu, scratch, made_with or {}), daemon=True
         )
         with one_thread():
             self._process.start()
@@ -152,8 +158,8 @@ class Worker:
 class _Host:
     """The other end of a Worker."""
 
-    def __init__(self, system: type[System[Any, Any]], scratch: Path) -> None:
-        self._system = system()
+    def __init__(self, system: System[Any, Any], scratch: Path) -> None:
+        self._system = system
         self._scratch = scratch
         self._predictor: Predictor[Any, Any] | None = None
 
@@ -192,7 +198,11 @@ class _Host:
 
 
 def _serve(
-    connection: Connection, system: type[System[Any, Any]], cpu: int | None, scratch: Path
+    connection: Connection,
+    system: type[System[Any, Any]],
+    cpu: int | None,
+    scratch: Path,
+    made_with: Mapping[str, Any],
 ) -> None:
     if cpu is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
@@ -201,7 +211,7 @@ def _serve(
         sys.stdout.flush()
         os.dup2(nowhere.fileno(), 1)
     tempfile.tempdir = str(scratch)
-    host = _Host(system, scratch)
+    host = _Host(system(**made_with), scratch)
     while True:
         try:
             method, arguments = connection.recv()
