@@ -330,6 +330,17 @@ class LogLinearTwin(FeatureReader):
         ]
         return value, self.flat(gradients)
 
+    @property
+    def mean_square(self) -> float:
+        """The mean over labelled positions of the sum of the squares of their features."""
+        squares = [
+            float(self.features.tag_bigram >= 0)
+            + sum(value**2 for _, _, value in self.fired(sentence, i))
+            for sentence in self.labelled
+            for i in range(sentence.length)
+        ]
+        return float(np.mean(squares)) if squares else 1.0
+
     # Gradient descent ----------------------------------------------------------------------------
 
     def descend(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, float, int, int]:
@@ -342,10 +353,11 @@ class LogLinearTwin(FeatureReader):
         weights = self.weights
         n_positions = sum(sentence.length for sentence in self.labelled)
         clock = self.learner.clock
+        first_rate = options.rate / self.mean_square
         loss, n_wrong, n_labels_wrong = 0.0, 0, 0
         for number, begin, count in pieces:
             sentence = self.sentences[number]
-            rate = options.rate / (1 + options.decay * clock / max(1, n_positions))
+            rate = first_rate / (1 + options.decay * clock / max(1, n_positions))
             value, gradient = self.part(sentence, weights, begin, count)
             if sentence.labels is not None:
                 wrong = self.wrong(sentence, weights, begin, count)

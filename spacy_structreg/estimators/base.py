@@ -429,6 +429,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             running["clock"] = learner.clock
             if isinstance(learner, LogLinearLearner):
                 running["positions"] = learner.n_positions
+                running["squares"] = learner.sum_of_squares
             running["generators"] = self._draws.state()
         else:
             raise ValueError("no training is running whose state could be saved")
@@ -465,6 +466,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             )
             if isinstance(learner, LogLinearLearner):
                 learner.n_positions = field(header, "positions", int)
+                learner.sum_of_squares = field(header, "squares", float)
             self._trainer = structure.new_trainer(learner)
             self._draws = Draws.from_state(self.seed, field(header, "generators", list))
             self._outdated = True

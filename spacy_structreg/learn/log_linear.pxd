@@ -6,6 +6,7 @@ from spacy_structreg.learn.learner cimport Learner
 cdef class LogLinearLearner(Learner):
     cdef double scale
     cdef public int64_t n_positions
+    cdef public double sum_of_squares
     cdef public double objective
     cdef public bint converged
 

@@ -9,6 +9,7 @@ from spacy_structreg.learn.settings import LogLinear
 
 class LogLinearLearner(Learner):
     n_positions: int
+    sum_of_squares: float
     objective: float
     converged: bool
     def __init__(

@@ -18,7 +18,8 @@ cdef class LogLinearLearner(Learner):
         and zero when nobody is at work.
     settings: a `LogLinear`.
     clock: positions of sequences visited so far; `n_positions` is how many there are in all
-        sequences that were compiled for it. The two together say how many passes were made.
+        sequences that were compiled for it, so that the two say how many passes were made, and
+        `sum_of_squares` that of the values of all their features.
     objective: what the last epoch has found of what is minimised; NaN before. converged: whether it
         changed by less than the tolerance.
     Raises ValueError as `Learner`, and for adaptive rows.
@@ -34,7 +35,8 @@ cdef class LogLinearLearner(Learner):
     def __reduce__(self):
         self.fold()
         return _restored, (
-            self.tables, self.settings, self._clock, self.n_positions, self.objective
+            self.tables, self.settings, self._clock, self.n_positions, self.sum_of_squares,
+            self.objective,
         )
 
     cdef void fold(self) noexcept nogil:
@@ -93,6 +95,7 @@ cdef class LogLinearLearner(Learner):
         self.fold()
         twin = super().copy()
         twin.n_positions = self.n_positions
+        twin.sum_of_squares = self.sum_of_squares
         twin.objective = self.objective
         return twin
 
@@ -102,8 +105,9 @@ cdef class LogLinearLearner(Learner):
         return super().from_trained(tables, LogLinear() if settings is None else settings)
 
 
-def _restored(tables, settings, clock, n_positions, objective):
+def _restored(tables, settings, clock, n_positions, sum_of_squares, objective):
     learner = LogLinearLearner(tables, settings, clock)
     learner.n_positions = n_positions
+    learner.sum_of_squares = sum_of_squares
     learner.objective = objective
     return learner

@@ -105,8 +105,10 @@ class LogLinear:
 
     optimizer: ``"sgd"``, stochastic gradient descent, an example or mini-sample at a time (Sun
         2014); ``"lbfgs"``, L-BFGS over the whole corpus, one epoch an iteration.
-    rate: the step of gradient descent at its beginning, > 0. decay: after e passes over the corpus
-        it is rate / (1 + decay e); ≥ 0.
+    rate: the step of gradient descent at its beginning, > 0; in units of what it changes the score
+        of a label by, so that it does not depend on how many features a position has, or how large
+        they are: it is divided by the mean over positions of the sum of their squares.
+    decay: after e passes over the corpus the step is rate / (1 + decay e); ≥ 0.
     l2, l1: strengths of the penalties, ≥ 0.
     noise: quadratic feature noising (Wang et al. 2013): ``"dropout"``, of rate `noise_level` below
         1; ``"multiplicative"`` or ``"additive"`` Gaussian noise, whose deviation it is; or
@@ -123,7 +125,7 @@ class LogLinear:
     """
 
     optimizer: Optimizer = "sgd"
-    rate: float = 0.1
+    rate: float = 1.0
     decay: float = 0.3
     l2: float = 0.1
     l1: float = 0.0

@@ -325,6 +325,9 @@ cdef class ChainFeatures:
                 chain.data.labels[i] = gold[i]
         if isinstance(learner, LogLinearLearner) and labelled:
             (<LogLinearLearner> learner).n_positions += n
+            (<LogLinearLearner> learner).sum_of_squares += n * sum(
+                [shape.n_shifts for shape in self.shapes]
+            ) + sum([keys.size if values is None else values @ values for _, keys, values in lists])
         if n == 0:
             return chain
         keys = np.empty(n + self.overhang, dtype=np.uint64)

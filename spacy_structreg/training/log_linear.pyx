@@ -12,7 +12,7 @@ share it, which is what section 4.1 collapses, and E[C | a, b] needs messages of
 instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 """
 
-from libc.math cimport fabs
+from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -110,7 +110,8 @@ cdef class LogLinearTrainer:
             the numbers of the sequences, to visit them whole. noise: nothing is drawn here.
         Returns how many labelled pieces, and how many labels in all, were not the most probable.
         Sets `objective` and `converged` of the learner. The GIL is released. Raises IndexError for
-        pieces that do not exist, ValueError if a sequence was compiled for another learner.
+        pieces that do not exist, ValueError if a sequence was compiled for another learner, and if
+        weights grow beyond all bounds.
         """
         cdef LogLinearLearner learner = self.learner
         cdef list owned = list(chains)
@@ -124,7 +125,10 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t n_labels_wrong = 0
         cdef Py_ssize_t wrong
         cdef Py_ssize_t i
-        cdef double rate = learner.settings.rate
+        # A model without features has nothing to learn by any rate.
+        cdef double rate = learner.settings.rate * max(1, learner.n_positions) / max(
+            1e-9, learner.sum_of_squares
+        )
         cdef double slowing = learner.settings.decay
         cdef double l2 = learner.settings.l2
         cdef double l1 = learner.settings.l1
@@ -182,6 +186,10 @@ cdef class LogLinearTrainer:
             free(tables)
             self._owed_before = NULL
         learner.objective = self._loss + self._penalties()
+        if not isfinite(learner.objective):
+            raise ValueError(
+                f"the descent has left all bounds: choose a rate below {learner.settings.rate:g}"
+            )
         change = fabs(learner.objective - before)
         learner.converged = change < learner.settings.tolerance * fabs(learner.objective)
         return n_wrong, n_labels_wrong

@@ -287,7 +287,7 @@ def test_many_epochs_do_not_lose_digits() -> None:
 
 
 def test_convergence_is_told() -> None:
-    twin = model(rate=0.3, decay=0.1, l2=1.0, tolerance=1e-3)
+    twin = model(rate=2.0, decay=0.1, l2=1.0, tolerance=1e-3)
     assert np.isnan(twin.learner.objective)
     told = []
     objectives = [np.nan]
