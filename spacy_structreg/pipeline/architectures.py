@@ -12,7 +12,15 @@ from spacy_structreg.estimators.character_segmenter import (
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.settings import Clock, Learning, UpdateRule
+from spacy_structreg.learn.settings import (
+    AnyLearning,
+    Clock,
+    Learning,
+    LogLinear,
+    Noise,
+    Optimizer,
+    UpdateRule,
+)
 
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain"]
 
@@ -25,13 +33,14 @@ def create_character_segmenter(
     skip_bigram: bool = False,
     sentences: Literal["punctuation", "doc"] = "punctuation",
     labels: Literal["bmes", "six"] = "bmes",
-    learning: Learning | None = None,
+    learning: AnyLearning | None = None,
     seed: int | None = None,
 ) -> CharacterSegmenter:
     """Make an untrained `CharacterSegmenter`: ``spacy_structreg.CharacterSegmenter.v1``.
 
-    The settings are those of the class. learning: from ``spacy_structreg.Learning.v1``; None takes
-    the default of the class. seed: None takes what ``[training] seed`` fixes.
+    The settings are those of the class. learning: from ``spacy_structreg.Learning.v1``, or from
+    ``spacy_structreg.LogLinear.v1`` for a conditional random field; None takes the default of the
+    class. seed: None takes what ``[training] seed`` fixes.
     Raises ValueError for settings that do not exist.
     """
     return CharacterSegmenter(
@@ -121,7 +130,7 @@ def create_character_joint_tagger(
     sentences: Literal["punctuation", "doc"] = "punctuation",
     labels: Literal["bmes", "six"] = "bmes",
     prune: int | None = None,
-    learning: Learning | None = None,
+    learning: AnyLearning | None = None,
     seed: int | None = None,
 ) -> CharacterJointTagger:
     """Make an untrained `CharacterJointTagger`: ``spacy_structreg.CharacterJointTagger.v1``.
@@ -243,4 +252,38 @@ def create_learning(
         hidden_dropout=hidden_dropout,
         mini_sample=mini_sample,
         clock=clock,
+    )
+
+
+def create_log_linear(
+    *,
+    optimizer: Optimizer = LogLinear.optimizer,
+    rate: float = LogLinear.rate,
+    decay: float = LogLinear.decay,
+    l2: float = LogLinear.l2,
+    l1: float = LogLinear.l1,
+    noise: Noise = LogLinear.noise,
+    noise_level: float = LogLinear.noise_level,
+    noise_window: int | None = LogLinear.noise_window,
+    unlabelled_weight: float = LogLinear.unlabelled_weight,
+    mini_sample: float | None = LogLinear.mini_sample,
+    tolerance: float = LogLinear.tolerance,
+) -> LogLinear:
+    """Make the settings of a conditional random field: ``spacy_structreg.LogLinear.v1``.
+
+    See `learn.settings.LogLinear`. ``spacy train`` needs the optimizer ``"sgd"``.
+    Raises ValueError for settings that do not go together.
+    """
+    return LogLinear(
+        optimizer=optimizer,
+        rate=rate,
+        decay=decay,
+        l2=l2,
+        l1=l1,
+        noise=noise,
+        noise_level=noise_level,
+        noise_window=noise_window,
+        unlabelled_weight=unlabelled_weight,
+        mini_sample=mini_sample,
+        tolerance=tolerance,
     )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from spacy.language import Language
@@ -24,6 +24,8 @@ from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+ValueT = TypeVar("ValueT")
 
 logger = logging.getLogger("spacy")
 
@@ -163,18 +165,14 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         The loss is the number of labels, or of actions, that were to be corrected.
 
         drop, sgd: not used; dropout and step are settings of the model.
-        Raises ValueError for a label that was not there when training began, and if updates are
-        counted by epochs: spaCy hands over batches.
+        Raises ValueError for a label that was not there when training began, and as
+        `check_learns_from_batches`.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
-        if self.estimator.learning.clock == "epochs":
-            raise ValueError(
-                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
-                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
-            )
+        check_learns_from_batches(self.estimator.learning)
         learnt: list[Any] = []
         for example in examples:
             learnt += self._compile(example)
@@ -196,6 +194,9 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
 
     # Files ---------------------------------------------------------------------------------------
 
+    def _check_model(self) -> None:
+        """Raise ValueError if a model that was read does not go with the settings."""
+
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The model, as bytes; none if it is untrained."""
         return self._shim.to_bytes()
@@ -203,6 +204,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Take the model that `to_bytes` gave, its settings included."""
         self._shim.from_bytes(bytes_data)
+        self._check_model()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -212,9 +214,11 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Map the model file in the folder `path`, and take its settings.
 
-        Raises ValueError if the file is missing, though the model was trained, or damaged.
+        Raises ValueError if the file is missing, though the model was trained, or damaged, or the
+        model does not go with the settings of the component.
         """
         self._shim.from_folder(Path(path))
+        self._check_model()
         return self
 
     @abstractmethod
@@ -241,3 +245,37 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
             yield sentence.start, sentence.end
     elif len(doc):
         yield 0, len(doc)
+
+
+def aligned(example: Example, values: Sequence[ValueT]) -> list[ValueT | None]:
+    """For each token of the reference, the value of the predicted one; None if there is none.
+
+    values: of all tokens of the predicted side.
+    """
+    predicted, reference = example.predicted, example.reference
+    if [token.text for token in predicted] == [token.text for token in reference]:
+        return list(values)
+    there, back = example.alignment.y2x, example.alignment.x2y
+    found: list[ValueT | None] = []
+    for i in range(len(reference)):
+        places = there[i]
+        same = len(places) == 1 and len(back[int(places[0])]) == 1
+        found.append(values[int(places[0])] if same else None)
+    return found
+
+
+def check_learns_from_batches(learning: Any) -> None:
+    """Raise ValueError for settings of learning that need the whole corpus at once.
+
+    spaCy hands over batches.
+    """
+    for setting, whole, others in (
+        ("clock", "epochs", "'examples' or 'mistakes'"),
+        ("optimizer", "lbfgs", "'sgd'"),
+    ):
+        if getattr(learning, setting, None) == whole:
+            raise ValueError(
+                f"{setting} = {whole!r} of the model's learning cannot be had in spacy train, "
+                f"which hands over batches; choose {others}, or train with 'python -m spacy "
+                "structreg fit'"
+            )

@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.estimators.gold import TAGGED
 from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words
 from spacy_structreg.tasks.user_words import CompiledWords, UserWords
 
@@ -158,14 +158,9 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
 
-        Raises ValueError if updates are counted by epochs: spaCy hands over batches.
+        Raises ValueError as `check_learns_from_batches`.
         """
-        learning = self.model.learning
-        if isinstance(learning, Learning) and learning.clock == "epochs":
-            raise ValueError(
-                "clock = 'epochs' of the model's learning cannot be had in spacy train, which "
-                "hands over batches; choose 'examples' or 'mistakes', or train with fit"
-            )
+        check_learns_from_batches(self.model.learning)
         examples: list[Compiled] = []
         for doc in docs:
             compiled = self._compiled.get(doc)

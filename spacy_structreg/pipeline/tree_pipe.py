@@ -18,7 +18,7 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.pipeline.component import EstimatorPipe, logger, sentence_bounds
+from spacy_structreg.pipeline.component import EstimatorPipe, aligned, logger, sentence_bounds
 
 Attribute: TypeAlias = Literal["tag", "pos"]
 Sentences: TypeAlias = Literal["doc", "punctuation"]
@@ -116,17 +116,7 @@ class TreePipe(EstimatorPipe):
 
     def _seen(self, example: Example) -> tuple[str | None, ...]:
         """For each token of the reference, the tag of the predicted one; None if there is none."""
-        predicted, reference = example.predicted, example.reference
-        tags = list(map(self._tag, predicted))
-        if [token.text for token in predicted] == [token.text for token in reference]:
-            return tuple(tags)
-        there, back = example.alignment.y2x, example.alignment.x2y
-        found: list[str | None] = []
-        for i in range(len(reference)):
-            places = there[i]
-            same = len(places) == 1 and len(back[int(places[0])]) == 1
-            found.append(tags[int(places[0])] if same else None)
-        return tuple(found)
+        return tuple(aligned(example, list(map(self._tag, example.predicted))))
 
     def _prepare(self, gold: list[Any], labels: Iterable[str]) -> None:
         if gold and not any(tag for sentence in gold for tag in sentence.tags):

@@ -1,0 +1,408 @@
+"""The component that labels tokens: ``structreg_sequence_labeler``.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.pipeline.component import EstimatorPipe, aligned, sentence_bounds
+from spacy_structreg.pipeline.labelling_documents import (
+    ATTRIBUTES,
+    ENT_TYPE,
+    SPANS_KEY,
+    LabelledSpan,
+    check_attribute,
+    extension_of,
+    gold_labels,
+    register_value,
+    stands_for_spans,
+    value_of,
+    write_spans,
+    write_value,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.features.gazetteers import Gazetteers
+
+FACTORY: Final = "structreg_sequence_labeler"
+ARCHITECTURE: Final = "spacy_structreg.SequenceLabeler.v1"
+
+Sentences: TypeAlias = Literal["doc", "whole"]
+Values: TypeAlias = tuple[str | None, ...]
+
+
+class Labelling(NamedTuple):
+    """What was found in a Doc.
+
+    labels: of each token; empty for white space. spans: what they stand for, if for any.
+    probabilities: of each label (columns) at each token, NaN for white space; None if unasked.
+    """
+
+    labels: list[str]
+    spans: list[LabelledSpan]
+    probabilities: NDArray[np.float64] | None
+
+
+@Language.factory(
+    FACTORY,
+    # Not token.dep: that belongs to pipes that find heads.
+    assigns=[
+        "doc.ents",
+        "token.ent_iob",
+        "token.ent_type",
+        "doc.spans",
+        "token.tag",
+        "token.pos",
+        "token.lemma",
+        "token.morph",
+    ],
+    default_config={
+        "model": {"@architectures": ARCHITECTURE},
+        "attribute": "ents",
+        "spans_key": SPANS_KEY,
+        "columns": {},
+        "sentences": "doc",
+        "overwrite": False,
+        "probabilities": None,
+        "scorer": {"@scorers": "spacy_structreg.labelling_scorer.v1"},
+    },
+    # One of them has a value: ents_f of entities and spans, label_acc of anything else.
+    default_score_weights={
+        "ents_f": 1.0,
+        "label_acc": 1.0,
+        "ents_p": 0.0,
+        "ents_r": 0.0,
+        "ents_per_type": None,
+    },
+)
+def create_sequence_labeler(
+    nlp: Language,
+    name: str,
+    *,
+    model: Model[Any, Any],
+    attribute: str,
+    spans_key: str,
+    columns: dict[str, str],
+    sentences: Sentences,
+    overwrite: bool,
+    probabilities: str | None,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> StructregSequenceLabeler:
+    """Make ``structreg_sequence_labeler``; settings as of `StructregSequenceLabeler`."""
+    return StructregSequenceLabeler(
+        nlp.vocab,
+        model,
+        name,
+        attribute=attribute,
+        spans_key=spans_key,
+        columns=columns,
+        sentences=sentences,
+        overwrite=overwrite,
+        probabilities=probabilities,
+        scorer=scorer,
+    )
+
+
+class StructregSequenceLabeler(EstimatorPipe):
+    """Labels the tokens of Docs: entities, spans, or any attribute that tokens have.
+
+    vocab, model, name: as of `EstimatorPipe`; the model is from
+        ``spacy_structreg.SequenceLabeler.v1``.
+    attribute: what is learnt and written: ``"ents"``, ``doc.ents``; ``"spans"``, the group
+        ``doc.spans[spans_key]``, of spans that do not overlap; ``"tag"``, ``"pos"``, ``"lemma"``,
+        ``"morph"`` or ``"dep"`` of each token, as plain labels; or ``"_.name"``, an extension of
+        tokens, which is registered. The model has a scheme for the first two, and none for others.
+    spans_key: of the group of spans.
+    columns: where the columns of the model are read from, those that do not have the name of what
+        they are: ``{"chunk": "_.chunk"}``. Values are ``tag``, ``pos``, ``lemma``, ``morph``,
+        ``dep``, ``ent_type`` and extensions of tokens.
+    sentences: what is labelled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
+        all of it if it knows of none; ``"whole"``, all of it in any case.
+    overwrite: label anew. If not, labels that are there stay; spans found that overlap them are
+        dropped.
+    probabilities: the name of an extension of Docs, which is registered, for a dictionary of
+        ``"labels"`` and ``"array"``: their probabilities, float64 of shape (tokens, labels), NaN
+        for white space. None for no such. Only log-linear models have them.
+    scorer: see `labelling_scorer`.
+
+    White space is not shown to the model and gets no label, so that no span begins or ends with it.
+    The model learns from the labels of the reference, and sees the columns of the predicted side. A
+    sentence is left out if not all of its labels are known (`labelling_documents.gold_labels`), or,
+    where there are columns, it has other words on the predicted side. Until the model is trained
+    nothing is written.
+    Raises ValueError for other settings, settings that do not go with the model, a model that is
+    not ours, and extensions whose names are taken; in prediction for tokens without a value in a
+    column.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = FACTORY,
+        *,
+        attribute: str = "ents",
+        spans_key: str = SPANS_KEY,
+        columns: Mapping[str, str] | None = None,
+        sentences: Sentences = "doc",
+        overwrite: bool = False,
+        probabilities: str | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        check_attribute(attribute, name)
+        if sentences not in ("doc", "whole"):
+            raise ValueError(
+                f"sentences of the pipe {name!r} is {sentences!r}; choose 'doc' or 'whole'"
+            )
+        if probabilities is not None and not str(probabilities).isidentifier():
+            raise ValueError(
+                f"probabilities of the pipe {name!r} is {probabilities!r}; give the name of an "
+                "extension of Docs, such as 'label_probabilities', or None"
+            )
+        super().__init__(
+            vocab,
+            model,
+            name,
+            architecture=ARCHITECTURE,
+            scorer=scorer,
+            cfg={"attribute": attribute, "spans_key": spans_key},
+        )
+        self.attribute = attribute
+        self.spans_key = spans_key
+        self.columns = dict(columns or {})
+        self.sentences: Sentences = sentences
+        self.overwrite = overwrite
+        self.probabilities = probabilities
+        self._check_model()
+        if extension := extension_of(attribute):
+            register_value(Token, extension)
+        if probabilities is not None:
+            register_value(Doc, probabilities)
+
+    def _check_model(self) -> None:
+        """Raise ValueError if the settings do not go with those of the model."""
+        from spacy_structreg.learn.settings import LogLinear
+
+        model = f"[components.{self.name}.model]"
+        scheme = self.estimator.scheme
+        if stands_for_spans(self.attribute) and scheme is None:
+            raise ValueError(
+                f"attribute = {self.attribute!r} of the pipe {self.name!r} needs labels that stand "
+                f"for spans; set scheme = 'bio' in {model}"
+            )
+        if not stands_for_spans(self.attribute) and scheme is not None:
+            raise ValueError(
+                f"attribute = {self.attribute!r} of the pipe {self.name!r} has labels that do not "
+                f"stand for spans, as they would by scheme = {scheme!r}; set scheme = null in "
+                f"{model}"
+            )
+        names = self.estimator.columns[1:]
+        if unknown := sorted(self.columns.keys() - set(names)):
+            raise ValueError(
+                f"columns of the pipe {self.name!r} has {unknown[0]!r}, but the model has no such "
+                f"column; add it to columns in {model}"
+            )
+        for column in names:
+            source = self.columns.get(column, column)
+            if source not in (*ATTRIBUTES, ENT_TYPE) and extension_of(source) is None:
+                raise ValueError(
+                    f"the column {column!r} of the model of the pipe {self.name!r} cannot be read "
+                    f"from {source!r}; name its place in [components.{self.name}.columns]: one of "
+                    f"{', '.join((*ATTRIBUTES, ENT_TYPE))}, or an extension, as in '_.{column}'"
+                )
+        if self.probabilities is not None and not isinstance(self.estimator.learning, LogLinear):
+            raise ValueError(
+                f"the pipe {self.name!r} cannot give probabilities: its model is a perceptron, "
+                "whose scores are none; set @misc = 'spacy_structreg.LogLinear.v1' in "
+                f"[components.{self.name}.model.learning]"
+            )
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def predict(self, docs: Iterable[Doc]) -> list[Labelling | None]:
+        """What is found in each Doc; None for all if the model is untrained."""
+        docs = list(docs)
+        if not self.estimator.is_trained:
+            return [None] * len(docs)
+        places = [list(self._places(doc)) for doc in docs]
+        rows = [
+            [self._row(doc[i], self._values(doc[i])) for i in sentence]
+            for doc, of_doc in zip(docs, places, strict=True)
+            for sentence in of_doc
+        ]
+        labels = iter(self.estimator.predict_stream(rows))
+        if self.probabilities is None:
+            marginals: Iterator[Any] = iter(())
+        else:
+            marginals = iter(self.estimator.predict_marginals_stream(rows))
+        return [
+            self._labelling(doc, of_doc, labels, marginals)
+            for doc, of_doc in zip(docs, places, strict=True)
+        ]
+
+    def _places(self, doc: Doc) -> Iterator[list[int]]:
+        """The tokens of each sentence that are no white space."""
+        bounds = sentence_bounds(doc) if self.sentences == "doc" else [(0, len(doc))]
+        for start, end in bounds:
+            yield [i for i in range(start, end) if not doc[i].text.isspace()]
+
+    def _values(self, token: Token) -> Values:
+        """What a token has of the columns beside its word."""
+        return tuple(
+            value_of(token, self.columns.get(column, column))
+            for column in self.estimator.columns[1:]
+        )
+
+    def _row(self, token: Token, values: Values) -> tuple[str, ...]:
+        """What the model sees of a token. Raises ValueError if it lacks the value of a column."""
+        row = [token.text]
+        for column, value in zip(self.estimator.columns[1:], values, strict=True):
+            if value is None:
+                raise ValueError(
+                    f"the token {token.text!r:.40} has no {self.columns.get(column, column)}, "
+                    f"which the pipe {self.name!r} looks at; put a pipe that writes it before this "
+                    "one, and name that in annotating_components, or let the reader of the corpus "
+                    'give it (gold = ["words", "tags"])'
+                )
+            row.append(value)
+        return tuple(row)
+
+    def _labelling(
+        self,
+        doc: Doc,
+        places: Iterable[Sequence[int]],
+        labels: Iterator[list[str]],
+        marginals: Iterator[NDArray[np.float64]],
+    ) -> Labelling:
+        from spacy_structreg.corpora.label_schemes import spans_of
+
+        found = [""] * len(doc)
+        spans: list[LabelledSpan] = []
+        array = None
+        if self.probabilities is not None:
+            array = np.full((len(doc), len(self.labels)), np.nan)
+        for sentence in places:
+            of_sentence = next(labels)
+            for place, label in zip(sentence, of_sentence, strict=True):
+                found[place] = label
+            if stands_for_spans(self.attribute):
+                spans += [
+                    (sentence[begin], sentence[end - 1] + 1, label)
+                    for begin, end, label in spans_of(of_sentence)
+                ]
+            if array is not None:
+                array[sentence] = next(marginals)
+        return Labelling(found, spans, array)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Labelling | None]) -> None:
+        """Write labels or spans, and probabilities. scores: from `predict`."""
+        for doc, found in zip(docs, scores, strict=True):
+            if found is None:
+                continue
+            if stands_for_spans(self.attribute):
+                write_spans(
+                    doc, found.spans, self.attribute, self.spans_key, overwrite=self.overwrite
+                )
+            else:
+                for token, label in zip(doc, found.labels, strict=True):
+                    if label and (self.overwrite or value_of(token, self.attribute) is None):
+                        write_value(token, self.attribute, label)
+            if self.probabilities is not None:
+                doc._.set(self.probabilities, {"labels": self.labels, "array": found.probabilities})
+
+    # Training ------------------------------------------------------------------------------------
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | tuple[str, ...] | None = None,
+        gazetteers: object = None,
+    ) -> None:
+        """As `EstimatorPipe.initialize`.
+
+        gazetteers: lists of phrases, from ``spacy_structreg.Gazetteers.v1`` or
+            `features.gazetteers.Gazetteers`, for the templates that read them. The model keeps
+            them; a trained one keeps its own.
+        Raises ValueError for something else, or if no template reads gazetteers.
+        """
+        if gazetteers is not None and not self.estimator.is_trained:
+            self._shim.estimator = self.estimator.with_gazetteers(_checked(gazetteers, self.name))
+        super().initialize(get_examples, nlp=nlp, labels=labels)
+
+    def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
+        """The gold sentences that the model learns from, and how many others there are.
+
+        The reference is cut into sentences if prediction has them too, so that a model learns from
+        what it will see.
+        """
+        doc = example.reference
+        is_cut, values = self._seen(example)
+        bounds = sentence_bounds(doc) if is_cut else [(0, len(doc))]
+        places = [[i for i in range(*bound) if not doc[i].text.isspace()] for bound in bounds]
+        sentences = []
+        n_others = 0
+        of_sentences = gold_labels(doc, places, self.attribute, self.spans_key)
+        for sentence, labels in zip(places, of_sentences, strict=True):
+            rows = [values[i] for i in sentence]
+            if labels is None or None in rows:
+                n_others += 1
+            elif sentence:
+                sentences.append(
+                    [
+                        (*self._row(doc[i], row or ()), label)
+                        for i, row, label in zip(sentence, rows, labels, strict=True)
+                    ]
+                )
+        return sentences, n_others
+
+    def _seen(self, example: Example) -> tuple[bool, tuple[Values | None, ...]]:
+        """Whether there are sentences, and what columns hold; None where there is no such token."""
+        predicted = example.predicted
+        is_cut = self.sentences == "doc" and predicted.has_annotation("SENT_START")
+        if len(self.estimator.columns) == 1:
+            return is_cut, ((),) * len(example.reference)
+        return is_cut, tuple(aligned(example, list(map(self._values, predicted))))
+
+    def _left_out(self) -> str:
+        if self.attribute == "ents":
+            unknown = "tokens of which no entity, nor its absence, is known"
+        elif self.attribute == "spans":
+            unknown = f"no spans under the key {self.spans_key!r}"
+        else:
+            unknown = f"tokens without a label (attribute = {self.attribute!r})"
+        return f"have {unknown}, spans that go beyond them, or other words than are predicted,"
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "attribute": self.attribute,
+            "spans_key": self.spans_key,
+            "columns": self.columns,
+            "sentences": self.sentences,
+            "overwrite": self.overwrite,
+            "probabilities": self.probabilities,
+            "scorer": self.scorer,
+        }
+
+
+def _checked(gazetteers: object, pipe: str) -> Gazetteers:
+    from spacy_structreg.features.gazetteers import Gazetteers
+
+    if not isinstance(gazetteers, Gazetteers):
+        raise ValueError(
+            f"{gazetteers!r:.60} are no gazetteers for the pipe {pipe!r}; make them by @misc = "
+            f"'spacy_structreg.Gazetteers.v1' in [initialize.components.{pipe}.gazetteers]"
+        )
+    return gazetteers
