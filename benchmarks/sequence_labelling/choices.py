@@ -29,7 +29,8 @@ class Choices:
     are read without their last character.
     templates: of ours, which name the features of CRFsuite, too.
     l2, c2: strengths of L2 to try, of ours and of CRFsuite. iterations: the most of L-BFGS; several
-    are tried each. perceptron_iterations: of CRFsuite's averaged perceptron. epochs: of ours.
+    are tried each. perceptron_iterations: of CRFsuite's averaged perceptron.
+    rate, decay, epochs: of the gradient descent of ours; None for its own.
     Raises ValueError for columns without words or labels.
     """
 
@@ -42,6 +43,8 @@ class Choices:
     c2: Sequence[float] = (0.1, 0.3, 1.0)
     iterations: Sequence[int] = (300,)
     perceptron_iterations: Sequence[int] = (10, 20, 40)
+    rate: float | None = None
+    decay: float | None = None
     epochs: int | None = None
 
     def __post_init__(self) -> None:

@@ -52,13 +52,15 @@ class Ours(_Labeller):
     distribution = "spacy_structreg"
 
     def settings(self, effort: Effort) -> list[Setting]:
-        return [{"l2": l2} for l2 in self.choices.l2]
+        steps = {"rate": self.choices.rate, "decay": self.choices.decay}
+        given = {name: value for name, value in steps.items() if value is not None}
+        return [{"l2": l2, **given} for l2 in self.choices.l2]
 
     def labeler(self, setting: Setting) -> SequenceLabeler:
         """The labeller to be trained."""
         from spacy_structreg.learn.settings import LogLinear
 
-        return labeler_of(self.choices, LogLinear(l2=setting["l2"]))
+        return labeler_of(self.choices, LogLinear.from_dict({**LogLinear().as_dict(), **setting}))
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         began = cpu_seconds()

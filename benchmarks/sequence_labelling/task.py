@@ -80,7 +80,10 @@ class Labelling(Task[Rows, Tokens, list[str]]):
                 metavar="N",
                 help=f"{HELP[name]} (default: {' '.join(map(str, values))})",
             )
-        parser.add_argument("--epochs", type=int, help="of ours (default: its own)")
+        for name, convertible in (("rate", float), ("decay", float), ("epochs", int)):
+            parser.add_argument(
+                f"--{name}", type=convertible, help="of our gradient descent (default: its own)"
+            )
 
     def configured(self, options: argparse.Namespace) -> Labelling:
         return Labelling(
@@ -94,6 +97,8 @@ class Labelling(Task[Rows, Tokens, list[str]]):
                 c2=options.c2,
                 iterations=options.iterations,
                 perceptron_iterations=options.perceptron_iterations,
+                rate=options.rate,
+                decay=options.decay,
                 epochs=options.epochs,
             )
         )
