@@ -235,12 +235,14 @@ class CRF:
                     f"{name} is {getattr(self, name)!r}, but there is no other way here than true; "
                     "leave it out"
                 )
-        most = self.max_iterations
+        most = _MOST_ITERATIONS[self.algorithm]
+        if self.max_iterations is not None:
+            most = whole("max_iterations", self.max_iterations, 1)
         return FeatureLabeler(
             edges=self.edges,
             scheme=self.scheme,
             learning=self._learning(),
-            epochs=_MOST_ITERATIONS[self.algorithm] if most is None else most,
+            epochs=most,
             seed=self.seed,
         )
 
@@ -270,13 +272,14 @@ class CRF:
             slack = whole("pa_type", values["pa_type"], 0)
             if slack >= len(_PA_TYPES):
                 raise ValueError(f"pa_type is {slack}; choose 0, 1 or 2")
-            return Learning(update=_PA_TYPES[slack], aggressiveness=values["c"])
-        delta = number("delta", values["delta"], 0.0)
+            c = number("c", values["c"], 0.0)
+            return Learning(update=_PA_TYPES[slack], aggressiveness=c)
+        period = whole("period", values["period"], 1)
         return LogLinear(
             optimizer="lbfgs" if self.algorithm == "lbfgs" else "sgd",
-            l1=values["c1"],
-            l2=values["c2"],
-            tolerance=delta / whole("period", values["period"], 1),
+            l1=number("c1", values["c1"], 0.0),
+            l2=number("c2", values["c2"], 0.0),
+            tolerance=number("delta", values["delta"], 0.0) / period,
         )
 
 
