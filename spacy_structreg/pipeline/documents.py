@@ -35,6 +35,20 @@ def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
     return pairs
 
 
+def category_of(doc: Doc) -> str | None:
+    """The category of a gold Doc: that which has 1 in ``doc.cats``; None if none has.
+
+    Raises ValueError for several of them, and for other values than 0 and 1.
+    """
+    found = [category for category, value in doc.cats.items() if value == 1]
+    if len(found) > 1 or any(value not in (0, 1) for value in doc.cats.values()):
+        raise ValueError(
+            f"doc.cats of {doc.text!r:.60} is {doc.cats!r:.80}; give 1 to its one category and 0 "
+            "to all others, or take spaCy's textcat_multilabel"
+        )
+    return found[0] if found else None
+
+
 def dependency_sentences(
     doc: Doc, lengths: Iterable[int] | None = None, tags: Sequence[str] | None = None
 ) -> list[DependencySentence]:

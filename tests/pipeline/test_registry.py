@@ -169,6 +169,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.sequence_labeler",
         "spacy_structreg.pipeline.shim",
         "spacy_structreg.pipeline.tagger",
+        "spacy_structreg.pipeline.text_classifier",
         "spacy_structreg.pipeline.tokenizer_trainer",
         "spacy_structreg.pipeline.tree_pipe",
     ]
