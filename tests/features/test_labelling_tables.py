@@ -11,7 +11,7 @@ from spacy_structreg.tasks.tokens import LABELLING_EVENTS, token_atoms
 Seen = set[tuple[str, frozenset[str]]]
 """Templates by their events and atoms, in whatever order."""
 
-PLAIN = ("ner", "chunking", "pos", "pos-rich", "characters", "bio")
+PLAIN = ("ner", "chunking", "chunking-rich", "pos", "pos-rich", "characters", "bio")
 
 # Wang et al. 2013, section 5.2: the lists for CoNLL-2003, titles being a gazetteer, and for SANCL.
 NER_OF_WANG_2013 = """
