@@ -17,7 +17,7 @@ from spacy_structreg.estimators.draws import Draws
 from spacy_structreg.estimators.epochs import EpochReport, Epochs, ScoresT
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, whole
+from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
@@ -465,8 +465,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 field(header, "clock", int),
             )
             if isinstance(learner, LogLinearLearner):
-                learner.n_positions = field(header, "positions", int)
-                learner.sum_of_squares = field(header, "squares", float)
+                learner.n_positions = whole("positions", field(header, "positions", int), 0)
+                learner.sum_of_squares = number("squares", field(header, "squares", float), 0.0)
             self._trainer = structure.new_trainer(learner)
             self._draws = Draws.from_state(self.seed, field(header, "generators", list))
             self._outdated = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib import import_module
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -129,6 +130,12 @@ class CRF:
         """Change settings; what was learnt is forgotten. Raises as the class, changing nothing."""
         vars(self).update(vars(type(self)(**{**self.get_params(), **params})))
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of estimators, so that it can search settings."""
+        utils: Any = import_module("sklearn.utils")
+        # No classifier: that would be one label an input, and folds of as many of each.
+        return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=True))
 
     def __repr__(self) -> str:
         default = type(self)().get_params()

@@ -12,6 +12,7 @@ from spacy_structreg.estimators.label_chain import Labeler, Split
 from spacy_structreg.estimators.settings import strings
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.learn.model_file import field
 from spacy_structreg.learn.settings import AnyLearning, LogLinear
 from spacy_structreg.tasks.tokens import TokenFeatures
 
@@ -134,6 +135,8 @@ class SequenceLabeler(Labeler[LabelledTokens]):
         if lists is not None:
             if set(lists) != {"lists", "lower", "characters"}:
                 raise ValueError("its gazetteers are not of the form that there is")
+            field(lists, "lower", bool)
+            field(lists, "characters", bool)
             arguments["gazetteers"] = Gazetteers(**lists)
         arguments["columns"] = strings("columns", settings["columns"])
         return arguments

@@ -8,18 +8,27 @@ import pickle
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from crafted import (
+    NOT_LISTS,
+    NOT_STRINGS,
+    NOT_WHOLE,
+    Arrays,
+    array,
+    entry,
+    generator,
+    put,
+    setting,
+)
 from made_up import Change, arrays_of, tampered
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 
 Corpus = list[list[str]]
-Arrays = dict[str, np.ndarray]
 TEXT = "今天天气很好，学生在图书馆看书。大学生活！"
 
 
@@ -185,33 +194,6 @@ class TestDamage:
         for more in (b"\0", bytes(64), files[state]):
             refused(files[state] + more)
 
-
-def setting(name: str, value: object) -> Change:
-    return lambda header, _: header["settings"].update({name: value})
-
-
-def entry(name: str, value: object) -> Change:
-    return lambda header, _: header.update({name: value})
-
-
-def generator(name: str, value: object) -> Change:
-    return lambda header, _: header["generators"][0].update({name: value})
-
-
-def array(name: str, make: Callable[[np.ndarray], np.ndarray]) -> Change:
-    return lambda _, arrays: arrays.update({name: make(arrays[name])})
-
-
-def put(name: str, value: np.ndarray, position: int = 0) -> Change:
-    def change(_: object, arrays: Arrays) -> None:
-        arrays[name].reshape(-1)[position] = value
-
-    return change
-
-
-NOT_STRINGS: list[Any] = [None, 1, 1.5, True, b"doc", [], {}]
-NOT_WHOLE: list[Any] = ["1", 1.5, b"1", [], {}, True, -1, 0.0]
-NOT_LISTS: list[Any] = [None, 1, "BEMS", b"BEMS", {}, {"B": 1}, True]
 
 BAD_IN_BOTH: dict[str, Change] = {
     "no settings": lambda header, _: header.pop("settings"),

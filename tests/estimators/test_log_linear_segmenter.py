@@ -1,0 +1,87 @@
+"""Character models trained as conditional random fields, by a setting; others cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from made_up import arrays_of, f_score, sentences
+
+from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.learn.settings import LogLinear
+
+TRAIN, DEV = sentences(150, seed=1), sentences(60, seed=2)
+TEXTS = ["".join(words) for words in DEV]
+
+
+def tagged(corpus: list[list[str]]) -> list[list[tuple[str, str]]]:
+    """The length of a word as its tag."""
+    return [[(word, str(min(len(word), 3))) for word in words] for words in corpus]
+
+
+@pytest.mark.parametrize(
+    "learning",
+    [
+        LogLinear(),
+        LogLinear(optimizer="lbfgs"),
+        LogLinear(mini_sample=5.0),
+        LogLinear(l1=0.05, l2=0.0),
+        LogLinear(noise="dropout", noise_level=0.1),
+    ],
+)
+@pytest.mark.parametrize("labels", ["bmes", "six"])
+def test_a_segmenter_learns(learning: LogLinear, labels: str) -> None:
+    segmenter = CharacterSegmenter(learning=learning, labels=labels, epochs=30).fit(TRAIN)
+    assert f_score(segmenter, DEV) > 0.94
+    assert segmenter.evaluate(DEV).seg_f == pytest.approx(f_score(segmenter, DEV))
+
+
+def test_a_joint_tagger_learns() -> None:
+    model = CharacterJointTagger(learning=LogLinear(), epochs=8).fit(tagged(TRAIN))
+    scores = model.evaluate(tagged(DEV)).as_dict()
+    assert scores["joint_f"] is not None
+    assert scores["joint_f"] > 0.9
+    again = CharacterJointTagger.from_bytes(model.to_bytes())
+    assert again.learning == LogLinear()
+    assert list(again.predict_tagged_stream(TEXTS)) == list(model.predict_tagged_stream(TEXTS))
+
+
+def test_files_averages_and_threads() -> None:
+    settings: dict[str, Any] = {"learning": LogLinear(mini_sample=4.0), "epochs": 3}
+    several = [
+        CharacterSegmenter(**settings, n_models=2).fit(TRAIN, DEV, n_threads=n) for n in (1, 2)
+    ]
+    assert several[0].to_bytes() == several[1].to_bytes()
+    single = [CharacterSegmenter(**settings, seed=seed).fit(TRAIN, DEV) for seed in (0, 1)]
+    average = CharacterSegmenter.average(single)
+    assert arrays_of(average) == arrays_of(several[0])
+    # Files of perceptrons and of conditional random fields hold the same.
+    mixed = CharacterSegmenter.average([single[0], CharacterSegmenter(epochs=1).fit(TRAIN)])
+    assert mixed.learning == settings["learning"]
+    again = CharacterSegmenter.from_bytes(average.to_bytes())
+    assert again.learning == settings["learning"]
+    assert again.predict_batch(TEXTS) == average.predict_batch(TEXTS)
+
+
+@pytest.mark.parametrize("cls", [CharacterSegmenter, CharacterJointTagger])
+def test_a_training_is_taken_up_again_exactly(cls: Any) -> None:
+    corpus: Any = TRAIN if cls is CharacterSegmenter else tagged(TRAIN)
+    model = cls(learning=LogLinear(mini_sample=4.0)).partial_fit(corpus)
+    again = cls.from_bytes(model.to_bytes(state="training"))
+    for each in (model, again):
+        each.partial_fit(corpus)
+    assert model.to_bytes(state="training") == again.to_bytes(state="training")
+
+
+@pytest.mark.parametrize(
+    "cls", [ConstituencyParser, DependencyParser, Tagger, WordJointTagger, WordSegmenter]
+)
+def test_others_are_not_trained_so(cls: Any) -> None:
+    with pytest.raises(ValueError, match="not trained by LogLinear settings, only by Learning"):
+        cls(learning=LogLinear())
