@@ -32,12 +32,11 @@ edge:
 """Phrases of tagged words (CoNLL-2000), after Sha & Pereira 2003, Table 1; needs a column ``tag``.
 """
 
-CHUNKING_RICH: Final = f"""{CHUNKING}
+CHUNKING_RICH: Final = f"""
 label: w-1 w+1 | w-1 w0 w+1 | tag(w-1) tag(w+1)
 label: w0 tag(w0) | w-1 tag(w0) | w+1 tag(w0) | w0 tag(w-1) | w0 tag(w+1)
 label: lower(w0) | prefix2(w0) | prefix3(w0) | suffix2(w0) | suffix3(w0) | suffix4(w0)
-label: shape(w-1) | shape(w0) | shape(w+1)
-"""
+label: shape(w-1) | shape(w0) | shape(w+1){CHUNKING}"""
 """Phrases of tagged words, with words and tags joined, affixes and shapes; slower, and better on a
 part of CoNLL-2000 held out."""
 
