@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
+    "GAZETTEERS",
     "JOINT_SCORES",
+    "PIPELINE_OF_CLASSIFIER",
     "PIPELINE_OF_CONSTITUENCY",
+    "PIPELINE_OF_LABELLER",
     "PIPELINE_OF_PARSER",
     "PIPELINE_OF_TAGGER",
     "PIPELINE_OF_TOKENIZER",
@@ -94,6 +97,37 @@ clock = <clock>
 
 """
 
+LOG_LINEAR: Final = """\
+# How weights are learnt: as those of a conditional random field. In its place may stand
+# "spacy_structreg.Learning.v1" with its settings, for a structured perceptron.
+[<model>.learning]
+@misc = "spacy_structreg.LogLinear.v1"
+# "sgd", gradient descent, or "lbfgs", which sees the whole corpus at once: with structreg fit only.
+optimizer = <optimizer>
+# The step of gradient descent at its beginning, above 0. After e epochs it is divided by
+# 1 + decay e.
+rate = <rate>
+decay = <decay>
+# Penalties on all weights, 0 for none: as c2 and c1 of CRFsuite.
+l2 = <l2>
+l1 = <l1>
+# Feature noising: "dropout", of a rate below 1, "multiplicative" or "additive" noise, of a
+# deviation, or "none".
+noise = <noise>
+noise_level = <noise_level>
+# How many tokens away the uncertainty of labels counts in its gradient; null for the exact one.
+noise_window = <noise_window>
+# How much texts without labels count in it.
+unlabelled_weight = <unlabelled_weight>
+# Mean length in <unit> of the pieces that training sentences are cut into, 1 or more; null
+# leaves sentences whole.
+mini_sample = <mini_sample>
+# With structreg fit, training ends when an epoch changes what is minimised by less than this share;
+# 0 for never.
+tolerance = <tolerance>
+
+"""
+
 VECTORS: Final = """\
 [nlp.vectors]
 @vectors = "spacy.Vectors.v1"
@@ -125,7 +159,7 @@ TRAINING: Final = """\
 [training]
 seed = ${system.seed}
 gpu_allocator = ${system.gpu_allocator}
-# Not used: the <trained> has no neural network, nor has it a gradient.
+# Not used: the <trained> is no neural network.
 dropout = 0.0
 accumulate_gradient = 1
 # Steps without a better score before training stops; 0 for never.
@@ -414,6 +448,116 @@ brackets_r = 0.0
 <other_scores>
 """
 
+ABOUT_LABELLER: Final = """\
+# Training of a labeller of tokens. Settings are explained where they stand; the others are spaCy's
+# own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+LABELLER: Final = """\
+[components.sequence_labeler]
+factory = "structreg_sequence_labeler"
+# What is learnt and written: "ents", entities; "spans", those of a span group; "tag", "pos",
+# "lemma", "morph" or "dep" of each token, or an extension of tokens, as in "_.chunk": these need
+# scheme = null below.
+attribute = <attribute>
+# The span group of "spans".
+spans_key = <spans_key>
+# What is labelled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
+# knows of none; "whole", all of it in any case.
+sentences = "doc"
+# Label anew what is labelled already; false keeps it, and drops spans found that overlap it.
+overwrite = false
+# The name of an extension of Docs for the probabilities of all labels, such as
+# "label_probabilities"; null for none.
+probabilities = null
+
+# Where the columns of the model are read from, if not from the attribute of their name.
+[components.sequence_labeler.columns]
+<columns>
+[components.sequence_labeler.scorer]
+@scorers = "spacy_structreg.labelling_scorer.v1"
+
+[components.sequence_labeler.model]
+@architectures = "spacy_structreg.SequenceLabeler.v1"
+# The features: a table, "ner", "bio", "chunking", "characters", "pos" or "pos-rich", or one of
+# these with "+edges" behind it; or templates of one's own.
+templates = <templates>
+# What templates see of a token besides its word.
+columns = <model_columns>
+# How labels stand for spans within the model: "bio", "bioes" or "io"; null for labels that stand
+# for none.
+scheme = "bio"
+"""
+
+GAZETTEERS: Final = """\
+# Lists of known phrases, as features; the model keeps them. Remove the # to have some.
+# [initialize.components.sequence_labeler]
+# [initialize.components.sequence_labeler.gazetteers]
+# @misc = "spacy_structreg.Gazetteers.v1"
+# lower = false
+# [initialize.components.sequence_labeler.gazetteers.lists]
+# city = "cities.txt"
+
+"""
+
+LABELLER_SCORES: Final = """\
+# What counts as the best model: F of entities or spans.
+[training.score_weights]
+ents_f = 1.0
+ents_p = 0.0
+ents_r = 0.0
+ents_per_type = null
+label_acc = null
+<other_scores>
+"""
+
+ABOUT_CLASSIFIER: Final = """\
+# Training of a classifier of texts. Settings are explained where they stand; the others are spaCy's
+# own: https://spacy.io/api/data-formats#config
+# Lines can be changed here, or on the command line: --training.max_epochs 10
+
+"""
+
+CLASSIFIER: Final = """\
+[components.textcat]
+factory = "structreg_textcat"
+
+[components.textcat.scorer]
+@scorers = "spacy_structreg.classification_scorer.v1"
+
+[components.textcat.model]
+@architectures = "spacy_structreg.TextClassifier.v1"
+# The features: n-grams of one up to so many words, 0 to 3, and n-grams of so many characters, as in
+# [1, 2]; null for none.
+ngrams = <ngrams>
+characters = <characters>
+# Let upper case look like lower case.
+lower = true
+# What counts of an n-gram: "binary", that it is there; "counts", how often; "log", 1 + log of that.
+values = "binary"
+# Scale the values of each text, so that their squares add up to 1.
+normalise = false
+"""
+
+CLASSIFIER_SCORES: Final = """\
+# What counts as the best model: the share of texts of the right category.
+[training.score_weights]
+cats_acc = 1.0
+cats_macro_f = 0.0
+cats_score = null
+cats_score_desc = null
+cats_micro_p = null
+cats_micro_r = null
+cats_micro_f = null
+cats_macro_p = null
+cats_macro_r = null
+cats_macro_auc = null
+cats_f_per_type = null
+
+"""
+
 PIPELINE_OF_TOKENIZER: Final = (
     *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<prune>", SEED, LEARNING, VECTORS),
     *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
@@ -438,3 +582,15 @@ PIPELINE_OF_CONSTITUENCY: Final = (
     *(SEED, LEARNING, CORPORA, TRAINING, CONSTITUENCY_SCORES, INITIALIZE, "<tokenizer_arguments>"),
 )
 """The same for a constituency parser."""
+
+PIPELINE_OF_LABELLER: Final = (
+    *(ABOUT_LABELLER, PATHS, NLP, "<tokenizer_block>", VECTORS, "<sources>", LABELLER, SEED),
+    *(LOG_LINEAR, CORPORA, TRAINING, LABELLER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
+)
+"""The same for a labeller of tokens."""
+
+PIPELINE_OF_CLASSIFIER: Final = (
+    *(ABOUT_CLASSIFIER, PATHS, NLP, "<tokenizer_block>", VECTORS, CLASSIFIER, SEED, LOG_LINEAR),
+    *(CORPORA, TRAINING, CLASSIFIER_SCORES, INITIALIZE, "<tokenizer_arguments>"),
+)
+"""The same for a classifier of texts."""

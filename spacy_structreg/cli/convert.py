@@ -11,20 +11,28 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from spacy_structreg.cli.corpus_files import (
+    COLUMNS_HELP,
+    COMMENTS_HELP,
     COMPOUNDS_HELP,
     DAYS_HELP,
     ENCODING_HELP,
     FORMATS_HELP,
     HEAD_RULES_HELP,
     PART_HELP,
+    SCHEME_HELP,
+    SPANS_KEY_HELP,
     TEXT_SUFFIXES,
     Compounds,
     CorpusFormat,
     CorpusOptions,
     HeadRuleSet,
+    SchemeName,
     Sentence,
     Spaces,
     doc_of_sentence,
+    find_format,
+    joined,
+    parse_columns,
     parse_days,
     read_sentences,
 )
@@ -73,7 +81,8 @@ def convert_command(
             "--spaces",
             help="CoNLL-U: which spaces the text has. file: all but those that SpaceAfter=No takes "
             "away; none; auto: as the file has them, unless it never says SpaceAfter=No and "
-            "would have them between Han characters",
+            "would have them between Han characters. Columns: none; auto: between all words but "
+            "next to Han characters",
         ),
     ] = Spaces.auto,
     compounds: Annotated[
@@ -84,6 +93,25 @@ def convert_command(
     head_rules: Annotated[
         HeadRuleSet | None, typer.Option("--head-rules", help=HEAD_RULES_HELP)
     ] = None,
+    columns: Annotated[str | None, typer.Option("--columns", help=COLUMNS_HELP)] = None,
+    scheme: Annotated[SchemeName, typer.Option("--scheme", help=SCHEME_HELP)] = SchemeName.auto,
+    comments: Annotated[str | None, typer.Option("--comments", help=COMMENTS_HELP)] = None,
+    spans_key: Annotated[str | None, typer.Option("--spans-key", help=SPANS_KEY_HELP)] = None,
+    group: Annotated[
+        int,
+        typer.Option(
+            "--sentences-per-doc", "-n", min=1, help="Columns: so many sentences make a Doc"
+        ),
+    ] = 1,
+    lang: Annotated[
+        str,
+        typer.Option(
+            "--lang",
+            "-l",
+            help="Classified: spaCy's code of the language, whose tokenizer parts "
+            "the texts; a pipeline that is trained parts them by its own again",
+        ),
+    ] = "xx",
     percent: Annotated[
         str,
         typer.Option(
@@ -96,16 +124,29 @@ def convert_command(
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
     tags and of heads and relations; with --head-rules, also the trees of brackets, in the span
-    group "constituents", and the heads that the rules find. There are no spaces between words,
-    except for the ones that CoNLL-U files name; .spacy files lose theirs, and dependency trees that
-    are annotated in part. Nothing else is taken over, such as lemmas or entities; .conllu holds no
-    constituents, and .txt words alone. Several input files become one output file, in their order.
+    group "constituents", and the heads that the rules find. Of column files, labels become
+    entities, or spans with --spans-key; classified texts have their category in doc.cats. There are
+    no spaces between words, except for the ones that CoNLL-U files name, and in columns and texts;
+    .spacy files lose theirs, and dependency trees and entities that are annotated in part. Nothing
+    else is taken over, such as lemmas; .conllu holds neither constituents nor labels nor
+    categories, and .txt words alone. Several input files become one output file, in their order.
     """
     with user_errors():
         options = CorpusOptions(
-            format, encoding, compounds, parse_days(days), part, spaces, head_rules
+            format,
+            encoding,
+            compounds,
+            parse_days(days),
+            part,
+            spaces,
+            head_rules,
+            columns=parse_columns(columns),
+            scheme=scheme,
+            comments=comments,
+            labels_key=spans_key,
+            lang=lang,
         )
-        counts = convert(inputs, output, options, percent=parse_percent(percent))
+        counts = convert(inputs, output, options, percent=parse_percent(percent), group=group)
         message = f"{output}: {counts.sentences:,} sentences, {counts.words:,} words"
         if counts.bad_trees:
             message += f"; the heads of {counts.bad_trees:,} sentences left out: they are no tree"
@@ -129,11 +170,13 @@ def convert(
     options: CorpusOptions | None = None,
     *,
     percent: tuple[int, int] = WHOLE,
+    group: int = 1,
 ) -> Counts:
     """Write the sentences of corpora to a `.spacy` file of Docs, to `.conllu`, or to `.txt`.
 
     percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
-        100, so that 0:90 and 90:100 share none and leave none out.
+        100, so that 0:90 and 90:100 share none and leave none out. group: how many sentences make a
+        Doc, of column files, whose sentences are counted after that.
 
     The output is written in one step, and not at all if anything fails; its folder is made if
     need be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError for
@@ -153,7 +196,15 @@ def convert(
 
     def read() -> Iterator[Sentence]:
         for path in inputs:
-            yield from read_sentences(path, options)
+            sentences = read_sentences(path, options)
+            if (
+                group > 1
+                and find_format(path, options or CorpusOptions()) is not CorpusFormat.columns
+            ):
+                raise ValueError(
+                    f"{path}: --sentences-per-doc is for column files; leave the option out"
+                )
+            yield from joined(sentences, group) if group > 1 else sentences
 
     begin, end = 0, None
     if percent != WHOLE:
@@ -183,21 +234,21 @@ def convert(
         elif name.endswith(TEXT_SUFFIXES):
             write_segmented(output, (sentence.words for sentence in bar))
         else:
-            write_docs(output, bar)
+            write_docs(output, bar, None if options is None else options.labels_key)
     return counts
 
 
-def write_docs(path: Path, sentences: Iterable[Sentence]) -> None:
-    """Write sentences as Docs, in one step."""
+def write_docs(path: Path, sentences: Iterable[Sentence], labels_key: str | None = None) -> None:
+    """Write sentences as Docs, in one step. labels_key: of labelled spans; None for the usual."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
     from spacy_structreg.corpora.files import replace_bytes
 
     vocab = Vocab()
-    docs = DocBin(attrs=["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START"])
+    docs = DocBin(attrs=["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"])
     for sentence in sentences:
-        docs.add(doc_of_sentence(vocab, sentence))
+        docs.add(doc_of_sentence(vocab, sentence, labels_key=labels_key))
     with replace_bytes(path) as stream:
         stream.write(docs.to_bytes())
 

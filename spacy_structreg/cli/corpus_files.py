@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -15,18 +16,22 @@ if TYPE_CHECKING:
 
     from spacy_structreg.corpora import conllu
     from spacy_structreg.corpora.constituents import ConstituencySentence
+    from spacy_structreg.corpora.label_schemes import Scheme
     from spacy_structreg.corpora.sighan import SighanFile
     from spacy_structreg.pipeline.constituency_documents import Phrase
+    from spacy_structreg.pipeline.labelling_documents import LabelledSpan
 
 __all__ = [
     "Compounds",
     "CorpusFormat",
     "CorpusOptions",
     "HeadRuleSet",
+    "SchemeName",
     "Sentence",
     "Spaces",
     "doc_of_sentence",
     "find_format",
+    "parse_columns",
     "parse_days",
     "read_sentences",
     "split_part",
@@ -37,7 +42,22 @@ FORMATS_HELP = (
     "Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: Universal "
     "Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; sighan: a file, "
     "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs, with their "
-    'trees in the span group "constituents"; auto: look at the file'
+    'trees in the span group "constituents"; columns: a token a line, with what --columns names; '
+    "classified: a text and its category a line, between tabs or as JSON (.jsonl); auto: look at "
+    "the file, or, with --columns, at these"
+)
+COLUMNS_HELP = (
+    "What stands in the columns of a file, such as word,tag,label: word; tag and pos, the tags of "
+    "the corpus and universal ones; label, of entities or chunks; _, which is skipped. Of "
+    "classified texts: text,category"
+)
+SCHEME_HELP = (
+    "Columns: how labels stand for spans: bio, iob1, bioes (also BMES and BILOU) or io; auto: look "
+    "at all of them"
+)
+COMMENTS_HELP = "Columns: how lines begin that are skipped between sentences, such as ###MEDLINE:"
+SPANS_KEY_HELP = (
+    "Columns: put what is labelled into this span group, such as chunks, and not among the entities"
 )
 PART_HELP = "Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."
 COMPOUNDS_HELP = "PFR: take bracketed compounds as their parts, or merged into one word"
@@ -63,6 +83,13 @@ UNIVERSAL_TAGS = frozenset(
 )
 NOTHING = "_"
 
+# What columns may hold; the first of each there must be.
+WORD, LABEL = "word", "label"
+WORD_COLUMNS = (WORD, "tag", "pos", LABEL)
+TEXT_COLUMNS = ("text", "category")
+# The names of attributes that `pipeline.labelling_documents` reads and writes.
+ENTS, SPANS = "ents", "spans"
+
 
 class CorpusFormat(str, Enum):
     """How a corpus is written; `auto` looks at the file."""
@@ -76,6 +103,18 @@ class CorpusFormat(str, Enum):
     tagged = "tagged"
     sighan = "sighan"
     spacy = "spacy"
+    columns = "columns"
+    classified = "classified"
+
+
+class SchemeName(str, Enum):
+    """How labels stand for spans (`corpora.label_schemes`); `auto` looks at them."""
+
+    auto = "auto"
+    bio = "bio"
+    iob1 = "iob1"
+    bioes = "bioes"
+    io = "io"
 
 
 class Compounds(str, Enum):
@@ -93,7 +132,7 @@ class HeadRuleSet(str, Enum):
 
 
 class Spaces(str, Enum):
-    """Which spaces the text of a CoNLL-U sentence has; `auto` is explained at `read_sentences`."""
+    """Which spaces the text of a sentence has; `auto` is explained at `read_sentences`."""
 
     auto = "auto"
     none = "none"
@@ -108,10 +147,15 @@ class CorpusOptions:
         asks for the files in their original encodings.
     compounds, days: of PFR; days of the month, None for all.
     part: of a SIGHAN release, such as `pku/test`.
-    spaces: of CoNLL-U.
+    spaces: of CoNLL-U and columns.
     head_rules: of brackets, to take trees with their heads; None for words and tags alone.
     spans_key: of Docs, the span group of constituents. None, or a group that no Doc of a file has,
         stands for the usual one.
+    columns, scheme, comments: of column files, and the first of classified texts; as
+        `parse_columns` gives them.
+    labels_key: the span group that labelled spans go to, of column files; None for entities. Of
+        Docs, the one that they are read from; None for the usual one.
+    lang: of classified texts, the language whose tokenizer parts them.
     """
 
     format: CorpusFormat = CorpusFormat.auto
@@ -122,6 +166,11 @@ class CorpusOptions:
     spaces: Spaces = Spaces.auto
     head_rules: HeadRuleSet | None = None
     spans_key: str | None = None
+    columns: tuple[str, ...] | None = None
+    scheme: SchemeName = SchemeName.auto
+    comments: str | None = None
+    labels_key: str | None = None
+    lang: str = "xx"
 
 
 class Sentence(NamedTuple):
@@ -133,6 +182,8 @@ class Sentence(NamedTuple):
     bad_tree: whether the heads of the file were left out because they are no tree. bad_pos: how
     many universal tags were left out because there are none of their names.
     constituents: over the words, of phrase structure trees.
+    entities, chunks: first word, first word after, label; None if they are not known. category: of
+    the text.
     """
 
     words: list[str]
@@ -145,6 +196,9 @@ class Sentence(NamedTuple):
     bad_tree: bool = False
     bad_pos: int = 0
     constituents: list[Phrase] | None = None
+    entities: list[LabelledSpan] | None = None
+    chunks: list[LabelledSpan] | None = None
+    category: str | None = None
 
 
 def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
@@ -154,12 +208,17 @@ def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
     file and line, for text) if the format cannot be told, and if options are given that the format
     does not have; OSError as `open`.
     """
+    from spacy_structreg.corpora.classified import TEXT, is_json
     from spacy_structreg.corpora.formats import guess_format
 
     format = options.format
     if format is CorpusFormat.auto:
         if path.suffix == ".spacy":
             format = CorpusFormat.spacy
+        elif is_json(path) or TEXT in (options.columns or ()):
+            format = CorpusFormat.classified
+        elif options.columns is not None:
+            format = CorpusFormat.columns
         else:
             format = CorpusFormat(guess_format(path, encoding=options.encoding))
     for name, given, of in (
@@ -168,12 +227,16 @@ def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
         ("--part", options.part is not None, CorpusFormat.sighan),
         ("--spaces", options.spaces is Spaces.file, CorpusFormat.conllu),
         ("--head-rules", options.head_rules is not None, CorpusFormat.brackets),
+        ("--scheme", options.scheme is not SchemeName.auto, CorpusFormat.columns),
+        ("--comments", options.comments is not None, CorpusFormat.columns),
     ):
         if given and format is not of:
             raise ValueError(
                 f"{path}: {name} is for the format {of.value}, but the file is read as "
                 f"{format.value}; leave the option out, or name the format with --format"
             )
+    if format is CorpusFormat.columns and options.columns is None:
+        raise ValueError(f"{path}: name its columns, as in --columns word,tag,label")
     return format
 
 
@@ -186,7 +249,8 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     `Spaces.auto` follows the file, except when it never says `SpaceAfter=No` and yet has Han
     characters in words next to each other: Chinese treebanks from before UD 2 are like that, and by
     the rule of the format would have a space at every word boundary. A text whose spaces give its
-    boundaries away is refused in any case.
+    boundaries away is refused in any case. Those of columns are between all words but next to Han
+    characters, or none.
 
     Raises ValueError (CorpusError with file and line, for text) for files that are not of the
     format or have no sentence, some of it at the end of the file only, and as `find_format`;
@@ -195,7 +259,11 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     options = options or CorpusOptions()
     format = find_format(path, options)
     if format is CorpusFormat.spacy:
-        yield from read_docs(path, options.spans_key)
+        yield from read_docs(path, options.spans_key, options.labels_key)
+    elif format is CorpusFormat.columns:
+        yield from read_labelled(path, options)
+    elif format is CorpusFormat.classified:
+        yield from read_texts(path, options)
     elif format is CorpusFormat.conllu:
         yield from read_treebank(path, options)
     elif format is CorpusFormat.pfr:
@@ -250,6 +318,157 @@ def sentence_of_tree(tree: ConstituencySentence) -> Sentence:
             Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents
         ],
     )
+
+
+# ---- Columns ----
+
+
+def parse_columns(text: str | None) -> tuple[str, ...] | None:
+    """The names of columns from such as `word,tag,label`; None for None.
+
+    Raises ValueError for anything else.
+    """
+    if text is None:
+        return None
+    names = tuple(text.split(","))
+    known = WORD_COLUMNS if WORD in names else TEXT_COLUMNS
+    given = [name for name in names if name != NOTHING]
+    if set(given) - set(known) or len(set(given)) < len(given) or known[0] not in given:
+        raise ValueError(
+            f"--columns is {text!r}; name each column once, in the order of the file: "
+            f"{', '.join(WORD_COLUMNS)} (word at least), or {' and '.join(TEXT_COLUMNS)}; "
+            f"{NOTHING} for what is skipped"
+        )
+    return names
+
+
+def read_labelled(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield the sentences of a column file; raises as `read_sentences`."""
+    from spacy_structreg.corpora.columns import read_columns
+    from spacy_structreg.corpora.label_schemes import spans_of
+
+    names = options.columns or ()
+    kept = [name for name in names if name != NOTHING]
+    corpus = [
+        dict(zip(kept, zip(*rows, strict=True), strict=True))
+        for rows in read_columns(path, names, comments=options.comments, encoding=options.encoding)
+    ]
+    scheme = find_scheme(path, corpus, options.scheme) if LABEL in kept else None
+    for columns in corpus:
+        words = list(columns[WORD])
+        spans = None
+        if scheme is not None:
+            try:
+                spans = spans_of(columns[LABEL], scheme)
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from error
+        given = list(columns.get("pos", ()))
+        pos = [tag if tag in UNIVERSAL_TAGS else "" for tag in given]
+        yield Sentence(
+            words,
+            list(columns["tag"]) if "tag" in columns else None,
+            pos if any(pos) else None,
+            spaces=None if options.spaces is Spaces.none else spaces_between(words),
+            bad_pos=sum(a != b for a, b in zip(given, pos, strict=True)),
+            entities=spans if options.labels_key is None else None,
+            chunks=None if options.labels_key is None else spans,
+        )
+
+
+def find_scheme(
+    path: Path, corpus: Iterable[dict[str, tuple[str, ...]]], name: SchemeName
+) -> Scheme:
+    """The scheme of the labels of a corpus. Raises ValueError if they stand for no spans."""
+    from spacy_structreg.corpora.label_schemes import detect_scheme
+
+    if name is not SchemeName.auto:
+        named: Scheme = name.value
+        return named
+    try:
+        found = detect_scheme(columns[LABEL] for columns in corpus)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error} with --scheme") from error
+    if found is None:
+        raise ValueError(
+            f"{path}: the labels do not stand for spans: there is no O among them; name the column "
+            "tag, or the scheme with --scheme"
+        )
+    return found
+
+
+def spaces_between(words: Sequence[str]) -> list[bool]:
+    """Whether a space follows each word: not the last one, nor next to a Han character."""
+    from spacy_structreg.corpora.segmented import HAN
+
+    is_han = re.compile(f"[{HAN}\u3000-\u303f\uff00-\uffef]").match
+    between = [not is_han(left[-1]) and not is_han(right[0]) for left, right in pairwise(words)]
+    return [*between, False]
+
+
+def joined(sentences: Iterable[Sentence], size: int) -> Iterator[Sentence]:
+    """Every `size` sentences of a column file as one, which knows where they start."""
+    iterator = iter(sentences)
+    while group := list(islice(iterator, size)):
+        yield group[0] if len(group) == 1 else join(group)
+
+
+def join(group: Sequence[Sentence]) -> Sentence:
+    """Sentences of columns, that is of words, tags and labelled spans, as one."""
+    words = [word for each in group for word in each.words]
+    firsts = [0, *accumulate(len(each.words) for each in group)]
+
+    def flat(name: str) -> list[Any] | None:
+        columns = [getattr(each, name) for each in group]
+        if all(column is None for column in columns):
+            return None
+        # Of universal tags, a sentence may have none.
+        parts = zip(group, columns, strict=True)
+        return [value for each, column in parts for value in column or [""] * len(each.words)]
+
+    def spans(name: str) -> list[LabelledSpan] | None:
+        if getattr(group[0], name) is None:
+            return None
+        return [
+            (first + start, first + end, label)
+            for first, each in zip(firsts, group, strict=False)
+            for start, end, label in getattr(each, name)
+        ]
+
+    return Sentence(
+        words,
+        flat("tags"),
+        flat("pos"),
+        spaces=None if group[0].spaces is None else spaces_between(words),
+        starts=[index in firsts for index in range(len(words))],
+        bad_pos=sum(each.bad_pos for each in group),
+        entities=spans("entities"),
+        chunks=spans("chunks"),
+    )
+
+
+# ---- Classified texts ----
+
+
+def read_texts(path: Path, options: CorpusOptions) -> Iterator[Sentence]:
+    """Yield classified texts, in words of a tokenizer of spaCy's; raises as `read_sentences`."""
+    import spacy
+
+    from spacy_structreg.corpora.classified import read_classified
+
+    try:
+        make_doc = spacy.blank(options.lang).make_doc
+    except ImportError as error:
+        raise ValueError(
+            f"spaCy has no language {options.lang!r}; choose one of its codes, such as en"
+        ) from error
+    columns = options.columns or TEXT_COLUMNS
+    for text, category in read_classified(path, columns, encoding=options.encoding):
+        doc = make_doc(text)
+        yield Sentence(
+            [token.text for token in doc],
+            spaces=[bool(token.whitespace_) for token in doc],
+            category=category,
+        )
 
 
 # ---- PFR ----
@@ -439,16 +658,19 @@ def tree_relations(sentence: conllu.Sentence) -> list[str]:
 # ---- spaCy ----
 
 
-def read_docs(path: Path, spans_key: str | None = None) -> Iterator[Sentence]:
+def read_docs(
+    path: Path, spans_key: str | None = None, labels_key: str | None = None
+) -> Iterator[Sentence]:
     """Yield what there is of each Doc of a `.spacy` file that has any words.
 
-    spans_key: as of `CorpusOptions`. Raises as `read_sentences`.
+    spans_key, labels_key: as of `CorpusOptions`. Raises as `read_sentences`.
     """
     import zlib
 
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
+    from spacy_structreg.pipeline import labelling_documents
     from spacy_structreg.pipeline.constituency_documents import SPANS_KEY
 
     data = path.read_bytes()
@@ -462,16 +684,19 @@ def read_docs(path: Path, spans_key: str | None = None) -> Iterator[Sentence]:
     if spans_key is None or not any(spans_key in doc.spans for doc in docs):
         # That of `convert`.
         spans_key = SPANS_KEY
-    sentences = [sentence for doc in docs if (sentence := sentence_of_doc(doc, spans_key)).words]
+    labels_key = labels_key or labelling_documents.SPANS_KEY
+    found = (sentence_of_doc(doc, spans_key, labels_key) for doc in docs)
+    sentences = [sentence for sentence in found if sentence.words]
     if not sentences:
         raise ValueError(f"{path}: no Doc of the file has a word")
     yield from sentences
 
 
-def sentence_of_doc(doc: Doc, spans_key: str) -> Sentence:
-    """The words of a Doc, as `gold_words` has them, and what it has of tags, trees and sentences.
+def sentence_of_doc(doc: Doc, spans_key: str, labels_key: str) -> Sentence:
+    """The words of a Doc, as `gold_words` has them, and what it has of the rest.
 
-    Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
+    Dependency trees are left out unless all words have heads, and so are entities unless they are
+    known of all, and categories unless there is one. Raises ValueError as `read_phrases`.
     """
     from spacy_structreg.corpora.dependencies import ROOT
     from spacy_structreg.pipeline.constituency_documents import read_phrases, word_bounds
@@ -493,6 +718,7 @@ def sentence_of_doc(doc: Doc, spans_key: str) -> Sentence:
     constituents = read_phrases(doc, spans_key)
     firsts = {first for first, _ in word_bounds(doc, constituents or [])}
     starts = [index in firsts for index in range(len(words))]
+    categories = [category for category, value in doc.cats.items() if value == 1]
     return Sentence(
         words,
         tags if any(tags) else None,
@@ -501,16 +727,41 @@ def sentence_of_doc(doc: Doc, spans_key: str) -> Sentence:
         deps if is_parsed else None,
         starts=starts if sum(starts) > 1 else None,
         constituents=constituents,
+        entities=word_spans(doc, ENTS, labels_key),
+        chunks=word_spans(doc, SPANS, labels_key),
+        category=categories[0] if len(categories) == 1 else None,
     )
 
 
-def doc_of_sentence(vocab: Vocab, sentence: Sentence, spans_key: str | None = None) -> Doc:
+def word_spans(doc: Doc, attribute: str, labels_key: str) -> list[LabelledSpan] | None:
+    """Entities or spans over visible words; None unless they are known of all of them."""
+    from spacy_structreg.pipeline.labelling_documents import known_tokens, spans_of_doc
+
+    visible = [token.i for token in doc if not token.text.isspace()]
+    known = known_tokens(doc, attribute, labels_key)
+    if not visible or not all(known[i] for i in visible):
+        return None
+    index = {place: number for number, place in enumerate(visible)}
+    return [
+        (index[start], index[end - 1] + 1, label)
+        for start, end, label in spans_of_doc(doc, attribute, labels_key)
+    ]
+
+
+def doc_of_sentence(
+    vocab: Vocab,
+    sentence: Sentence,
+    spans_key: str | None = None,
+    labels_key: str | None = None,
+) -> Doc:
     """A Doc with all that there is of a sentence.
 
-    spans_key: of the span group of constituents; None for the usual one.
+    spans_key: of the span group of constituents, labels_key: of labelled spans; None for the usual
+    ones.
     """
     from spacy.tokens import Doc
 
+    from spacy_structreg.pipeline import labelling_documents
     from spacy_structreg.pipeline.constituency_documents import SPANS_KEY, write_phrases
 
     n = len(sentence.words)
@@ -528,4 +779,10 @@ def doc_of_sentence(vocab: Vocab, sentence: Sentence, spans_key: str | None = No
     )
     if sentence.constituents is not None:
         write_phrases(doc, sentence.constituents, spans_key or SPANS_KEY)
+    for attribute, spans in ((ENTS, sentence.entities), (SPANS, sentence.chunks)):
+        if spans is not None:
+            key = labels_key or labelling_documents.SPANS_KEY
+            labelling_documents.write_spans(doc, spans, attribute, key, overwrite=True)
+    if sentence.category is not None:
+        doc.cats = {sentence.category: 1.0}
     return doc

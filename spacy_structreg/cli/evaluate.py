@@ -15,26 +15,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_structreg.cli.corpus_files import (
+    COLUMNS_HELP,
+    COMMENTS_HELP,
     COMPOUNDS_HELP,
     DAYS_HELP,
     ENCODING_HELP,
     FORMATS_HELP,
     HEAD_RULES_HELP,
     PART_HELP,
+    SCHEME_HELP,
     Compounds,
     CorpusFormat,
     CorpusOptions,
     HeadRuleSet,
+    SchemeName,
     Sentence,
     Spaces,
     doc_of_sentence,
     find_format,
     is_release,
+    parse_columns,
     parse_days,
     read_sentences,
     split_part,
 )
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.labels import labels_key, percent, print_types, score_labels
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -75,7 +81,8 @@ def evaluate_command(
         typer.Option(
             "--gold",
             help="What the pipeline is given: text, which it segments (and tags and parses, if it "
-            "does); words, which its pipes tag and parse; or words,tags, which they parse",
+            "does); words, which its pipes tag, parse and label; or words,tags, which they parse "
+            "and label",
         ),
     ] = Given.text,
     format: Annotated[
@@ -107,6 +114,9 @@ def evaluate_command(
     head_rules: Annotated[
         HeadRuleSet | None, typer.Option("--head-rules", help=HEAD_RULES_HELP)
     ] = None,
+    columns: Annotated[str | None, typer.Option("--columns", help=COLUMNS_HELP)] = None,
+    scheme: Annotated[SchemeName, typer.Option("--scheme", help=SCHEME_HELP)] = SchemeName.auto,
+    comments: Annotated[str | None, typer.Option("--comments", help=COMMENTS_HELP)] = None,
     conventions: Annotated[
         ConventionsName,
         typer.Option(
@@ -138,13 +148,25 @@ def evaluate_command(
     their label; brackets_p, brackets_r and brackets_f are those of EVALB, with complete matches and
     crossing brackets, of all sentences and of those of up to 40 words. With --gold words,tags, the
     pipes parse words with gold tags. Of Docs, the gold trees are those in the span group of the
-    pipe that finds constituents (spans_key); if there is none, those in "constituents". Figures are
+    pipe that finds constituents (spans_key); if there is none, those in "constituents". Of pipes
+    that label, ents_p, ents_r and ents_f are the figures of entities or spans, of all and of each
+    label, by their characters if the pipeline is given texts; label_acc is the share of right
+    labels of anything else. cats_acc is the share of texts of the right category. Figures are
     printed in percent, and written as fractions of 1; but brackets_crossing is a number of
     brackets.
     """
     with user_errors():
         options = CorpusOptions(
-            format, encoding, compounds, parse_days(days), part, Spaces.none, head_rules
+            format,
+            encoding,
+            compounds,
+            parse_days(days),
+            part,
+            Spaces.none,
+            head_rules,
+            columns=parse_columns(columns),
+            scheme=scheme,
+            comments=comments,
         )
         report = evaluate(
             pipeline,
@@ -159,6 +181,9 @@ def evaluate_command(
             punctuation=None if punctuation is None else frozenset(punctuation.split()),
         )
         print_table(report)
+        for key in ("ents_per_type", "cats_f_per_type"):
+            if report.get(key):
+                print_types(report[key])
         if left_out := report["counts"].get("left_out"):
             typer.echo(f"Not wholly annotated, and counted for words alone: {left_out:,} sentences")
         if unscored := report["unscored"]:
@@ -187,10 +212,13 @@ def evaluate(
 
     The figures are fractions of 1, under the keys of `metrics`: those of words, with joint ones if
     the gold corpus has tags and the pipeline tags, or with those of tags and trees if there are
-    heads as well and it parses; or, of given words, those of tags and trees. Beside them stand the
-    counts behind them (``left_out`` sentences are not wholly annotated, and count for the figures
-    of words alone), and what was evaluated on what; ``unscored`` names the pipes whose trees were
-    not scored since those of brackets are not read without head rules.
+    heads as well and it parses; or, of given words, those of tags and trees; and those of labels,
+    spans and categories (`score_labels`), with those of each under ``ents_per_type`` and
+    ``cats_f_per_type``. If there are these, the others are left out unless the pipeline has a
+    tokenizer of ours, or pipes for what the corpus has. Beside them stand the counts behind them
+    (``left_out`` sentences are not wholly annotated, and count for the figures of words alone), and
+    what was evaluated on what; ``unscored`` names the pipes whose trees were not scored since those
+    of brackets are not read without head rules.
     conventions: for the figures of constituents. punctuation: for those of heads without
     punctuation, the tags that it bears; None takes the words that `is_punctuation` says.
     options: of the gold corpus; encoding, compounds and the corpus of a SIGHAN release hold for the
@@ -215,16 +243,30 @@ def evaluate(
         output.parent.mkdir(parents=True, exist_ok=True)
     options = replace(options, format=find_format(gold, options))
     nlp = load_pipeline(pipeline)
-    # The gold trees are where the pipeline would put its own, and where it was trained on them.
-    options = replace(options, spans_key=constituents_key(nlp))
+    # Gold trees and spans are where the pipeline would put its own, and where it was trained on
+    # them. Without spaces, column files of most languages are no texts.
+    options = replace(
+        options,
+        spans_key=constituents_key(nlp),
+        labels_key=labels_key(nlp),
+        spaces=Spaces.auto if options.format is CorpusFormat.columns else options.spaces,
+    )
     sentences = list(read_sentences(gold, options))
     if punctuation is not None:
         check_punctuation(punctuation, sentences)
     vocabulary = None
     if train is not None:
         vocabulary = training_words(train, replace(options, format=train_format))
+    labels = score_labels(
+        nlp,
+        labelled_docs(nlp, gold, sentences, options),
+        words=given is not Given.text,
+        tags=given is Given.words_and_tags,
+    )
     scores: Sequence[SegmentationScores | TaggingScores | ParsingScores | BracketScores]
-    if given is Given.text:
+    if labels.figures and not has_more_to_score(nlp, sentences, given):
+        scores = []
+    elif given is Given.text:
         scores = [
             score_pipeline(nlp, sentences, vocabulary, n_threads=n_threads, punctuation=punctuation)
         ]
@@ -246,6 +288,8 @@ def evaluate(
         else:
             figures |= part.as_dict()
             counts |= asdict(part)
+    figures |= labels.figures
+    counts |= labels.counts
     unscored: list[str] = []
     if options.format is CorpusFormat.brackets and options.head_rules is None:
         # Of texts, constituents are not scored in any case.
@@ -254,6 +298,7 @@ def evaluate(
     report: dict[str, Any] = {
         **figures,
         "counts": counts,
+        **labels.per_type,
         "pipeline": {
             "lang": nlp.meta["lang"],
             "name": nlp.meta["name"],
@@ -273,6 +318,41 @@ def evaluate(
     if output is not None:
         write_report(output, report)
     return report
+
+
+def labelled_docs(
+    nlp: Language, path: Path, sentences: Iterable[Sentence], options: CorpusOptions
+) -> list[Doc]:
+    """The Docs of a gold corpus, with all that is known of labels and categories.
+
+    Raises ValueError as `read_references`.
+    """
+    from spacy_structreg.cli.pipelines import classifying_pipes, labelling_pipes
+    from spacy_structreg.pipeline.readers import read_references
+
+    if not labelling_pipes(nlp) and not classifying_pipes(nlp):
+        return []
+    if options.format is CorpusFormat.spacy:
+        return list(read_references(nlp, path))
+    return [
+        doc_of_sentence(nlp.vocab, sentence, labels_key=options.labels_key)
+        for sentence in sentences
+    ]
+
+
+def has_more_to_score(nlp: Language, sentences: Iterable[Sentence], given: Given) -> bool:
+    """Whether a pipeline finds words, tags or trees that a gold corpus has, besides labels."""
+    from spacy_structreg.cli.pipelines import constituency_pipes, parsing_pipes, tagging_pipes
+    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+
+    if given is Given.text:
+        return isinstance(nlp.tokenizer, ModelTokenizer)
+    tags = given is Given.words and bool(tagging_pipes(nlp))
+    heads, trees = bool(parsing_pipes(nlp)), bool(constituency_pipes(nlp))
+    return any(
+        (tags and each.tags) or (heads and each.heads) or (trees and each.constituents)
+        for each in sentences
+    )
 
 
 def check_punctuation(tags: AbstractSet[str], sentences: Iterable[Sentence]) -> None:
@@ -504,8 +584,8 @@ def print_table(report: dict[str, Any]) -> None:
     for key, figure in report.items():
         if key == "counts":
             break
-        scale = 1 if key.startswith("brackets_crossing") else 100
-        rows.append((key, "-" if figure is None else f"{scale * figure:.2f}"))
+        is_number = key.startswith("brackets_crossing") and figure is not None
+        rows.append((key, f"{figure:.2f}" if is_number else percent(figure)))
     msg.table(rows, title=f"{report['gold']}, {report['counts']['sentences']:,} sentences")
 
 

@@ -23,7 +23,7 @@ from spacy_structreg.cli.corpus_files import (
 from spacy_structreg.cli.errors import user_errors
 
 if TYPE_CHECKING:
-    from spacy_structreg.learn.settings import Learning
+    from spacy_structreg.learn.settings import AnyLearning
 
 __all__ = ["Task", "init_config", "init_config_command"]
 
@@ -58,6 +58,27 @@ class Task(str, Enum):
     tag = "tag"
     parse = "parse"
     constituency = "constituency"
+    label = "label"
+    chunk = "chunk"
+    classify = "classify"
+
+
+# Of pipes that work on given words.
+ON_WORDS = (Task.tag, Task.parse, Task.constituency, Task.label, Task.chunk, Task.classify)
+# Of these, those that need tags to learn, or to learn from.
+ON_TAGS = (Task.tag, Task.parse, Task.constituency, Task.chunk)
+# What a corpus must have for a task, and how to come by it.
+NEEDED = {
+    Task.parse: "a tree",
+    Task.constituency: "constituents; make the file with 'convert --head-rules' from trees in "
+    "brackets",
+    Task.label: "entities that are known; make the file with 'convert --columns word,label' from "
+    "columns",
+    Task.chunk: "spans; make the file with 'convert --columns word,tag,label --spans-key chunks' "
+    "from columns",
+    Task.classify: "a category; make the file with 'convert --format classified' from lines of "
+    "text and category",
+}
 
 
 def init_config_command(
@@ -75,7 +96,9 @@ def init_config_command(
             "-t",
             help="What is to be trained: segment, a tokenizer; joint, a tokenizer that tags its "
             "words; tag, a pipe that tags given words; parse, a pipe that finds heads of tagged "
-            "words; constituency, a pipe that finds constituents of them",
+            "words; constituency, a pipe that finds constituents of them; label, a pipe that finds "
+            "entities; chunk, a pipe that finds spans of tagged words; classify, a pipe that finds "
+            "the category of a text",
         ),
     ],
     lang: Annotated[str, typer.Option("--lang", "-l", help="spaCy's code of the language")] = "zh",
@@ -110,9 +133,9 @@ def init_config_command(
         str | None,
         typer.Option(
             "--base",
-            help="tag, parse, constituency: folder or package of the pipeline whose tokenizer is "
-            "taken over; of parsers, also its pipes that tag, which then tag the words of the "
-            "development corpus",
+            help="All tasks but segment and joint: folder or package of the pipeline whose "
+            "tokenizer is taken over; for parse, constituency and chunk, also its pipes that tag, "
+            "which then tag the words of the development corpus",
         ),
     ] = None,
     force: Annotated[
@@ -155,14 +178,14 @@ def init_config(
     tags: whether a segmenter learns from tags; None for if each word of `train` has one.
     tag_map: of a joint tagger, a name of `corpora.tag_maps`, or ``"none"``; None for the table that
     has the tags of `train`, if there is one.
-    base: of a tagger or parser, the pipeline whose tokenizer is taken over; None for that of the
-        language. Of parsers, also its pipes that tag; without them, words of the development corpus
-        have gold tags.
+    base: of a task on words, the pipeline whose tokenizer is taken over; None for that of the
+        language. Of what needs tags, also its pipes that tag; without them, words of the
+        development corpus have gold tags.
 
-    Taggers and parsers of words whose training corpus has universal tags alone go by these.
+    Tasks on words whose training corpus has universal tags alone go by these.
 
-    Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without the
-    tags or trees that are to be learnt, and as `read_sentences` for the training corpus; OSError if
+    Raises ValueError for an unknown language, for a path with `$` in it, for a corpus without what
+    is to be learnt, and as `read_sentences` for the training corpus; OSError if
     that cannot be read.
     """
     from spacy.util import get_lang_class
@@ -173,22 +196,24 @@ def init_config(
         raise ValueError(
             f"spaCy has no language {lang!r}; choose one of its codes, such as zh"
         ) from error
-    of_words = task in (Task.tag, Task.parse, Task.constituency)
-    if base is not None and not of_words:
+    if base is not None and task not in ON_WORDS:
         raise ValueError(
-            "--base is for the tasks tag, parse and constituency: the tokenizer of another task is "
-            "trained"
+            f"--base is for the tasks {', '.join(each.value for each in ON_WORDS)}: the tokenizer "
+            "of another task is trained"
         )
     eval_frequency, patience = EVAL_FREQUENCY, 0
     counts: Counter[str] = Counter()
-    n_trees: Counter[Task] = Counter()
+    found: Counter[Task] = Counter()
     has_pos = False
     if train is not None:
         n_sentences = 0
         for sentence in read_sentences(train, as_trained_on(train)):
             n_sentences += 1
-            n_trees[Task.parse] += sentence.heads is not None
-            n_trees[Task.constituency] += bool(sentence.constituents)
+            found[Task.parse] += sentence.heads is not None
+            found[Task.constituency] += bool(sentence.constituents)
+            found[Task.label] += sentence.entities is not None
+            found[Task.chunk] += sentence.chunks is not None
+            found[Task.classify] += sentence.category is not None
             counts.update(sentence.tags or [""])
             has_pos |= any(sentence.pos or ())
         # Batches of an epoch, the last of which may be smaller.
@@ -197,17 +222,17 @@ def init_config(
     has_tags = bool(counts) and not counts[""]
     # Sentences that lack tags are left out, but some there must be.
     has_any = bool(counts.keys() - {""})
-    enough = has_any or has_pos if of_words else has_tags
-    if train is not None and task is Task.parse and not n_trees[task]:
-        raise ValueError(f"{train}: no sentence has a tree, from which the config would learn")
-    if train is not None and task is Task.constituency and not n_trees[task]:
+    enough = has_any or has_pos if task in ON_TAGS else has_tags
+    needs_tags = task in (*ON_TAGS, Task.joint) or (task is Task.segment and tags)
+    if train is not None and task in NEEDED and not found[task]:
+        what, _, advice = NEEDED[task].partition(";")
         raise ValueError(
-            f"{train}: no sentence has constituents, from which the config would learn; make the "
-            "file with 'convert --head-rules' from trees in brackets"
+            f"{train}: no sentence has {what}, from which the config would learn"
+            + (advice and f";{advice}")
         )
-    if train is not None and not enough and (task is not Task.segment or tags):
+    if train is not None and not enough and needs_tags:
         raise ValueError(f"{train}: not all words have tags, from which the config would learn")
-    values = {
+    values: dict[str, Any] = {
         "train": config_path(train),
         "dev": config_path(dev),
         "lang": json.dumps(lang),
@@ -219,18 +244,16 @@ def init_config(
         "before_init": "before_init = null\n",
         "rules": "",
         "frozen": "[]",
+        "sources": "",
+        "other_scores": "",
     }
     attribute = "pos" if has_pos and not has_any else "tag"
-    if task is Task.tag:
-        values |= values_of_pipe(lang, base) | values_of_tagger(lang, attribute)
-        return filled(texts.PIPELINE_OF_TAGGER, values)
-    if task is Task.parse:
-        values |= values_of_pipe(lang, base) | values_of_parser("parser", lang, base, attribute)
-        return filled(texts.PIPELINE_OF_PARSER, values)
-    if task is Task.constituency:
+    if task in ON_WORDS:
         values |= values_of_pipe(lang, base)
-        values |= values_of_parser("constituency", lang, base, attribute)
-        return filled(texts.PIPELINE_OF_CONSTITUENCY, values)
+        parts, of_task = parts_on_words(task, lang, base, attribute)
+        if task in (Task.label, Task.chunk):
+            values["rules"] += texts.GAZETTEERS
+        return filled(parts, values | of_task)
     joint = task is Task.joint
     values |= values_of_tokenizer(joint=joint, tags=joint or (has_tags if tags is None else tags))
     if joint:
@@ -241,6 +264,24 @@ def init_config(
             values["ruler"] = texts.RULER
             values["rules"] = filled((texts.RULES,), {"tag_map": json.dumps(name)})
     return filled(texts.PIPELINE_OF_TOKENIZER, values)
+
+
+def parts_on_words(
+    task: Task, lang: str, base: str | None, attribute: str
+) -> tuple[Sequence[str], dict[str, Any]]:
+    """The parts of the config of a task on words, and what else stands in their places."""
+    if task is Task.tag:
+        return texts.PIPELINE_OF_TAGGER, values_of_tagger(lang, attribute)
+    if task is Task.parse:
+        return texts.PIPELINE_OF_PARSER, values_of_parser("parser", lang, base, attribute)
+    if task is Task.constituency:
+        values = values_of_parser("constituency", lang, base, attribute)
+        return texts.PIPELINE_OF_CONSTITUENCY, values
+    if task is Task.classify:
+        return texts.PIPELINE_OF_CLASSIFIER, values_of_classifier(lang)
+    if task is Task.chunk:
+        return texts.PIPELINE_OF_LABELLER, values_of_chunker(base, attribute)
+    return texts.PIPELINE_OF_LABELLER, values_of_labeller(lang)
 
 
 def filled(parts: Sequence[str], values: dict[str, Any]) -> str:
@@ -338,13 +379,82 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
 
     name: of its pipe. attribute: which tags it looks at.
     """
-    from spacy_structreg.cli.pipelines import load_pipeline, tagging_pipes
     from spacy_structreg.learn.settings import Learning
+
+    return {
+        **values_on_tags("parser", name, base, attribute),
+        "model": f"components.{name}.model",
+        "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
+        "about_gold": ABOUT_GOLD_OF_PARSER,
+        "trained": "parser",
+        **learning_values(Learning()),
+    }
+
+
+def values_of_labeller(lang: str = "xx") -> dict[str, Any]:
+    """What else stands in the places of the config of a pipe that finds entities."""
+    from spacy_structreg.estimators.sequence_labeler import DEFAULT_LEARNING
+
+    return {
+        "pipeline": '["sequence_labeler"]',
+        "attribute": '"ents"',
+        "spans_key": '"chunks"',
+        "columns": "",
+        "model": "components.sequence_labeler.model",
+        "model_columns": "[]",
+        "templates": json.dumps("characters" if lang in WITHOUT_ALPHABET else "ner"),
+        "about_gold": '# The gold annotation that the labeller is given: with "sents", it sees '
+        "sentences one by one.",
+        "gold": '["words", "sents"]',
+        "dev_gold": '["words", "sents"]',
+        "trained": "labeller",
+        **learning_values(DEFAULT_LEARNING),
+    }
+
+
+def values_of_chunker(base: str | None, attribute: str) -> dict[str, Any]:
+    """The same of a pipe that finds spans of tagged words. attribute: which tags it looks at."""
+    values = values_of_labeller() | values_on_tags("labeller", "sequence_labeler", base, attribute)
+    return values | {
+        "attribute": '"spans"',
+        "columns": "" if attribute == "tag" else f'tag = "{attribute}"\n',
+        "model_columns": '["tag"]',
+        "templates": '"chunking"',
+        "about_gold": ABOUT_GOLD_OF_PARSER.replace("parser", "labeller"),
+        "gold": '["words", "tags", "sents"]',
+        "dev_gold": values["dev_gold"].replace("]", ', "sents"]'),
+    }
+
+
+def values_of_classifier(lang: str) -> dict[str, Any]:
+    """What else stands in the places of a classifier's config."""
+    from spacy_structreg.estimators.text_classifier import DEFAULT_LEARNING
+
+    return {
+        "pipeline": '["textcat"]',
+        "model": "components.textcat.model",
+        "ngrams": 1,
+        "characters": "[1, 2]" if lang in WITHOUT_ALPHABET else "null",
+        "about_gold": "# The classifier is given no gold annotation: words are those of the "
+        "tokenizer.",
+        "gold": "[]",
+        "dev_gold": "[]",
+        "trained": "classifier",
+        **learning_values(DEFAULT_LEARNING),
+    }
+
+
+def values_on_tags(trained: str, name: str, base: str | None, attribute: str) -> dict[str, Any]:
+    """What stands in the places of a config about the tags that a pipe looks at.
+
+    trained: what the pipe is. name: of it. attribute: which tags.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline, tagging_pipes
 
     nlp = None if base is None else load_pipeline(base)
     taggers = [] if nlp is None else tagging_pipes(nlp, [attribute])
     sources = "".join(
-        f"# Tags words for the parser, and is not trained here.\n[components.{name}]\n"
+        f"# Tags words for the {trained}, and is not trained here.\n[components.{name}]\n"
         f"source = {config_path(Path(base or ''))}\n\n"
         for name in taggers
     )
@@ -357,17 +467,12 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
         "sources": sources,
         "frozen": json.dumps(taggers),
         "other_scores": "".join(f"{name} = null\n" for name in others),
-        "model": f"components.{name}.model",
-        "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
-        "about_gold": ABOUT_GOLD_OF_PARSER,
         "gold": '["words", "tags"]',
         "dev_gold": '["words"]' if taggers else '["words", "tags"]',
-        "trained": "parser",
-        **learning_values(Learning()),
     }
 
 
-def learning_values(learning: Learning) -> dict[str, str]:
+def learning_values(learning: AnyLearning) -> dict[str, str]:
     """The settings of learning in the notation of configs."""
     return {name: json.dumps(value) for name, value in learning.as_dict().items()}
 

@@ -10,10 +10,14 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_structreg.pipeline.constituency import StructregConstituency
+    from spacy_structreg.pipeline.sequence_labeler import StructregSequenceLabeler
+    from spacy_structreg.pipeline.text_classifier import StructregTextClassifier
 
 __all__ = [
+    "classifying_pipes",
     "constituency_pipes",
     "constituents_key",
+    "labelling_pipes",
     "load_pipeline",
     "parsing_pipes",
     "processed",
@@ -118,6 +122,20 @@ def constituency_pipes(nlp: Language) -> dict[str, StructregConstituency]:
     from spacy_structreg.pipeline.constituency import StructregConstituency
 
     return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregConstituency)}
+
+
+def labelling_pipes(nlp: Language) -> dict[str, StructregSequenceLabeler]:
+    """The pipes of ours that label tokens, by their names."""
+    from spacy_structreg.pipeline.sequence_labeler import StructregSequenceLabeler
+
+    return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregSequenceLabeler)}
+
+
+def classifying_pipes(nlp: Language) -> dict[str, StructregTextClassifier]:
+    """The pipes of ours that classify texts, by their names."""
+    from spacy_structreg.pipeline.text_classifier import StructregTextClassifier
+
+    return {name: pipe for name, pipe in nlp.pipeline if isinstance(pipe, StructregTextClassifier)}
 
 
 def constituents_key(nlp: Language) -> str:

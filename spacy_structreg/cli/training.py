@@ -125,7 +125,7 @@ def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Trai
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
     ours = [(name, pipe) for name, pipe in pipes if isinstance(pipe, EstimatorPipe)]
     corpora = settings.get("corpora", {})
-    gold = {part: corpora.get(part, {}).get("gold") or ["words"] for part in PARTS}
+    gold = {part: corpora.get(part, {}).get("gold", ["words"]) for part in PARTS}
     if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not ours:
         if not isinstance(nlp.tokenizer, ModelTokenizer):
             raise ValueError(

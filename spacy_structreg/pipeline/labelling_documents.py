@@ -146,6 +146,13 @@ def spans_of_doc(doc: Doc, attribute: str, spans_key: str = SPANS_KEY) -> list[L
     return sorted(spans)
 
 
+def is_labelled(doc: Doc, attribute: str, spans_key: str = SPANS_KEY) -> bool:
+    """Whether anything is known of the labels of a Doc."""
+    if stands_for_spans(attribute):
+        return any(known_tokens(doc, attribute, spans_key))
+    return any(value_of(token, attribute) is not None for token in doc)
+
+
 def known_tokens(doc: Doc, attribute: str, spans_key: str = SPANS_KEY) -> list[bool]:
     """Whether it is known of each token in which entity, or span, it is."""
     if attribute == ENTS:

@@ -173,7 +173,7 @@ def test_what_no_config_can_be_made_for(parsing: Path, folder: Path, fails: Fail
         *task, "--train", folder / "train.bracket"
     )
     message = fails("init-config", "-", "--task", "segment", "--base", parsing)
-    assert message.startswith("--base is for the tasks tag, parse and constituency")
+    assert message.startswith("--base is for the tasks tag, parse, constituency")
 
 
 def test_the_estimator_is_what_trains(parsing: Path, folder: Path) -> None:

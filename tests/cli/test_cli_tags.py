@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from spacy.util import load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
@@ -41,7 +41,10 @@ def tag(words: list[str]) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]) -> Path:
-    """The corpus of these tests, four times, with tags; the first word heads a tree of all."""
+    """The corpus of these tests, four times, with tags; the first word heads a tree of all.
+
+    It is an entity and a chunk as well, and tells the category of the text.
+    """
     path = tmp_path_factory.mktemp("tags") / "corpus.spacy"
     vocab = Vocab()
     docs = [
@@ -57,6 +60,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]])
     ]
     for doc in docs:
         write_phrases(doc, [Phrase("S", 0, len(doc), 0)])
+        doc.ents = [Span(doc, 0, 1, "X")]
+        doc.spans["chunks"] = list(doc.ents)
+        doc.cats = {doc[0].text: 1.0}
     DocBin(docs=docs).to_disk(path)
     return path
 
@@ -135,7 +141,7 @@ def test_settings_that_are_refused(corpus: Path, tmp_path: Path, fails: Fails) -
         (("--task", "parse", "--train", text), "train.txt: no sentence has a tree"),
         (("--task", "segment", "--tags", "--train", text), "train.txt: not all words have tags"),
         (("--task", "joint", "--tag-map", "ctb5"), "'ctb5' is no table of tags"),
-        (("--task", "joint", "--base", "x"), "--base is for the tasks tag, parse and"),
+        (("--task", "joint", "--base", "x"), "--base is for the tasks tag, parse, con"),
     ]:
         assert message in fails("init-config", output, *options)
         assert not output.exists()

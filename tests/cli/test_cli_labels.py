@@ -1,0 +1,449 @@
+"""Labels and categories on the command line: convert, configs, fit, evaluate, average."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import Result
+from spacy.tokens import Doc, DocBin
+from spacy.tokens.underscore import Underscore
+from spacy.util import load_config_from_str
+from spacy.vocab import Vocab
+
+from spacy_structreg.cli.corpus_files import CorpusOptions, Spaces, read_sentences
+from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
+from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.metrics.spans import score_spans
+from spacy_structreg.pipeline.labelling_documents import spans_of_doc
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+COLUMNS = """\
+Mira NNP B-NP B-PER
+Holt NNP I-NP I-PER
+sails VBZ B-VP O
+to IN B-PP O
+Veldau NNP B-NP B-LOC
+. . O O
+
+Jonas NNP B-NP B-PER
+met VBD B-VP O
+Mira NNP B-NP B-PER
+. . O O
+
+old JJ B-NP O
+ships NNS I-NP O
+leave VBP B-VP O
+Port NNP B-NP B-LOC
+Anselm NNP I-NP I-LOC
+. . O O
+"""
+WORDS = [
+    ["Mira", "Holt", "sails", "to", "Veldau", "."],
+    ["Jonas", "met", "Mira", "."],
+    ["old", "ships", "leave", "Port", "Anselm", "."],
+]
+ENTITIES = [[(0, 2, "PER"), (4, 5, "LOC")], [(0, 1, "PER"), (2, 3, "PER")], [(3, 5, "LOC")]]
+CHUNKS = [
+    [(0, 2, "NP"), (2, 3, "VP"), (3, 4, "PP"), (4, 5, "NP")],
+    [(0, 1, "NP"), (1, 2, "VP"), (2, 3, "NP")],
+    [(0, 2, "NP"), (2, 3, "VP"), (3, 5, "NP")],
+]
+TEXTS = """\
+Two boats left the quay at dawn.	harbour
+Gulls follow the boats to the quay.	harbour
+Cut the bread and warm the soup.	kitchen
+The soup is salty, the bread old.	kitchen
+"""
+EPOCHS = 8
+
+
+@pytest.fixture(autouse=True)
+def extensions() -> Iterator[None]:
+    """Each test begins without extensions, and leaves those that there were."""
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield
+    Underscore.load_state(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sentences in columns, and the texts."""
+    folder = tmp_path_factory.mktemp("labels")
+    (folder / "corpus.col").write_text(COLUMNS, "utf-8")
+    (folder / "texts.tsv").write_text(TEXTS, "utf-8")
+    return folder
+
+
+CONVERTED = {
+    "label": ("corpus.col", "--columns", "word,tag,_,label"),
+    "chunk": ("corpus.col", "--columns", "word,tag,label,_", "--spans-key", "chunks"),
+    "classify": ("texts.tsv", "--columns", "text,category"),
+}
+
+
+def converted(task: str, folder: Path, invoke: Invoke) -> Path:
+    path = folder / f"{task}.spacy"
+    if not path.exists():
+        source, *options = CONVERTED[task]
+        result = invoke("convert", folder / source, path, *options)
+        assert result.exit_code == 0, result.output
+    return path
+
+
+def fitted(task: str, folder: Path, invoke: Invoke, seed: int = 3) -> Path:
+    """The folder of a pipeline that was trained for a task."""
+    output = folder / f"{task}{seed}"
+    if not output.exists():
+        corpus = converted(task, folder, invoke)
+        config = folder / f"{task}.cfg"
+        shared = ("--train", corpus, "--dev", corpus)
+        options = ("--training.seed", seed, "--training.max_epochs", EPOCHS)
+        for command in (
+            ("init-config", config, "--task", task, "--lang", "en", "--force", *shared),
+            ("fit", config, output, *shared, *options, "--report", folder / f"{task}.json"),
+        ):
+            result = invoke(*command)
+            assert result.exit_code == 0, result.output
+    return output
+
+
+def docs_of(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, object]:
+    output = tmp_path / "report.json"
+    result = invoke("evaluate", *arguments, "--output", output)
+    assert result.exit_code == 0, result.output
+    return dict(json.loads(output.read_text("utf-8")))
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    return path
+
+
+# Convert -----------------------------------------------------------------------------------------
+
+
+def test_columns_become_entities(folder: Path, invoke: Invoke) -> None:
+    docs = docs_of(converted("label", folder, invoke))
+    assert [[token.text for token in doc] for doc in docs] == WORDS
+    assert [spans_of_doc(doc, "ents") for doc in docs] == ENTITIES
+    assert docs[0].text == "Mira Holt sails to Veldau ."
+    assert [token.tag_ for token in docs[1]] == ["NNP", "VBD", "NNP", "."]
+    for doc in docs:
+        assert doc.has_annotation("ENT_IOB", require_complete=True)
+        assert not doc.spans
+        assert len(list(doc.sents)) == 1
+
+
+def test_columns_become_spans(folder: Path, invoke: Invoke) -> None:
+    docs = docs_of(converted("chunk", folder, invoke))
+    assert [spans_of_doc(doc, "spans", "chunks") for doc in docs] == CHUNKS
+    assert not any(doc.has_annotation("ENT_IOB") for doc in docs)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        (["B-A", "E-A", "S-B", "O"], ()),
+        (["B-A", "L-A", "U-B", "O"], ()),
+        (["I-A", "I-A", "I-B", "O"], ()),
+        (["A", "A", "B", "O"], ()),
+        (["A", "A", "B", "C"], ("--scheme", "io")),
+        (["B-A", "I-A", "B-B", "O"], ("--scheme", "bio")),
+    ],
+)
+def test_schemes(tmp_path: Path, invoke: Invoke, labels: list[str], options: list[str]) -> None:
+    rows = "".join(f"{word} {label}\n" for word, label in zip("wxyz", labels, strict=True))
+    source, output = write(tmp_path / "a.col", rows), tmp_path / "a.spacy"
+    result = invoke("convert", source, output, "--columns", "word,label", *options)
+    assert result.exit_code == 0, result.output
+    expected = [(0, 2, "A"), (2, 3, "B"), *([(3, 4, "C")] if labels[3] == "C" else [])]
+    assert spans_of_doc(docs_of(output)[0], "ents") == expected
+
+
+def test_documents_of_several_sentences(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    output = tmp_path / "docs.spacy"
+    source, *options = CONVERTED["label"]
+    assert invoke("convert", folder / source, output, *options, "-n", 2).exit_code == 0
+    first, second = docs_of(output)
+    assert [[token.text for token in sentence] for sentence in first.sents] == WORDS[:2]
+    assert first.text == "Mira Holt sails to Veldau . Jonas met Mira ."
+    assert spans_of_doc(first, "ents") == [*ENTITIES[0], (6, 7, "PER"), (8, 9, "PER")]
+    assert [token.tag_ for token in first][6:] == ["NNP", "VBD", "NNP", "."]
+    assert spans_of_doc(second, "ents") == ENTITIES[2]
+
+
+def test_comments_and_spaces(tmp_path: Path, invoke: Invoke) -> None:
+    rows = "###MEDLINE:1\n\n李 B-PER\n明 I-PER\nlikes O\n、 O\nx O\n"
+    source = write(tmp_path / "a.col", rows)
+    options = ("--columns", "word,label", "--comments", "###MEDLINE:")
+    assert invoke("convert", source, tmp_path / "a.spacy", *options).exit_code == 0
+    assert docs_of(tmp_path / "a.spacy")[0].text == "李明likes、x"
+    read = CorpusOptions(columns=("word",), spaces=Spaces.none)
+    plain = write(tmp_path / "b.col", "Mira\nsails\n")
+    assert [sentence.spaces for sentence in read_sentences(plain, read)] == [None]
+    spaced = CorpusOptions(columns=("word",))
+    assert [sentence.spaces for sentence in read_sentences(plain, spaced)] == [[True, False]]
+
+
+def test_universal_tags(tmp_path: Path, invoke: Invoke) -> None:
+    source = write(tmp_path / "a.col", "Mira PROPN\nsails V\n")
+    result = invoke("convert", source, tmp_path / "a.spacy", "--columns", "word,pos")
+    assert "1 tags left out" in result.output
+    assert [token.pos_ for token in docs_of(tmp_path / "a.spacy")[0]] == ["PROPN", ""]
+
+
+def test_texts_become_docs(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    first, *_, last = docs_of(converted("classify", folder, invoke))
+    assert first.text == "Two boats left the quay at dawn."
+    assert (first.cats, last.cats) == ({"harbour": 1.0}, {"kitchen": 1.0})
+    lines = [
+        dict(zip(("text", "label"), line.split("\t"), strict=True)) for line in TEXTS.splitlines()
+    ]
+    source = write(tmp_path / "a.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    assert invoke("convert", source, tmp_path / "a.spacy", "--lang", "en").exit_code == 0
+    docs = docs_of(tmp_path / "a.spacy")
+    assert [(doc.text, doc.cats) for doc in docs] == [
+        (doc.text, doc.cats) for doc in docs_of(folder / "classify.spacy")
+    ]
+    # White space within texts is part of them.
+    odd = write(tmp_path / "b.jsonl", '{"text": " two  spaces\\n", "category": "x"}\n')
+    assert invoke("convert", odd, tmp_path / "b.spacy").exit_code == 0
+    assert docs_of(tmp_path / "b.spacy")[0].text == " two  spaces\n"
+
+
+def test_docs_keep_their_labels(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    for task in CONVERTED:
+        path, again = converted(task, folder, invoke), tmp_path / f"{task}.spacy"
+        assert invoke("convert", path, again).exit_code == 0
+        before, after = list(read_sentences(path)), list(read_sentences(again))
+        assert before == after
+        assert before[0].entities == (ENTITIES[0] if task == "label" else None)
+        assert before[0].chunks == (CHUNKS[0] if task == "chunk" else None)
+        assert before[0].category == ("harbour" if task == "classify" else None)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("a O\n", ["--columns", "word,tag,label"], "has 2 cells"),
+        ("a x\n", ["--columns", "word,label"], "do not stand for spans"),
+        ("a B-X\nb y\n", ["--columns", "word,label"], "name the scheme with --scheme"),
+        ("a x\n", ["--columns", "word,label", "--scheme", "bio"], "a.col: 'x' is no label"),
+        ("a O\n", ["--columns", "word,label,label"], "--columns is 'word,label,label'"),
+        ("a O\n", ["--columns", "label,tag"], "--columns is 'label,tag'"),
+        ("a O\n", ["--columns", "word,lemma"], "--columns is 'word,lemma'"),
+        ("a O\n", ["--columns", "text,word"], "--columns is 'text,word'"),
+        ("a O\n", ["--format", "columns"], "name its columns, as in --columns word,tag,label"),
+        ("a b\n", ["--scheme", "bio"], "--scheme is for the format columns"),
+        ("a b\n", ["--comments", "#"], "--comments is for the format columns"),
+        ("a b\n", ["-n", "2"], "--sentences-per-doc is for column files"),
+        ("a\tb\n", ["--format", "classified", "--lang", "qq"], "spaCy has no language 'qq'"),
+        ("a\tb\tc\n", ["--format", "classified"], "3 cells"),
+    ],
+)
+def test_what_cannot_be_converted(
+    tmp_path: Path, fails: Fails, content: str, options: list[str], message: str
+) -> None:
+    source, output = write(tmp_path / "a.col", content), tmp_path / "a.spacy"
+    assert message in fails("convert", source, output, *options)
+    assert not output.exists()
+
+
+# Configs -----------------------------------------------------------------------------------------
+
+
+def test_what_configs_say(folder: Path, invoke: Invoke) -> None:
+    def block(task: Task, **options: object) -> dict[str, object]:
+        config = load_config_from_str(init_config(task, **options))
+        (name,) = config["nlp"]["pipeline"]
+        corpora = config["corpora"]
+        return {**config["components"][name], "gold": corpora["train"]["gold"], "corpora": corpora}
+
+    label = block(Task.label, lang="en", train=converted("label", folder, invoke))
+    assert (label["attribute"], label["gold"]) == ("ents", ["words", "sents"])
+    assert label["model"]["templates"] == "ner"
+    assert block(Task.label)["model"]["templates"] == "characters"
+    chunk = block(Task.chunk, lang="en", train=converted("chunk", folder, invoke))
+    assert (chunk["attribute"], chunk["spans_key"]) == ("spans", "chunks")
+    assert (chunk["gold"], chunk["columns"]) == (["words", "tags", "sents"], {})
+    assert chunk["model"]["columns"] == ["tag"]
+    classify = block(Task.classify, lang="en", train=converted("classify", folder, invoke))
+    assert classify["gold"] == classify["corpora"]["dev"]["gold"] == []
+    assert block(Task.classify)["model"]["characters"] == [1, 2]
+
+
+def test_universal_tags_of_chunks(tmp_path: Path, invoke: Invoke) -> None:
+    source, train = (
+        write(tmp_path / "a.col", "Mira PROPN B-NP\nsails VERB O\n"),
+        tmp_path / "a.spacy",
+    )
+    options = ("--columns", "word,pos,label", "--spans-key", "chunks")
+    assert invoke("convert", source, train, *options).exit_code == 0
+    config = load_config_from_str(init_config(Task.chunk, lang="en", train=train))
+    assert config["components"]["sequence_labeler"]["columns"] == {"tag": "pos"}
+
+
+def test_what_no_config_can_be_made_for(folder: Path, invoke: Invoke, fails: Fails) -> None:
+    label, classify = (converted(task, folder, invoke) for task in ("label", "classify"))
+    for task, train, message in [
+        ("label", classify, "no sentence has entities that are known, from which"),
+        ("chunk", label, "no sentence has spans, from which the config would learn; make the file"),
+        ("classify", label, "no sentence has a category"),
+    ]:
+        output = folder / "none.cfg"
+        assert message in fails("init-config", output, "--task", task, "--train", train)
+        assert not output.exists()
+
+
+# Fit ---------------------------------------------------------------------------------------------
+
+
+def test_the_estimator_is_what_trains(folder: Path, invoke: Invoke) -> None:
+    nlp = spacy.load(fitted("label", folder, invoke))
+    gold = [
+        [tuple(line.split()[:1] + line.split()[3:]) for line in sentence.splitlines()]
+        for sentence in COLUMNS.split("\n\n")
+    ]
+    by_hand = SequenceLabeler(seed=3, epochs=EPOCHS, patience=5).fit(gold, gold)
+    assert nlp.get_pipe("sequence_labeler").to_bytes() == by_hand.to_bytes()
+    report = json.loads((folder / "label.json").read_text("utf-8"))
+    assert report["dev_ents_f"] == [by_hand.history[report["dev_epochs"][0] - 1].primary]
+
+
+def test_lbfgs_is_for_fit(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    fitted("label", folder, invoke)
+    corpus = folder / "label.spacy"
+    optimizer = ("--components.sequence_labeler.model.learning.optimizer", "lbfgs")
+    shared = ("--train", corpus, "--dev", corpus)
+    result = invoke("fit", folder / "label.cfg", tmp_path / "out", *shared, *optimizer)
+    assert result.exit_code == 0, result.output
+    learning = spacy.load(tmp_path / "out").get_pipe("sequence_labeler").estimator.learning
+    assert learning == LogLinear(optimizer="lbfgs")
+
+
+def test_tags_by_the_pipes_of_another_pipeline(
+    folder: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    """Chunks are found over tags of a tagger that comes with the tokenizer."""
+    corpus = converted("chunk", folder, invoke)
+    shared = ("--train", corpus, "--dev", corpus)
+    tagger = fitted_tagger(folder, invoke)
+    config, output = tmp_path / "chunk.cfg", tmp_path / "chunk"
+    task = ("--task", "chunk", "--lang", "en", "--base", tagger)
+    assert invoke("init-config", config, *task, *shared).exit_code == 0
+    result = invoke("fit", config, output, *shared, "--training.max_epochs", EPOCHS)
+    assert result.exit_code == 0, result.output
+    nlp = spacy.load(output)
+    assert nlp.pipe_names == ["tagger", "sequence_labeler"]
+    doc = nlp("Mira Holt sails to Veldau .")
+    assert spans_of_doc(doc, "spans", "chunks") == CHUNKS[0]
+    figures = report_of(invoke, tmp_path, output, corpus, "--gold", "words")
+    assert figures["tag_acc"] == figures["ents_f"] == 1.0
+    given = report_of(invoke, tmp_path, output, corpus, "--gold", "words,tags")
+    assert given["ents_f"] == 1.0
+    assert "tag_acc" not in given
+
+
+def fitted_tagger(folder: Path, invoke: Invoke) -> Path:
+    corpus, output = converted("chunk", folder, invoke), folder / "tagger"
+    shared = ("--train", corpus, "--dev", corpus)
+    config = folder / "tag.cfg"
+    for command in (
+        ("init-config", config, "--task", "tag", "--lang", "en", *shared),
+        ("fit", config, output, *shared, "--training.max_epochs", EPOCHS),
+    ):
+        assert invoke(*command).exit_code == 0
+    return output
+
+
+# Evaluate ----------------------------------------------------------------------------------------
+
+
+def test_figures_of_entities(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    """On the labels of other sentences, as `score_spans` counts those of the estimator."""
+    pipeline = fitted("label", folder, invoke)
+    gold = write(
+        tmp_path / "gold.col", "Mira B-PER\nmet O\nJonas B-PER\nHolt I-PER\n\nVeldau O\nships B-X\n"
+    )
+    shared = (pipeline, gold, "--columns", "word,label")
+    report = report_of(invoke, tmp_path, *shared, "--gold", "words")
+    estimator = spacy.load(pipeline).get_pipe("sequence_labeler").estimator
+    found = estimator.predict_batch([["Mira", "met", "Jonas", "Holt"], ["Veldau", "ships"]])
+    scores = score_spans([["B-PER", "O", "B-PER", "I-PER"], ["O", "B-X"]], found)
+    assert 0 < scores.ents_f < 1
+    for key in ("ents_p", "ents_r", "ents_f", "ents_per_type"):
+        assert report[key] == getattr(scores, key)
+    assert report["counts"]["ents"]["gold"] == 3
+    assert "seg_f" not in report
+    # spaCy's tokenizer finds the same words in the texts.
+    texts = report_of(invoke, tmp_path, *shared)
+    assert {key: texts[key] for key in texts if key != "given"} == {
+        key: report[key] for key in report if key != "given"
+    }
+    printed = invoke("evaluate", *shared).stdout
+    assert f"{100 * scores.ents_f:.2f}" in printed
+    assert "PER" in printed
+
+
+def test_figures_of_categories(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    pipeline = fitted("classify", folder, invoke)
+    gold = write(
+        tmp_path / "gold.tsv", "The quay.\tharbour\nThe soup.\tkitchen\nThe soup.\tother\n"
+    )
+    report = report_of(invoke, tmp_path, pipeline, gold, "--columns", "text,category")
+    assert report["cats_acc"] == pytest.approx(2 / 3)
+    assert report["cats_f_per_type"]["other"] == {"p": None, "r": 0.0, "f": 0.0}
+    assert report["counts"]["cats"] == {"texts": 3, "correct": 2}
+
+
+def test_labels_of_tokens(tmp_path: Path, invoke: Invoke) -> None:
+    nlp = spacy.blank("en")
+    model = {"@architectures": "spacy_structreg.SequenceLabeler.v1", "scheme": None, "seed": 1}
+    nlp.add_pipe("structreg_sequence_labeler", config={"attribute": "_.kind", "model": model})
+    docs = [Doc(nlp.vocab, words=words, spaces=[True] * len(words)) for words in WORDS]
+    for doc in docs:
+        for token in doc:
+            token._.kind = "name" if token.text[0].isupper() else "word"
+    path = tmp_path / "gold.spacy"
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    pipe = nlp.get_pipe("structreg_sequence_labeler")
+    pipe.estimator.fit([[(token.text, token._.kind) for token in doc] for doc in docs])
+    nlp.to_disk(tmp_path / "pipeline")
+    figures = report_of(invoke, tmp_path, tmp_path / "pipeline", path, "--gold", "words")
+    assert figures["label_acc"] == 1.0
+
+
+def test_an_untrained_pipeline(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    corpus = converted("label", folder, invoke)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("structreg_sequence_labeler")
+    nlp.to_disk(tmp_path / "untrained")
+    message = fails("evaluate", tmp_path / "untrained", corpus, "--gold", "words")
+    assert "the pipe 'structreg_sequence_labeler' has not been trained" in message
+
+
+# Average -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["label", "classify"])
+def test_average(task: str, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
+    models = [fitted(task, folder, invoke, seed) for seed in (3, 4)]
+    assert invoke("average", *models, tmp_path / "average").exit_code == 0
+    name = {"label": "sequence_labeler", "classify": "textcat"}[task]
+    first, second, averaged = (
+        spacy.load(path).get_pipe(name).estimator for path in (*models, tmp_path / "average")
+    )
+    expected = type(first).average([first, second])
+    assert averaged.to_bytes() == expected.to_bytes()
