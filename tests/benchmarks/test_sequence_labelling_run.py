@@ -88,8 +88,8 @@ def test_a_run_scores_and_times_every_system_that_is_installed(
     parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [f"--{part}={path}" for part, path in parts.items()]
-    settings = ["--quick", "--epochs=4", "--l2", "0.1", "3.0", f"--output={tmp_path / 'output'}"]
-    status = main(LABELLING, [*given, *settings])
+    settings = ["--quick", "--epochs=4", "--rate=0.5", "--decay=0.1", "--l2", "0.1", "3.0"]
+    status = main(LABELLING, [*given, *settings, f"--output={tmp_path / 'output'}"])
     path = tmp_path / "output" / "sequence_labelling-harbour.json"
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     results = {result["name"]: result for result in data["results"]}
@@ -102,9 +102,13 @@ def test_a_run_scores_and_times_every_system_that_is_installed(
     train, dev, test = (made_up(size, seed) for seed, size in enumerate((80, 20, 20)))
     scores = []
     for candidate, l2 in zip(results["ours"]["candidates"], (0.1, 3.0), strict=True):
-        assert candidate["setting"] == {"l2": l2}
+        setting = {"l2": l2, "rate": 0.5, "decay": 0.1}
+        assert candidate["setting"] == setting
         labeler = SequenceLabeler(
-            templates="chunking", columns=("word", "tag"), learning=LogLinear(l2=l2), epochs=4
+            templates="chunking",
+            columns=("word", "tag"),
+            learning=LogLinear(l2=l2, rate=0.5, decay=0.1),
+            epochs=4,
         ).fit(train, dev)
         figures = [done.primary or 0.0 for done in labeler.history]
         assert [figure for _, figure in candidate["curve"]] == figures
