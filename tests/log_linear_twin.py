@@ -339,7 +339,7 @@ class LogLinearTwin(FeatureReader):
             for sentence in self.labelled
             for i in range(sentence.length)
         ]
-        return float(np.mean(squares)) if squares else 1.0
+        return max(float(np.mean(squares)), 1e-9) if squares else 1.0
 
     # Gradient descent ----------------------------------------------------------------------------
 

@@ -488,7 +488,7 @@ templates = <templates>
 columns = <model_columns>
 # How labels stand for spans within the model: "bio", "bioes" or "io"; null for labels that stand
 # for none.
-scheme = "bio"
+scheme = "bioes"
 """
 
 GAZETTEERS: Final = """\

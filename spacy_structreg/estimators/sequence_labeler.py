@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_LEARNING", "SequenceLabeler"]
 
-DEFAULT_LEARNING: Final = LogLinear()
-"""How a model is trained, chosen on the development sets of the corpora in `projects`."""
+DEFAULT_LEARNING: Final = LogLinear(l2=0.0, noise="dropout", noise_level=0.3)
+"""How a model is trained, chosen on the development sets of the corpora in `projects`. Without
+noise, ``LogLinear()``, training takes half as long, and is worse by some tenths of a point."""
 
 
 class SequenceLabeler(Labeler[LabelledTokens]):
@@ -61,10 +62,10 @@ class SequenceLabeler(Labeler[LabelledTokens]):
         *,
         templates: str | Sequence[str] = "ner",
         columns: Sequence[str] = ("w",),
-        scheme: Scheme | None = "bio",
+        scheme: Scheme | None = "bioes",
         gazetteers: Gazetteers | Mapping[str, Iterable[str]] | None = None,
         learning: AnyLearning | None = None,
-        epochs: int = 30,
+        epochs: int = 15,
         patience: int | None = None,
         n_models: int = 1,
         mean: Mean = "nonzero",

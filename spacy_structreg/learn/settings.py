@@ -125,8 +125,8 @@ class LogLinear:
     """
 
     optimizer: Optimizer = "sgd"
-    rate: float = 1.0
-    decay: float = 0.3
+    rate: float = 0.5
+    decay: float = 0.1
     l2: float = 0.1
     l1: float = 0.0
     noise: Noise = "none"

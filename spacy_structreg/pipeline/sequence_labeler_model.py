@@ -19,7 +19,7 @@ def create_sequence_labeler_model(
     *,
     templates: str | list[str] = "ner",
     columns: list[str] | None = None,
-    scheme: Literal["bio", "bioes", "io"] | None = "bio",
+    scheme: Literal["bio", "bioes", "io"] | None = "bioes",
     learning: AnyLearning | None = None,
     seed: int | None = None,
 ) -> Model[Any, Any]:

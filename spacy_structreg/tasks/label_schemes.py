@@ -19,12 +19,12 @@ from spacy_structreg.tasks.bmes import MOST_LABELS
 
 __all__ = ["complete_labels", "label_graph"]
 
-# Of each scheme that labels are written in: the places that a place needs beside it, so that its
-# span can begin and end; None where labels have no prefix.
+# Of each scheme that labels are written in: the places that go with a place, so that spans of its
+# label can be of any length; None where labels have no prefix.
 NEEDED: Final[Mapping[str, Mapping[str, str] | None]] = MappingProxyType(
     {
-        "bio": {"B": "B", "I": "BI"},
-        "bioes": {"B": "BIE", "I": "BIE", "E": "BIE", "S": "S"},
+        "bio": dict.fromkeys("BI", "BI"),
+        "bioes": dict.fromkeys("BIES", "BIES"),
         "io": None,
     }
 )
@@ -34,9 +34,9 @@ NOWHERE: Final[Place] = (OUTSIDE, "")
 
 
 def complete_labels(labels: Iterable[str], scheme: Scheme | None) -> tuple[str, ...]:
-    """The labels, sorted, with those that are needed so that any legal sequence can go on and end.
+    """The labels, sorted, with those that are needed so that spans can have any length.
 
-    Those are `O`; in bio, B-X for I-X; in bioes, the other ones of B-X, I-X and E-X. Without a
+    Those are `O`; and of each label of spans, all of B-X, I-X and, in bioes, E-X and S-X. Without a
     scheme, nothing is needed.
 
     Raises ValueError for labels that are not of the scheme or are in another spelling than

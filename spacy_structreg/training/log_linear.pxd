@@ -21,6 +21,7 @@ cdef class LogLinearTrainer:
     cdef bint _additive
     cdef int _window            # -1: the whole sequence
     cdef double _loss
+    cdef double _most           # how far noise may move a score in one step
     cdef double _owed           # what L1 has taken from every weight in an epoch so far,
     cdef double** _owed_before  # and how much of it each row has paid; NULL without L1
     cdef double* _pairs         # weights of pairs of labels
@@ -44,6 +45,7 @@ cdef class LogLinearTrainer:
     cdef double* _behind
     cdef double* _reached
     cdef double* _passed
+    cdef double* _moved
     cdef Py_ssize_t _row_capacity
     cdef Py_ssize_t _score_capacity
     cdef Py_ssize_t _step_capacity

@@ -12,7 +12,7 @@ share it, which is what section 4.1 collapses, and E[C | a, b] needs messages of
 instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 """
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint16_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -30,6 +30,10 @@ from spacy_structreg.training.visits import checked_pieces
 
 # Weights are brought back to what their tables hold before this factor can lose digits.
 cdef double LEAST_SCALE = 1e-9
+
+# In descent noise moves no score further than its likelihood can: variances grow with the squares
+# of weights, so that a step too long would make the next one longer.
+cdef double MOST = 1.0
 
 
 cdef class LogLinearTrainer:
@@ -65,10 +69,11 @@ cdef class LogLinearTrainer:
         self._pair_pulls = <double*> calloc(n_pairs, sizeof(double))
         self._reached = <double*> calloc(2 * features.n_labels, sizeof(double))
         self._passed = <double*> calloc(2 * features.n_labels, sizeof(double))
+        self._moved = <double*> calloc(features.n_labels, sizeof(double))
         self._pair_rows = <int32_t*> calloc(features.n_pair_rows + 1, sizeof(int32_t))
         if not (
             self._pairs and self._pair_steps and self._pair_pulls and self._reached
-            and self._passed and self._pair_rows
+            and self._passed and self._moved and self._pair_rows
         ):
             raise MemoryError("no memory for a trainer")
         if features.tag_bigram >= 0:
@@ -85,6 +90,7 @@ cdef class LogLinearTrainer:
         free(self._pair_pulls)
         free(self._reached)
         free(self._passed)
+        free(self._moved)
         free(self._pair_rows)
         free(self._rows)
         free(self._scores)
@@ -152,6 +158,7 @@ cdef class LogLinearTrainer:
             self._reserve(pieces[:, 2].max(initial=0))
             self._loss = 0.0
             self._owed = 0.0
+            self._most = MOST
             with nogil:
                 for i in range(visits.shape[0]):
                     chain = &views[visits[i, 0]]
@@ -219,6 +226,7 @@ cdef class LogLinearTrainer:
             tables = self._table_pointers()
             self._reserve(max([(<CompiledChain> each).data.n for each in owned], default=0))
             self._loss = 0.0
+            self._most = INFINITY
             with nogil:
                 for i in range(n):
                     if views[i].n == 0:
@@ -640,6 +648,7 @@ cdef class LogLinearTrainer:
         cdef const double* marginals = self._marginals(i)
         cdef double* steps = self._steps + (self.features.overhang + i) * n_labels
         cdef double* edge_steps = NULL
+        cdef double* moved = self._moved
         cdef Py_ssize_t place = 0
         cdef Py_ssize_t x
         cdef Py_ssize_t y
@@ -654,16 +663,20 @@ cdef class LogLinearTrainer:
                 mean += marginals[place] * (known + weights[place] + after[y])
                 place += 1
         place = 0
+        memset(moved, 0, n_labels * sizeof(double))
         for x in range(n_labels if i else 1):
             known = before[x] - mean if i else -mean
             for y in range(n_labels):
                 step = share * marginals[place] * (known + weights[place] + after[y])
-                steps[y] += step
+                moved[y] += step
                 if i:
+                    step = min(max(step, -self._most), self._most)
                     self._pair_steps[place] += step
                     if edge_steps != NULL:
                         edge_steps[place] += step
                 place += 1
+        for y in range(n_labels):
+            steps[y] += min(max(moved[y], -self._most), self._most)
 
     # Weights -------------------------------------------------------------------------------------
 

@@ -37,7 +37,8 @@ SHORT = [rows for rows in TRAIN if len(rows) <= 5][:12]
 
 
 def labeler(**settings: Any) -> SequenceLabeler:
-    return SequenceLabeler(**{"templates": TEMPLATES, "columns": COLUMNS, "epochs": 8, **settings})
+    given = {"templates": TEMPLATES, "columns": COLUMNS, "scheme": "bio", "epochs": 8}
+    return SequenceLabeler(**{**given, "learning": LogLinear(), **settings})
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +82,9 @@ def test_labels_are_those_of_the_scheme() -> None:
     spans = [f"{place}-{kind}" for place in "BEIS" for kind in ("LOC", "PER")]
     assert labeler(scheme="bioes", epochs=1).fit(TRAIN).labels == tuple(sorted([*spans, "O"]))
     assert labeler(scheme="io", epochs=1).fit(TRAIN).labels == ("LOC", "O", "PER")
-    assert labeler(epochs=1).fit([[("Mira", "N", "B-PER")]]).labels == ("B-PER", "O")
+    assert labeler(epochs=1).fit([[("Mira", "N", "B-PER")]]).labels == ("B-PER", "I-PER", "O")
     # An I that nothing begins does.
-    assert labeler(epochs=1).fit([[("a", "N", "I-X")]]).labels == ("B-X", "O")
+    assert labeler(epochs=1).fit([[("a", "N", "I-X")]]).labels == ("B-X", "I-X", "O")
 
 
 def test_neighbours_of_one_type_are_told_apart_but_for_io() -> None:

@@ -37,7 +37,7 @@ GOLD = [
 WORDS = [words.split() for words, _, _ in GOLD]
 TAGS = [tags.split() for _, tags, _ in GOLD]
 SPANS = [spans for _, _, spans in GOLD]
-LABELS = ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]
+LABELS = sorted(["O", *(f"{place}-{name}" for place in "BIES" for name in ("LOC", "PER"))])
 PERCEPTRON = {"@misc": "spacy_structreg.Learning.v1"}
 MORPHS = {"N": "Number=Sing", "S": "Number=Plur"}
 
@@ -132,7 +132,7 @@ def test_entities(scheme: str, learning: Any) -> None:
         doc = nlp(words_doc(nlp.vocab, words))
         assert ents(doc) == spans
         assert doc.has_annotation("ENT_IOB", require_complete=True)
-    if scheme == "bio":
+    if scheme == "bioes":
         assert list(nlp.get_pipe("ner").labels) == LABELS
 
 
@@ -188,7 +188,7 @@ def test_white_space_is_not_seen() -> None:
     assert doc._.p["array"][~np.array(blank)].tolist() == bare._.p["array"].tolist()
     only = nlp(words_doc(nlp.vocab, [" ", "\n"]))
     assert only.ents == ()
-    assert only._.p["array"].shape == (2, 5)
+    assert only._.p["array"].shape == (2, len(LABELS))
     tagging = of_attribute("tag")
     tags = [token.tag_ for token in tagging(words_doc(tagging.vocab, ["Mira", " ", "sails"]))]
     assert tags == ["N", "", "V"]
@@ -625,10 +625,10 @@ def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:
 def test_models_that_do_not_go_with_the_component(nlp: Language, tmp_path: Path) -> None:
     data = nlp.get_pipe("ner").to_bytes()
     other = untrained({"scheme": None}, attribute="tag")
-    with pytest.raises(ValueError, match=r"scheme = 'bio'; set scheme = null"):
+    with pytest.raises(ValueError, match=r"scheme = 'bioes'; set scheme = null"):
         other.get_pipe("ner").from_bytes(data)
     nlp.get_pipe("ner").to_disk(tmp_path / "ner")
-    with pytest.raises(ValueError, match=r"scheme = 'bio'; set scheme = null"):
+    with pytest.raises(ValueError, match=r"scheme = 'bioes'; set scheme = null"):
         other.get_pipe("ner").from_disk(tmp_path / "ner")
     (tmp_path / "ner" / MODEL_FILE).write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=MODEL_FILE):

@@ -173,19 +173,22 @@ def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
 
 # Gradient descent ---------------------------------------------------------------------------------
 
+# With small weights noise moves no score by more than the descent lets it.
+SMALL = 0.3
 PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
 
 
 @pytest.mark.parametrize("penalties", PENALTIES)
 @pytest.mark.parametrize("noise", NOISES)
 def test_one_step_of_one_chain(noise: dict[str, Any], penalties: dict[str, float]) -> None:
-    model(lengths=(4,), rate=0.3, **noise, **penalties).run([(0, 0, 4)])
+    model(lengths=(4,), rate=0.3, scale=SMALL, **noise, **penalties).run([(0, 0, 4)])
 
 
 @pytest.mark.parametrize("penalties", PENALTIES)
 @pytest.mark.parametrize("noise", NOISES[:2])
 def test_some_epochs(noise: dict[str, Any], penalties: dict[str, float]) -> None:
-    twin = model(lengths=(4, 3, 0, 2), unlabelled=(3,), **noise, **penalties, rate=0.2)
+    options = {"scale": SMALL, "rate": 0.2, **noise, **penalties}
+    twin = model(lengths=(4, 3, 0, 2), unlabelled=(3,), **options)
     lengths = [len(chain) for chain in twin.chains]
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [1, 1, 0, 4]):
         twin.run([(number, 0, lengths[number]) for number in order])
@@ -212,11 +215,31 @@ def test_pieces(
     seed: int,
     **options: Any,
 ) -> None:
-    twin = model(lengths=(4, 1, 5), unlabelled=(3, 2), seed=seed, **noise, **penalties, **options)
+    options |= {"scale": SMALL, **noise, **penalties}
+    twin = model(lengths=(4, 1, 5), unlabelled=(3, 2), seed=seed, **options)
     for epoch in range(2):
         pieces = cut([len(chain) for chain in twin.chains], mini_sample, seed + epoch)
         np.random.default_rng(seed + epoch).shuffle(pieces)
         twin.run(pieces.tolist())
+
+
+def test_noise_moves_no_score_further_than_its_likelihood_could() -> None:
+    """One position, one feature: equation 8 and its gradient, whose part in μ is held to ±1."""
+    twin = model(
+        templates="u0", lists=(), graph=FREE, lengths=(1,), unlabelled=(1,), l2=0.0, decay=0.0,
+        rate=1.0, noise="dropout", noise_level=0.5,
+    )
+    weights = np.array([200.0, 200.5, 199.5])
+    twin.learner.set_weights(np.tile(weights, len(twin.weights) // 3))
+    share = 0.5  # of one labelled and one unlabelled position
+    means = np.exp(weights - 200.0) / np.exp(weights - 200.0).sum()
+    doubts = 0.5 * (1 - 2 * means) * weights**2
+    moves = share * means * (doubts - means @ doubts)
+    assert np.abs(moves).max() > 1e3
+    expected = weights - np.clip(moves, -1, 1) - share * means * (1 - means) * weights
+    twin.trainer.epoch(twin.chains, [1])
+    visited = twin.weights.reshape(-1, 3)
+    assert any(np.allclose(row, expected, rtol=1e-12) for row in visited)
 
 
 def weights_after(twin: LogLinearTwin, pieces: Any) -> bytes:
