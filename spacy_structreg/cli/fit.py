@@ -35,6 +35,14 @@ def fit_command(
             help="Corpus, .spacy, to train on in the end: --dev then only says for how many epochs",
         ),
     ] = None,
+    unlabelled: Annotated[
+        Path | None,
+        typer.Option(
+            "--unlabelled",
+            help="Corpus, .spacy, whose labels are not looked at: labellers and classifiers with "
+            "feature noising learn from its uncertainty; it may be the test set",
+        ),
+    ] = None,
     models: Annotated[
         int, typer.Option("--models", "-m", min=1, help="Train so many models and average them")
     ] = 1,
@@ -48,7 +56,7 @@ def fit_command(
         Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
 ) -> None:
-    """Train the tokenizer, the tagger or the parser of a config, much faster than `spacy train`.
+    """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
     The epoch that is best on the development corpus is kept. Seed and most epochs are those of
     [training]; settings are changed as with `spacy train`, for example
@@ -65,6 +73,7 @@ def fit_command(
             train=train,
             dev=dev,
             everything=everything,
+            unlabelled=unlabelled,
             n_models=models,
             patience=patience,
             n_threads=threads,
@@ -86,6 +95,7 @@ def fit(
     train: Path,
     dev: Path,
     everything: Path | None = None,
+    unlabelled: Path | None = None,
     n_models: int = 1,
     patience: int = 5,
     n_threads: int = 1,
@@ -96,8 +106,10 @@ def fit(
 
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
+    unlabelled: what else is learnt from, of models that have feature noising.
 
-    Raises ValueError if a corpus is empty or unreadable, and as `load_training`.
+    Raises ValueError if a corpus is empty or unreadable, for unlabelled ones that the model cannot
+    learn from, and as `load_training`.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.corpora.files import replace_text
@@ -111,7 +123,9 @@ def fit(
     model = training.model
     model.patience = patience
     model.n_models = n_models
-    model.fit(gold, held_out, n_threads=n_threads, progress=True)
+    # Not all estimators know the keyword.
+    further = {} if unlabelled is None else {"unlabelled": training.unlabelled(unlabelled)}
+    model.fit(gold, held_out, n_threads=n_threads, progress=True, **further)
     best = best_epochs(model.history)
     figures: dict[str, Any] = {
         "seeds": [model.seed + number for number in range(n_models)],
@@ -121,7 +135,7 @@ def fit(
     if whole is not None:
         model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
         model.patience = None
-        model.fit(whole, n_threads=n_threads, progress=True)
+        model.fit(whole, n_threads=n_threads, progress=True, **further)
         figures["epochs_on_all"] = model.epochs
     output.parent.mkdir(parents=True, exist_ok=True)
     training.nlp.to_disk(output)

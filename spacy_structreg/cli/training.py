@@ -82,6 +82,16 @@ class Training:
             found += self.pipe.gold(example)[0]
         return found
 
+    def unlabelled(self, path: Path) -> list[Any]:
+        """What the model sees of a corpus whose labels are not looked at.
+
+        Raises ValueError as `examples`, and if the model learns from gold sentences alone.
+        """
+        if self.pipe is None:
+            raise ValueError("tokenizers do not learn from what has no labels; leave it out")
+        examples = self.examples(path)
+        return [each for example in examples for each in self.pipe.unlabelled(example.predicted)]
+
     def initialize(self, path: Path) -> None:
         """Initialize the pipeline, with rules and lists, by a training corpus.
 

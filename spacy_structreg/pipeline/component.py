@@ -108,6 +108,15 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def gold(self, example: Example) -> tuple[list[Any], int]:
         """The gold sentences that the estimator learns from, and how many others there are."""
 
+    def unlabelled(self, doc: Doc) -> list[Any]:
+        """What the model sees of a Doc, to learn from without gold labels.
+
+        Raises ValueError for models that do not.
+        """
+        raise ValueError(
+            f"the pipe {self.name!r} does not learn from what has no labels; leave it out"
+        )
+
     @abstractmethod
     def _left_out(self) -> str:
         """Why sentences are left out, for the warning that counts them."""

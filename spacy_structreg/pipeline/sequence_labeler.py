@@ -235,21 +235,13 @@ class StructregSequenceLabeler(EstimatorPipe):
         docs = list(docs)
         if not self.estimator.is_trained:
             return [None] * len(docs)
-        places = [list(self._places(doc)) for doc in docs]
-        rows = [
-            [self._row(doc[i], self._values(doc[i])) for i in sentence]
-            for doc, of_doc in zip(docs, places, strict=True)
-            for sentence in of_doc
-        ]
+        rows = [sentence for doc in docs for sentence in self.unlabelled(doc)]
         labels = iter(self.estimator.predict_stream(rows))
         if self.probabilities is None:
             marginals: Iterator[Any] = iter(())
         else:
             marginals = iter(self.estimator.predict_marginals_stream(rows))
-        return [
-            self._labelling(doc, of_doc, labels, marginals)
-            for doc, of_doc in zip(docs, places, strict=True)
-        ]
+        return [self._labelling(doc, labels, marginals) for doc in docs]
 
     def _places(self, doc: Doc) -> Iterator[list[int]]:
         """The tokens of each sentence that are no white space."""
@@ -281,7 +273,6 @@ class StructregSequenceLabeler(EstimatorPipe):
     def _labelling(
         self,
         doc: Doc,
-        places: Iterable[Sequence[int]],
         labels: Iterator[list[str]],
         marginals: Iterator[NDArray[np.float64]],
     ) -> Labelling:
@@ -292,7 +283,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         array = None
         if self.probabilities is not None:
             array = np.full((len(doc), len(self.labels)), np.nan)
-        for sentence in places:
+        for sentence in self._places(doc):
             of_sentence = next(labels)
             for place, label in zip(sentence, of_sentence, strict=True):
                 found[place] = label
@@ -341,6 +332,13 @@ class StructregSequenceLabeler(EstimatorPipe):
         if gazetteers is not None and not self.estimator.is_trained:
             self._shim.estimator = self.estimator.with_gazetteers(_checked(gazetteers, self.name))
         super().initialize(get_examples, nlp=nlp, labels=labels)
+
+    def unlabelled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
+        """What the model sees of each sentence of a Doc. Raises ValueError as `predict`."""
+        return [
+            [self._row(doc[i], self._values(doc[i])) for i in sentence]
+            for sentence in self._places(doc)
+        ]
 
     def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
         """The gold sentences that the model learns from, and how many others there are.

@@ -105,6 +105,10 @@ class StructregTextClassifier(EstimatorPipe):
             return [], 1
         return [(_words(example.predicted), category)], 0
 
+    def unlabelled(self, doc: Doc) -> list[list[str]]:
+        """The words of a Doc."""
+        return [_words(doc)]
+
     def _seen(self, example: Example) -> tuple[str, ...]:
         return tuple(_words(example.predicted))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,7 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.cli.corpus_files import CorpusOptions, Spaces, read_sentences
 from spacy_structreg.cli.init_config import Task, init_config
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
-from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.estimators.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
 from spacy_structreg.metrics.spans import score_spans
 from spacy_structreg.pipeline.labelling_documents import spans_of_doc
 
@@ -322,6 +322,37 @@ def test_the_estimator_is_what_trains(folder: Path, invoke: Invoke) -> None:
     assert report["dev_ents_f"] == [by_hand.history[report["dev_epochs"][0] - 1].primary]
 
 
+def test_unlabelled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    """They count in feature noising as those do that the estimator is given."""
+    corpus, output = converted("label", folder, invoke), tmp_path / "out"
+    fitted("label", folder, invoke)
+    learning = "--components.sequence_labeler.model.learning"
+    options = ("--train", corpus, "--dev", corpus, "--unlabelled", corpus)
+    noise = (f"{learning}.noise", "dropout", f"{learning}.noise_level", 0.5)
+    epochs = ("--training.max_epochs", 3)
+    config = folder / "label.cfg"
+    assert invoke("fit", config, output, *options, *noise, *epochs).exit_code == 0
+    gold = [
+        [tuple(line.split()[:1] + line.split()[3:]) for line in sentence.splitlines()]
+        for sentence in COLUMNS.split("\n\n")
+    ]
+    noisy = replace(DEFAULT_LEARNING, noise="dropout", noise_level=0.5)
+    by_hand = SequenceLabeler(learning=noisy, epochs=3, patience=5)
+    by_hand.fit(gold, gold, unlabelled=WORDS)
+    trained = spacy.load(output).get_pipe("sequence_labeler")
+    assert trained.to_bytes() == by_hand.to_bytes()
+    alone = SequenceLabeler(learning=noisy, epochs=3, patience=5).fit(gold, gold)
+    assert alone.to_bytes() != by_hand.to_bytes()
+    none = (f"{learning}.noise", "none", f"{learning}.noise_level", 0.0)
+    message = fails("fit", config, tmp_path / "none", *options, *none)
+    assert "what has no labels counts in the regulariser of feature noising only" in message
+    converted("chunk", folder, invoke)
+    fitted_tagger(folder, invoke)
+    tags = [folder / "chunk.spacy" if part == corpus else part for part in options]
+    message = fails("fit", folder / "tag.cfg", tmp_path / "none", *tags)
+    assert "the pipe 'tagger' does not learn from what has no labels" in message
+
+
 def test_lbfgs_is_for_fit(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     fitted("label", folder, invoke)
     corpus = folder / "label.spacy"
@@ -330,7 +361,7 @@ def test_lbfgs_is_for_fit(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("fit", folder / "label.cfg", tmp_path / "out", *shared, *optimizer)
     assert result.exit_code == 0, result.output
     learning = spacy.load(tmp_path / "out").get_pipe("sequence_labeler").estimator.learning
-    assert learning == LogLinear(optimizer="lbfgs")
+    assert learning == replace(DEFAULT_LEARNING, optimizer="lbfgs")
 
 
 def test_tags_by_the_pipes_of_another_pipeline(
@@ -358,6 +389,8 @@ def test_tags_by_the_pipes_of_another_pipeline(
 
 def fitted_tagger(folder: Path, invoke: Invoke) -> Path:
     corpus, output = converted("chunk", folder, invoke), folder / "tagger"
+    if output.exists():
+        return output
     shared = ("--train", corpus, "--dev", corpus)
     config = folder / "tag.cfg"
     for command in (
