@@ -52,7 +52,7 @@ class FeatureLabeler(Labeler[LabelledFeatures]):
         edges: Collection[str] = (),
         scheme: Scheme | None = None,
         learning: AnyLearning | None = None,
-        epochs: int = 30,
+        epochs: int = 15,
         patience: int | None = None,
         n_models: int = 1,
         mean: Mean = "nonzero",

@@ -20,8 +20,9 @@ from spacy_structreg.tasks.word_bags import LONGEST_NGRAM, VALUES, Values, WordB
 
 __all__ = ["DEFAULT_LEARNING", "TextClassifier"]
 
-DEFAULT_LEARNING: Final = LogLinear()
-"""How a model is trained unless told otherwise."""
+DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_level=0.7)
+"""How a model is trained, chosen on sentences of UD English EWT by genre, where noise is worth four
+points (project `text_classification`)."""
 
 
 class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
@@ -67,7 +68,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
         values: Values = "binary",
         normalise: bool = False,
         learning: AnyLearning | None = None,
-        epochs: int = 30,
+        epochs: int = 15,
         patience: int | None = None,
         n_models: int = 1,
         mean: Mean = "nonzero",

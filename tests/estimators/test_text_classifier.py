@@ -194,7 +194,7 @@ def test_texts_without_a_category() -> None:
     assert weights(plain) != weights(more)
 
     with pytest.raises(ValueError, match="noising only"):
-        TextClassifier().fit(TRAIN, unlabelled=WORDS)
+        TextClassifier(learning=LogLinear()).fit(TRAIN, unlabelled=WORDS)
     with pytest.raises(ValueError, match="not a list of words"):
         TextClassifier(learning=noisy).fit(TRAIN, unlabelled=["text"])
 
