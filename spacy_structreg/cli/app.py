@@ -18,8 +18,8 @@ from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
 
-HELP = """Chinese word segmentation, tagging and parsing with linear structured models: prepare
-corpora, configure training, segment, evaluate and draw trees."""
+HELP = """Chinese word segmentation, tagging, parsing, labelling and classification with linear
+structured models: prepare corpora, configure training, segment, evaluate and draw trees."""
 
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None

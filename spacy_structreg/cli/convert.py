@@ -147,7 +147,8 @@ def convert_command(
             lang=lang,
         )
         counts = convert(inputs, output, options, percent=parse_percent(percent), group=group)
-        message = f"{output}: {counts.sentences:,} sentences, {counts.words:,} words"
+        kind = "sentences" if group == 1 else "Docs"
+        message = f"{output}: {counts.sentences:,} {kind}, {counts.words:,} words"
         if counts.bad_trees:
             message += f"; the heads of {counts.bad_trees:,} sentences left out: they are no tree"
         if counts.bad_pos:

@@ -175,7 +175,8 @@ def test_schemes(tmp_path: Path, invoke: Invoke, labels: list[str], options: lis
 def test_documents_of_several_sentences(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     output = tmp_path / "docs.spacy"
     source, *options = CONVERTED["label"]
-    assert invoke("convert", folder / source, output, *options, "-n", 2).exit_code == 0
+    result = invoke("convert", folder / source, output, *options, "-n", 2)
+    assert result.stdout.strip() == f"{output}: 2 Docs, 16 words"
     first, second = docs_of(output)
     assert [[token.text for token in sentence] for sentence in first.sents] == WORDS[:2]
     assert first.text == "Mira Holt sails to Veldau . Jonas met Mira ."

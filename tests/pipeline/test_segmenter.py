@@ -385,3 +385,21 @@ def test_without_a_seed_that_of_the_process_decides() -> None:
 def test_one_seed_gives_one_model() -> None:
     assert weights(make_trained()) == weights(TRAINED)
     assert sentences(5, seed=1) != sentences(5, seed=0)
+
+
+# Conditional random fields -----------------------------------------------------------------------
+
+
+def test_a_segmenter_is_trained_as_a_conditional_random_field() -> None:
+    config = copy.deepcopy(CONFIG)
+    learning = {"@misc": "spacy_structreg.LogLinear.v1"}
+    config["nlp"]["tokenizer"]["model"]["learning"] = learning
+    nlp = spacy.blank("zh", config=config)
+    docs = [gold_doc(nlp.vocab, words) for words in TRAIN]
+    for _ in range(5):
+        nlp.tokenizer.update(docs)
+    assert sum(tokens(nlp("".join(words))) == words for words in DEV) > 0.9 * len(DEV)
+    learning["optimizer"] = "lbfgs"
+    nlp = spacy.blank("zh", config=config)
+    with pytest.raises(ValueError, match=r"optimizer = 'lbfgs' .* cannot be had in spacy train"):
+        nlp.tokenizer.update(docs)

@@ -6,12 +6,15 @@ import copy
 import pickle
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.tokens.underscore import Underscore
@@ -38,6 +41,7 @@ WORDS = [words.split() for words, _, _ in GOLD]
 TAGS = [tags.split() for _, tags, _ in GOLD]
 SPANS = [spans for _, _, spans in GOLD]
 LABELS = sorted(["O", *(f"{place}-{name}" for place in "BIES" for name in ("LOC", "PER"))])
+ODD = [" ", "\n", "\u3000\t", "\0", "👩🏽", "\u0301", "x" * 300, "|", "\\", "O", "B-PER"]
 PERCEPTRON = {"@misc": "spacy_structreg.Learning.v1"}
 MORPHS = {"N": "Number=Sing", "S": "Number=Plur"}
 
@@ -192,6 +196,24 @@ def test_white_space_is_not_seen() -> None:
     tagging = of_attribute("tag")
     tags = [token.tag_ for token in tagging(words_doc(tagging.vocab, ["Mira", " ", "sails"]))]
     assert tags == ["N", "", "V"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(st.sampled_from([*ODD, *chain.from_iterable(WORDS)]), max_size=12))
+def test_any_tokens_get_spans_that_spacy_accepts(nlp: Language, words: list[str]) -> None:
+    doc = nlp(words_doc(nlp.vocab, words))
+    for start, end, label in ents(doc):
+        assert label in ("PER", "LOC")
+        assert not doc[start].text.isspace()
+        assert not doc[end - 1].text.isspace()
+    visible = [word for word in words if not word.isspace()]
+    labels = nlp.get_pipe("ner").estimator.predict(visible)
+    assert [
+        f"{token.ent_iob_}-{token.ent_type_}".removesuffix("-")
+        for token in doc
+        if not token.text.isspace()
+    ] == labels
+    assert ents(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == ents(doc)
 
 
 def test_white_space_in_gold_spans_does_not_count() -> None:
@@ -420,7 +442,7 @@ def test_labels_of_a_streamed_corpus() -> None:
 
 def test_settings_that_are_refused() -> None:
     log_linear = {"@misc": "spacy_structreg.LogLinear.v1"}
-    for settings, model, message in [
+    for setting, model, message in [
         ({"attribute": "shape"}, {}, "attribute of the pipe 'ner' is 'shape'; choose ents"),
         ({"attribute": "_."}, {}, "attribute of the pipe 'ner' is '_.'"),
         ({"attribute": "_.a-b"}, {}, "attribute of the pipe 'ner' is '_.a-b'"),
@@ -439,7 +461,7 @@ def test_settings_that_are_refused() -> None:
         ({}, {"learning": {**log_linear, "l3": 1.0}}, "l3"),
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):
-            untrained(model, **settings)
+            untrained(model, **setting)
     with pytest.raises(ValueError, match=r"the pipe 'ner' is 'linear', none of spacy_structreg"):
         StructregSequenceLabeler(Vocab(), Linear(), "ner")
     nlp = untrained({"learning": {**log_linear, "optimizer": "lbfgs"}})
@@ -485,13 +507,13 @@ def test_gazetteers_are_read_when_the_pipeline_is_initialized(tmp_path: Path) ->
 
 def test_gazetteers_that_are_refused(tmp_path: Path) -> None:
     lists = {"harbour": ["Ulmen"]}
-    for templates, given, message in [
+    for templates, gazetteers, message in [
         ("label: w0", Gazetteers(lists), "no feature template reads gazetteers"),
         ("ner", lists, r"are no gazetteers for the pipe 'ner'; make them by @misc"),
     ]:
         ner = untrained({"templates": templates}).get_pipe("ner")
         with pytest.raises(ValueError, match=message):
-            ner.initialize(list, gazetteers=given)
+            ner.initialize(list, gazetteers=gazetteers)
     with pytest.raises(OSError, match="none"):
         create_gazetteers({"harbour": str(tmp_path / "none.txt")})
     mixed = create_gazetteers({"harbour": ["ULMEN"]}, lower=True)
