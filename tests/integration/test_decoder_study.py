@@ -845,12 +845,3 @@ def test_results_of_other_data_and_broken_lines_are_refused(project, data):
     for broken in ("{}\n", text.replace('"speed": 400000.0', '"speed": 0')):
         shutil.rmtree(project / "report")
         assert "runs.jsonl:2: " in fails(project, data=data, results=text + broken + text)
-
-
-def test_both_studies_summarise_alike():
-    # Projects are cloned one by one, so each has a file of its own; the other's tests check it.
-    kept = [
-        (PROJECTS / name / "scripts" / "summary.py").read_bytes()
-        for name in ("decoder_study", "regularization_study")
-    ]
-    assert kept[0] == kept[1]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import math
 import os
 import re
 import shutil
@@ -12,7 +10,6 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -369,47 +366,6 @@ def test_a_report_of_an_unfinished_study_is_refused(project):
     assert done.returncode == 1
     assert "run the grid first" in done.stderr
     assert not target.exists()
-
-
-@pytest.fixture(scope="module")
-def summary() -> ModuleType:
-    """The script `summary.py`, under a name that nothing else has."""
-    spec = importlib.util.spec_from_file_location(
-        "regularization_study_summary", PROJECT / "scripts" / "summary.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        del sys.modules[spec.name]
-
-
-@pytest.mark.parametrize("degrees", [*range(1, 16), 24, 49, 200])
-def test_t_quantiles_leave_a_fortieth_above_them(summary, degrees):
-    # Simpson's rule over the density of Student's t, from 0 to the quantile.
-    scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
-    scale /= math.sqrt(degrees * math.pi)
-    end, n = summary.t_quantile(degrees), 20_000
-    heights = [
-        scale * (1 + (i * end / n) ** 2 / degrees) ** (-(degrees + 1) / 2) for i in range(n + 1)
-    ]
-    area = heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
-    assert 0.5 - area * end / n / 3 == pytest.approx(0.025, abs=5e-6)
-
-
-def test_summaries_of_few_numbers(summary):
-    one = summary.summary([3.0])
-    assert (one.n, one.mean, one.sd, one.half) == (1, 3.0, None, None)
-    two = summary.summary([1.0, 3.0])
-    assert two.sd == pytest.approx(math.sqrt(2))
-    assert two.half == pytest.approx(12.7062, abs=1e-4)
-    assert summary.differences([2.0, 5.0], [1.0, 1.0]).mean == 2.5
-    with pytest.raises(ValueError, match="no number"):
-        summary.summary([])
 
 
 def test_the_report_that_is_kept_is_that_of_its_results(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,6 @@ from spacy_structreg.estimators.gold import CONSTITUENTS, DEPENDENCIES
 Words: TypeAlias = "list[str]"
 TaggedWords: TypeAlias = "list[tuple[str, str]]"
 
-VARIABLE: Final = "STRUCTREG_DATA"
 READERS: Final = {"conllu": segmented_sentences, "segmented": read_segmented}
 
 
@@ -72,20 +70,6 @@ class Corpus:
     dev: Part
     test: Part
     vocabulary: frozenset[str]
-
-
-def data_folder() -> Path:
-    """The folder of corpora. Raises ValueError, with what to do, if none is named."""
-    named = os.environ.get(VARIABLE)
-    if not named:
-        raise ValueError(
-            f"no corpora: set the environment variable {VARIABLE} to the folder that holds those "
-            "that the grid names (see the project's README.md)"
-        )
-    folder = Path(named)
-    if not folder.is_dir():
-        raise ValueError(f"{VARIABLE} names a folder that does not exist: {folder}")
-    return folder
 
 
 def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:

@@ -16,10 +16,11 @@ from typing import Final
 
 from grid import READS, Claim, Experiment, Grid, Key, Plan, Row
 from results import Result, Results
-from summary import Summary, differences, summary
 from systems import SCORES
 
+from spacy_structreg.cli.studies import interval, shown, table
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.metrics.summary import Summary, differences, summary
 
 COMMAND: Final = "python -m spacy project run study projects/decoder_study"
 USUAL_GRID: Final = "study"
@@ -76,25 +77,9 @@ def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
     return summary(figure(results[key]) for key in keys)
 
 
-def shown(s: Summary, digits: int = 2) -> str:
-    """A mean and its standard deviation."""
-    return f"{s.mean:.{digits}f}" + ("" if s.sd is None else f" ± {s.sd:.{digits}f}")
-
-
 def rounded(number: float) -> str:
     """A speed, to three digits or the whole number."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def interval(s: Summary) -> str:
-    """The 95 % interval of a mean; nothing for a single number."""
-    return "" if s.half is None else f"{s.mean - s.half:.2f} to {s.mean + s.half:.2f}"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1) -> str:
-    """A table in Markdown: the first `n_text` columns are text, the others are figures."""
-    lines = [header, ["---"] * n_text + ["---:"] * (len(header) - n_text), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def cells(keys: Sequence[Key], results: Results, finds: str) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from grid import Key
 from systems import SCORES
+
+from spacy_structreg.cli.studies import ResultFile
 
 SCORED: Final = frozenset(
     frozenset(f"{part}_{name}" for part in ("dev", "test") for name in names)
@@ -46,59 +47,20 @@ class Result:
             raise ValueError("a speed is not above 0")
 
 
-class Results:
-    """Results by key, from a file that need not exist yet.
-
-    A last line that was not finished, as after a crash, is dropped. Raises ValueError, naming file
-    and line, for any other line that is not a result; OSError if the file cannot be read.
-    """
+class Results(ResultFile[Key, Result]):
+    """The results of the study by key, from a file that need not exist yet."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._results: dict[Key, Result] = {}
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                fields = json.loads(line)
-                key = Key(**{name: fields.pop(name) for name in Key.__dataclass_fields__})
-                scores = {name: fields.pop(name) for name in list(fields) if _is_score(name)}
-                self._results[key] = Result(scores, **fields)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(
-                    f"{path}:{number}: not a result of this study ({error!r}); remove the line, "
-                    "or the file to run everything anew"
-                ) from error
-        if whole != text:
-            path.write_text(whole, encoding="utf-8", newline="\n")
+        super().__init__(path, Key, Result)
 
-    def __contains__(self, key: Key) -> bool:
-        return key in self._results
+    def read(self, given: dict[str, Any]) -> Result:
+        scores = {name: given.pop(name) for name in list(given) if _is_score(name)}
+        return Result(scores, **given)
 
-    def __getitem__(self, key: Key) -> Result:
-        try:
-            return self._results[key]
-        except KeyError:
-            raise ValueError(
-                f"{self.path}: no result of {key.corpus}, {key.parts}, {key.decoding or 'as it is'}"
-                f", seeds {key.seeds}; run the grid first"
-            ) from None
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def items(self) -> list[tuple[Key, Result]]:
-        """All results, in the order of the file."""
-        return list(self._results.items())
-
-    def add(self, key: Key, result: Result) -> None:
-        """Keep a result, in the file too."""
-        fields: dict[str, Any] = asdict(key) | result.scores | asdict(result)
+    def fields(self, result: Result) -> dict[str, Any]:
+        fields = result.scores | asdict(result)
         del fields["scores"]
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
-        self._results[key] = result
+        return fields
 
 
 def _is_score(name: str) -> bool:

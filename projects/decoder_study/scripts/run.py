@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpora import Corpus, Part, data_folder, read_corpus
+from corpora import Corpus, Part, read_corpus
 from grid import READS, Grid, Key, System, canonical
 from results import Result, Results
 from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
 from spacy_structreg.about import __version__
+from spacy_structreg.cli.studies import data_folder
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.metrics.evalb import score_brackets
 from spacy_structreg.metrics.joint import score_joint
@@ -204,12 +205,7 @@ def run(grid: Grid, results: Results) -> None:
             continue
         corpus = read_corpus(name, grid.corpora[name], folder)
         checksum = corpus_checksum(corpus.train.layers())[:12]
-        others = {result.checksum for key, result in results.items() if key.corpus == name}
-        if others - {checksum}:
-            raise ValueError(
-                f"{results.path}: has results on another training corpus {name}; remove the file "
-                "to run everything anew"
-            )
+        results.check(name, checksum)
         bench = Bench(grid, corpus, checksum, wanted)
         for key, system in ordered(wanted).items():
             results.add(key, bench.run(key, system))

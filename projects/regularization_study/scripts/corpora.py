@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,6 @@ from spacy_structreg.corpora.segmented import read_segmented
 
 Sentences: TypeAlias = "list[list[str]]"
 
-VARIABLE: Final = "STRUCTREG_DATA"
 READERS: Final[dict[str, Callable[..., Iterable[Sequence[str]]]]] = {
     "conllu": segmented_sentences,
     "segmented": read_segmented,
@@ -31,20 +29,6 @@ class Corpus:
     dev: Sentences
     test: Sentences
     vocabulary: frozenset[str]
-
-
-def data_folder() -> Path:
-    """The folder of corpora. Raises ValueError, with what to do, if none is named."""
-    named = os.environ.get(VARIABLE)
-    if not named:
-        raise ValueError(
-            f"no corpora: set the environment variable {VARIABLE} to the folder that holds those "
-            "that the grid names (see the project's README.md)"
-        )
-    folder = Path(named)
-    if not folder.is_dir():
-        raise ValueError(f"{VARIABLE} names a folder that does not exist: {folder}")
-    return folder
 
 
 def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:

@@ -22,7 +22,8 @@ from grid import Grid, Key, Row
 from matplotlib import pyplot as plt
 from report import dev_f, of, seconds, test_f
 from results import Result, Results
-from summary import Summary
+
+from spacy_structreg.metrics.summary import Summary
 
 SINGLE: Final = "tab:blue"
 PLAIN: Final = "tab:orange"

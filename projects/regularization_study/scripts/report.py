@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from grid import Claim, Grid, Key, Plan, Row
 from results import Result, Results
-from summary import Summary, differences, summary
 
+from spacy_structreg.cli.studies import interval, shown, table
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.metrics.summary import Summary, differences, summary
 
 MEANS: Final = (("plain", "Eq. 7"), ("nonzero", "Eq. 8"))
 COMMAND: Final = "python -m spacy project run all projects/regularization_study"
@@ -57,27 +58,9 @@ def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
     return summary(figure(results[key]) for key in keys)
 
 
-def shown(s: Summary, digits: int = 2) -> str:
-    """A mean and its standard deviation."""
-    return f"{s.mean:.{digits}f}" + ("" if s.sd is None else f" ± {s.sd:.{digits}f}")
-
-
 def mean(s: Summary, digits: int = 2) -> str:
     """A mean alone."""
     return f"{s.mean:.{digits}f}"
-
-
-def interval(s: Summary, digits: int = 2) -> str:
-    """The 95 % interval of a mean; nothing for a single number."""
-    if s.half is None:
-        return ""
-    return f"{s.mean - s.half:.{digits}f} to {s.mean + s.half:.{digits}f}"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1) -> str:
-    """A table in Markdown: the first `n_text` columns are text, the others are figures."""
-    lines = [header, ["---"] * n_text + ["---:"] * (len(header) - n_text), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def singles_table(plan: Plan, results: Results, first: str = "setting") -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grid import Key
+
+from spacy_structreg.cli.studies import ResultFile
 
 
 @dataclass(frozen=True)
@@ -27,56 +27,8 @@ class Result:
     version: str
 
 
-class Results:
-    """Results by key, from a file that need not exist yet.
-
-    A last line that was not finished, as after a crash, is dropped. Raises ValueError, naming file
-    and line, for any other line that is not a result; OSError if the file cannot be read.
-    """
+class Results(ResultFile[Key, Result]):
+    """The results of the study by key, from a file that need not exist yet."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._results: dict[Key, Result] = {}
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
-            try:
-                fields = json.loads(line)
-                key = Key(**{name: fields.pop(name) for name in Key.__dataclass_fields__})
-                self._results[key] = Result(**fields)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(
-                    f"{path}:{number}: not a result of this study ({error!r}); remove the line, "
-                    "or the file to run everything anew"
-                ) from error
-        if whole != text:
-            path.write_text(whole, encoding="utf-8", newline="\n")
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._results
-
-    def __getitem__(self, key: Key) -> Result:
-        try:
-            return self._results[key]
-        except KeyError:
-            raise ValueError(
-                f"{self.path}: no result of {key.corpus}, {key.setting or 'nothing'}, "
-                f"{key.epochs} epochs, seeds {key.seeds} {key.mean}; run the grid first"
-            ) from None
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def items(self) -> list[tuple[Key, Result]]:
-        """All results, in the order of the file."""
-        return list(self._results.items())
-
-    def add(self, key: Key, result: Result) -> None:
-        """Keep a result, in the file too; one that is there already stays."""
-        if key in self._results:
-            return
-        fields: dict[str, Any] = asdict(key) | asdict(result)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.write(json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n")
-        self._results[key] = result
+        super().__init__(path, Key, Result)

@@ -13,11 +13,12 @@ import sys
 import time
 from pathlib import Path
 
-from corpora import Corpus, data_folder, read_corpus
+from corpora import Corpus, read_corpus
 from grid import Grid, Unit, segmenter
 from results import Result, Results
 
 from spacy_structreg.about import __version__
+from spacy_structreg.cli.studies import data_folder
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.averaging import MEANS
@@ -85,12 +86,7 @@ def run(grid: Grid, results: Results) -> None:
         if name not in corpora:
             corpora[name] = read_corpus(name, grid.corpora[name], folder)
             checksums[name] = corpus_checksum(corpora[name].train)[:12]
-            others = {r.checksum for k, r in results.items() if k.corpus == name}
-            if others - {checksums[name]}:
-                raise ValueError(
-                    f"{results.path}: has results on another training corpus {name}; remove the "
-                    "file to run everything anew"
-                )
+            results.check(name, checksums[name])
         run_unit(unit, grid, corpora[name], results, checksums[name])
         spent = time.monotonic() - began
         print(

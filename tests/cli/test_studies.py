@@ -1,0 +1,93 @@
+"""What studies share: the file of results, the folder of corpora, tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from spacy_structreg.cli.studies import ResultFile, data_folder, interval, shown, table
+from spacy_structreg.metrics.summary import summary
+
+
+@dataclass(frozen=True)
+class Key:
+    corpus: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Result:
+    f: float
+    checksum: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.f <= 1:
+            raise ValueError("no fraction")
+
+
+def test_results_are_added_line_by_line_and_found_again(tmp_path):
+    path = tmp_path / "folder" / "runs.jsonl"
+    results = ResultFile(path, Key, Result)
+    assert len(results) == 0
+    assert not path.exists()
+    results.add(Key("a", 0), Result(0.5, "x"))
+    results.add(Key("b", 1), Result(0.25, "y"))
+    # What is there stays.
+    results.add(Key("a", 0), Result(0.75, "x"))
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert lines == [
+        {"corpus": "a", "seed": 0, "f": 0.5, "checksum": "x"},
+        {"corpus": "b", "seed": 1, "f": 0.25, "checksum": "y"},
+    ]
+    again = ResultFile(path, Key, Result)
+    assert again[Key("a", 0)] == Result(0.5, "x")
+    assert again.get(Key("b", 1), lambda result: result.f) == 0.25
+    assert again.get(Key("b", 2), lambda result: result.f) is None
+    assert Key("b", 1) in again
+    assert Key("b", 2) not in again
+    again.check("a", "x")
+    again.check("c", "z")
+    with pytest.raises(ValueError, match="another training corpus a"):
+        again.check("a", "y")
+    with pytest.raises(ValueError, match="corpus b, seed 2; run the grid first"):
+        again[Key("b", 2)]
+
+
+def test_a_line_that_was_not_finished_is_dropped_and_others_are_refused(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    line = '{"corpus": "a", "seed": 0, "f": 0.5, "checksum": "x"}\n'
+    path.write_text(line + line[:20], encoding="utf-8")
+    assert len(ResultFile(path, Key, Result)) == 1
+    assert path.read_text(encoding="utf-8") == line
+    for broken in (
+        "{}",
+        "[]",
+        "nothing",
+        line.replace("0.5", "1.5").strip(),
+        line[:-2] + ', "g":1}',
+    ):
+        path.write_text(f"{line}{broken}\n{line}", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"runs\.jsonl:2: not a result"):
+            ResultFile(path, Key, Result)
+
+
+def test_the_folder_of_corpora_is_named_by_a_variable(tmp_path, monkeypatch):
+    monkeypatch.delenv("STRUCTREG_DATA", raising=False)
+    with pytest.raises(ValueError, match="set the environment variable STRUCTREG_DATA"):
+        data_folder()
+    monkeypatch.setenv("STRUCTREG_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match="does not exist"):
+        data_folder()
+    monkeypatch.setenv("STRUCTREG_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+
+
+def test_figures_and_tables_are_written_as_reports_show_them():
+    two = summary([1.0, 3.0])
+    assert shown(two, 1) == "2.0 ± 1.4"
+    assert interval(two, 1) == "-10.7 to 14.7"
+    assert shown(summary([1.0])) == "1.00"
+    assert interval(summary([1.0])) == ""
+    assert table(["a", "b"], [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
