@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.rows cimport TrainingRows
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
 cdef enum:
@@ -77,6 +78,10 @@ cdef class CompiledChain:
 
     @staticmethod
     cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labelled, object lineage)
+
+    cdef int take_list(
+        self, int number, starts, keys, values, TrainingRows table
+    ) except -1
 
 
 cdef class ChainDecoder:

@@ -395,7 +395,9 @@ cdef class CompiledChain:
         chain.lineage = lineage
         return chain
 
-    def take_list(self, int number, starts, keys, values, TrainingRows table not None):
+    cdef int take_list(
+        self, int number, starts, keys, values, TrainingRows table
+    ) except -1:
         """Take a list of features whose rows are in `table`; `checked_list` made the arrays."""
         cdef Listed* listed = &self.data.lists[number]
         cdef const int64_t[::1] start_view = starts
@@ -403,8 +405,6 @@ cdef class CompiledChain:
         cdef const double[::1] value_view = values
         cdef Py_ssize_t n_cells = key_view.shape[0]
         cdef Py_ssize_t i
-        if listed.starts != NULL:
-            raise TypeError("a compiled sequence never changes")
         listed.starts = <int64_t*> malloc(start_view.shape[0] * sizeof(int64_t))
         listed.rows = <int32_t*> malloc(max(1, n_cells) * sizeof(int32_t))
         if values is not None:
@@ -420,6 +420,7 @@ cdef class CompiledChain:
             listed.rows[i] = table.insert(key_view[i])
             if listed.values != NULL:
                 listed.values[i] = value_view[i]
+        return 0
 
     def __dealloc__(self):
         cdef int k

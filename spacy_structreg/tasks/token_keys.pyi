@@ -22,6 +22,8 @@ class TokenKeys:
         word: int,
         lists: Sequence[Sequence[tuple[int, Sequence[tuple[int, int, int]]]]],
     ) -> None: ...
+    @property
+    def arguments(self) -> tuple[object, ...]: ...
     def see(
         self,
         words: list[bytes],
