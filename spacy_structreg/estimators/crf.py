@@ -62,7 +62,7 @@ class CRF:
         the averaged perceptron, or ``"pa"``, passive-aggressive, for scores without probabilities.
     c1, c2: the strengths of L1 and L2 (lbfgs, l2sgd).
     max_iterations: passes over the corpus at most. delta, period: stop when an iteration improves
-        what is minimised by less than delta / period of it (lbfgs, l2sgd).
+        what is minimised by less than delta / period of it (l2sgd), or ten do on average (lbfgs).
     c, pa_type: the aggressiveness of pa, and its slack: 0 without, 1 and 2 as PA-I and PA-II.
     all_possible_states, all_possible_transitions, averaging: always so here; None or true.
     verbose: print a line after each iteration.

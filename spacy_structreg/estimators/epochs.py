@@ -151,6 +151,9 @@ class Epochs(Generic[ScoresT]):
 
         if isinstance(trainer, LogLinearTrainer) and trainer.learner.settings.optimizer == "lbfgs":
             minimise(trainer, examples, self.epochs, lambda: end_epoch((0, 0)))
+            if epoch == 0:
+                # There was nothing to improve, as with a single label.
+                end_epoch((0, 0))
             return best or learner.average()
         for _ in range(self.epochs):
             go_on = end_epoch(draws.epoch(structure, trainer, examples))

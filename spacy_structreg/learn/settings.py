@@ -118,8 +118,8 @@ class LogLinear:
     unlabelled_weight: α, how much an unlabelled example counts in the regulariser (equation 11).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
         training sequences are cut, a real number ≥ 1; None for whole sequences.
-    tolerance: training ends when an epoch changes what is minimised by less than this share;
-        0 for never.
+    tolerance: training ends when an epoch changes what is minimised by less than this share, with
+        L-BFGS the mean of ten; 0 for never.
 
     Raises ValueError for values out of range and for combinations without a meaning.
     """

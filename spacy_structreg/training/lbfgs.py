@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.training.log_linear import LogLinearTrainer
+
+PERIOD: Final = 10
+"""Over how many iterations progress is measured, as CRFsuite does: single ones may all but stand
+still long before the minimum, most of all where features have values of different sizes."""
 
 
 def minimise(
@@ -23,7 +28,8 @@ def minimise(
     negative, so that its penalty is linear (Andrew & Gao 2007, section 2), and the minimiser is
     L-BFGS-B.
     on_iteration: called after each iteration, when the learner has its weights; false ends.
-    Iterations end when one changes the objective by less than the tolerance of the settings.
+    Iterations end when the last `PERIOD` have changed the objective by less than the tolerance of
+    the settings, on average.
     Raises ImportError if SciPy is missing.
     """
     try:
@@ -50,12 +56,18 @@ def minimise(
         value += settings.l1 * float(parts.sum())
         return value, np.concatenate((gradient + settings.l1, settings.l1 - gradient))
 
+    objectives: deque[float] = deque(maxlen=PERIOD + 1)
+
     def after(intermediate_result: Any) -> None:
         found = intermediate_result.x
         learner.set_weights(found if settings.l1 == 0 else found[:n] - found[n:])
-        change = abs(learner.objective - intermediate_result.fun)
         learner.objective = intermediate_result.fun
-        learner.converged = change < settings.tolerance * abs(learner.objective)
+        objectives.append(learner.objective)
+        change = abs(objectives[0] - learner.objective)
+        learner.converged = (
+            len(objectives) > PERIOD
+            and change < PERIOD * settings.tolerance * abs(learner.objective)
+        )
         if not on_iteration() or learner.converged:
             raise StopIteration
 
@@ -69,5 +81,8 @@ def minimise(
         callback=after,
         # Whether to go on is decided above.
         options={"maxiter": max_iterations, "maxfun": 10 * max_iterations, "ftol": 0, "gtol": 0},
-    ).x
-    learner.set_weights(found[:n] - found[n:] if parts else found)
+    )
+    if found.status in (0, 2):
+        # SciPy has ended by itself: the gradient is zero, or no step makes anything better.
+        learner.converged = True
+    learner.set_weights(found.x[:n] - found.x[n:] if parts else found.x)

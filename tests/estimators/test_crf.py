@@ -58,6 +58,24 @@ def test_every_algorithm_learns(algorithm: str) -> None:
     assert crf.classes_ == ["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]
 
 
+def test_values_of_different_sizes_do_not_end_training_too_early() -> None:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(50, 5, 2)).tolist()
+    items = [[{"small": a, "large": 1e4 * b} for a, b in sequence] for sequence in values]
+    labels = [["up" if a + b > 0 else "down" for a, b in sequence] for sequence in values]
+    # By single iterations training would end after a handful, with every fourth label wrong.
+    assert CRF(c2=1e-3).fit(items, labels).score(items, labels) > 0.98
+
+
+@pytest.mark.parametrize("dev", [False, True])
+def test_a_single_label_leaves_lbfgs_nothing_to_do(dev: bool) -> None:
+    model = FeatureLabeler(learning=LogLinear("lbfgs"))
+    gold = [[({"a": 1}, "X"), ({}, "X")]]
+    model.fit(gold, gold if dev else None)
+    assert [report.epoch for report in model.history] == [1]
+    assert model.predict([{}]) == ["X"]
+
+
 @pytest.mark.parametrize(
     ("settings", "learning", "epochs"),
     [
