@@ -735,10 +735,9 @@ cdef class NBestViterbi:
 
 
 def check_scores(LabelGraph graph, emissions, transitions, mask=None, edges=None):
-    """Scores and a mask as arrays of the types that kernels read. Raises ValueError as `viterbi`."""
+    """Scores and a mask as arrays of the types that kernels read; raises as `viterbi`."""
     emissions = np.ascontiguousarray(emissions, dtype=np.float64)
     transitions = np.ascontiguousarray(transitions, dtype=np.float64)
-    edges = np.zeros((0, 1, 1)) if edges is None else np.ascontiguousarray(edges, dtype=np.float64)
     if emissions.ndim != 2 or emissions.shape[1] != graph.n_labels:
         raise ValueError(
             f"emissions need the shape (n, {graph.n_labels}), not {emissions.shape}"
@@ -748,11 +747,11 @@ def check_scores(LabelGraph graph, emissions, transitions, mask=None, edges=None
             f"transitions need the shape {(graph.n_labels, graph.n_labels)}, "
             f"not {transitions.shape}"
         )
-    if edges.size and edges.shape != (len(emissions) - 1, graph.n_labels, graph.n_labels):
-        raise ValueError(
-            f"edges need the shape {(len(emissions) - 1, graph.n_labels, graph.n_labels)}, "
-            f"not {edges.shape}"
-        )
+    pairs = (max(0, len(emissions) - 1), graph.n_labels, graph.n_labels)
+    given = edges is not None
+    edges = np.ascontiguousarray(edges if given else np.zeros((0, 1, 1)), dtype=np.float64)
+    if given and edges.shape != pairs:
+        raise ValueError(f"edges need the shape {pairs}, not {edges.shape}")
     for scores in (emissions, transitions, edges):
         # Not a number fails the comparison too; larger ones might overflow when added up.
         if not (np.abs(scores) <= 1e100).all():
@@ -770,9 +769,9 @@ def viterbi(
 ):
     """The best path and its score: (score, uint16 array of shape (n,)).
 
-    graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels that
-    a mask allows. block: how many positions to take in at a time, settling the path in between; by
-    default all. open_start, open_end: whether any label may be the first, or the last.
+    graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels
+    that a mask allows. block: how many positions to take in at a time, settling the path in
+    between; by default all. open_start, open_end: whether any label may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
     emissions, transitions, mask, edges = check_scores(

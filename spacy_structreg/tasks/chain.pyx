@@ -34,6 +34,8 @@ LISTS = ("label", "edge")
 cdef enum:
     # Positions scored at a time: few enough that keys, rows and scores stay in the cache.
     BLOCK = 512
+    # A weight row has up to 65,536 columns.
+    MAX_LABELS_OF_EDGES = 256
 
 assert MAX_ATOMS == MAX_ATOMS_OF_SHAPE
 
@@ -126,6 +128,11 @@ cdef class ChainFeatures:
         """
         cdef TrainingRows table
         cdef Py_ssize_t i
+        if self.edge_list >= 0 and self.n_labels > MAX_LABELS_OF_EDGES:
+            raise ValueError(
+                f"edge features go with every pair of labels, and {self.n_labels:,} labels have "
+                f"too many; leave out edge features, or keep to {MAX_LABELS_OF_EDGES} labels"
+            )
         settings = Learning() if settings is None else settings
         log_linear = isinstance(settings, LogLinear)
         tables = []

@@ -240,6 +240,14 @@ def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None
         FeatureLabeler(**settings)
 
 
+@pytest.mark.parametrize("learning", [Learning(), LogLinear()])
+def test_edge_features_of_too_many_labels(learning: Any) -> None:
+    many = [[({"a": 1}, f"X{number}") for number in range(257)]]
+    with pytest.raises(ValueError, match="257 labels have too many; leave out edge features"):
+        FeatureLabeler(edges=["a"], learning=learning, epochs=1).fit(many)
+    assert FeatureLabeler(learning=learning, epochs=1).fit(many).is_trained
+
+
 def test_items_of_another_form() -> None:
     model = FeatureLabeler(epochs=1).fit(TRAIN)
     for items in ("text", [{"a": None}], [1], {"a": 1}):

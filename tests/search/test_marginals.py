@@ -219,6 +219,7 @@ def test_edges_of_zero_change_nothing() -> None:
         (np.zeros((2, 4)), np.zeros((4, 3)), None, "transitions need the shape"),
         (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((2, 4, 4)), "edges need the shape"),
         (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((1, 4)), "edges need the shape"),
+        (np.zeros((2, 4)), np.zeros((4, 4)), np.zeros((0, 4, 4)), "edges need the shape"),
         (np.full((2, 4), np.nan), np.zeros((4, 4)), None, "not a finite number"),
         (np.zeros((2, 4)), np.full((4, 4), -np.inf), None, "not a finite number"),
         (np.zeros((2, 4)), np.zeros((4, 4)), np.full((1, 4, 4), np.inf), "not a finite number"),
