@@ -110,10 +110,16 @@ def gold_labels(
 
     known = known_tokens(doc, attribute, spans_key)
     spans = spans_of_doc(doc, attribute, spans_key)
+    # Docs may have many sentences, and each looks at its own spans only.
+    spans_at: dict[int, list[int]] = {}
+    for number, (start, end, _) in enumerate(spans):
+        for place in {start, end - 1}:
+            spans_at.setdefault(place, []).append(number)
     found: list[list[str] | None] = []
     for places in sentences:
         index = {place: number for number, place in enumerate(places)}
-        inside = [span for span in spans if span[0] in index or span[1] - 1 in index]
+        numbers = {number for place in places for number in spans_at.get(place, ())}
+        inside = [spans[number] for number in sorted(numbers)]
         if not all(known[i] for i in places) or not all(
             start in index and end - 1 in index for start, end, _ in inside
         ):
