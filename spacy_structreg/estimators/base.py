@@ -323,7 +323,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """Train one pass further, from the weights that there are.
 
         After `load` and `fit`, training goes on from the averaged weights, which count as the
-        weights before the first update of a new average. Raises ValueError as `fit` does.
+        weights before the first update of a new average. To a log-linear model the sentences of all
+        calls are one corpus, over which a pass spreads penalties and the decay of steps: to visit
+        the same ones several times, `compile` them once, and `learn` as often.
+        Raises ValueError as `fit` does.
         """
         gold = self.GOLD.checked_corpus(sentences, "training")
         with self._lock:
