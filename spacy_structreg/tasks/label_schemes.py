@@ -76,9 +76,11 @@ def label_graph(labels: Sequence[str], scheme: Scheme | None) -> LabelGraph:
         missing = sorted({*complete} - {*labels})
         fault = f"lack {', '.join(missing)}" if missing else "are not sorted and distinct"
         raise ValueError(f"the labels {fault:.80}; take them from complete_labels")
-    if not 1 <= len(labels) <= MOST_LABELS:
+    if not labels:
+        raise ValueError("there are no labels; the corpus to learn from must have some")
+    if len(labels) > MOST_LABELS:
         raise ValueError(
-            f"a chain cannot have {len(labels):,} labels; it has from 1 to {MOST_LABELS:,}"
+            f"a chain cannot have {len(labels):,} labels; {MOST_LABELS:,} is the limit"
         )
     if scheme is None or NEEDED[scheme] is None:
         n_labels = len(labels)

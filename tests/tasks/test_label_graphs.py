@@ -127,7 +127,7 @@ def test_labels_of_no_scheme(
         ("bioes", ["B-X", "I-X", "O"], "lack E-X"),
         ("bio", ["O", "I-X", "B-X"], "are not sorted and distinct"),
         (None, ["A", "A"], "are not sorted and distinct"),
-        (None, [], "cannot have 0 labels"),
+        (None, [], "there are no labels"),
         (None, sorted(map(str, range(1025))), "cannot have 1,025 labels"),
     ],
 )
