@@ -96,8 +96,11 @@ class Plan:
         return [Key(self.corpus, canonical(setting), seed) for seed in range(n)]
 
     def rows(self, score: Score) -> Iterator[Row | list[Setting]]:
-        """All rows, in the order of the table, and before those of a system the settings that its own
-        is chosen from; as long as it cannot be chosen yet, these alone."""
+        """All rows, in the order of the table.
+
+        Before those of a system come the settings that its own is chosen from; as long as it
+        cannot be chosen yet, these alone.
+        """
         chosen: dict[str, Setting] = {}
         tuned: dict[str, Setting] = {}
         for system in self.systems:
