@@ -265,7 +265,7 @@ cdef class SumProduct:
                     for y in range(n_labels):
                         self.totals[x * n_labels + y] += value * flow[y]
             i -= 1
-        if not (keep or self._edges != NULL):
+        if n > 1 and not (keep or self._edges != NULL):
             for x in range(n_labels * n_labels):
                 self.totals[x] *= self._factors[x]
         return True

@@ -383,7 +383,9 @@ cdef class LogLinearTrainer:
             if edges:
                 for i in range((count - 1) * n_pairs):
                     self._edges[i] *= scale
-        self._read_pairs(tables)
+        if count > 1:
+            # A single position, such as a text with its category, has no pairs of labels.
+            self._read_pairs(tables)
         self._sums.open_start = begin > 0
         self._sums.open_end = begin + count < chain.n
         self._sums.solve(scores, self._edges if edges else NULL, count, noisy)
@@ -556,7 +558,7 @@ cdef class LogLinearTrainer:
         return self._sums.pairs + (i - 1) * self.features.n_labels * self.features.n_labels
 
     cdef void _doubt(self, Py_ssize_t i, double share) noexcept nogil:
-        """Find the c = ½ (1 - 2μ) V of a position; adds ½ μ (1 - μ) V to the loss, to pulls the rest.
+        """Find c = ½ (1 - 2μ) V of a position; add ½ μ (1 - μ) V to the loss, the rest to pulls.
 
         At position 0 there is one of each label, elsewhere of each pair.
         """
@@ -572,12 +574,12 @@ cdef class LogLinearTrainer:
         cdef double spread
         cdef double doubt
         cdef Py_ssize_t place = 0
-        cdef Py_ssize_t x
+        cdef Py_ssize_t _x
         cdef Py_ssize_t y
         if i and self.features.edge_list >= 0:
             edge_pulls = self._edge_pulls + (i - 1) * n_pairs
             edge_spreads = self._edge_spreads + (i - 1) * n_pairs
-        for x in range(n_labels if i else 1):
+        for _x in range(n_labels if i else 1):
             for y in range(n_labels):
                 spread = spreads[y]
                 doubt = share * marginals[place] * (1.0 - marginals[place])
