@@ -89,6 +89,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 f"a {self.NOUN} of this kind is not trained by {type(learning).__name__} settings, "
                 f"only by {' or '.join(kind.__name__ for kind in self.LEARNS)}"
             )
+        if isinstance(learning, LogLinear) and learning.optimizer == "lbfgs" and n_models > 1:
+            raise ValueError(
+                f"optimizer = 'lbfgs' draws nothing, so that {n_models} models would be the same; "
+                "choose n_models = 1, or optimizer = 'sgd'"
+            )
         self.learning = learning
         self.epochs = whole("epochs", epochs, 1)
         self.patience = None if patience is None else whole("patience", patience, 1)
@@ -308,7 +313,13 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 return 0, 0
             # Before anything can fail: weights may have changed even then.
             self._outdated = True
-            wrong = self._draws.epoch(self._known_structure(), trainer, sentences)
+            try:
+                wrong = self._draws.epoch(self._known_structure(), trainer, sentences)
+            except ValueError:
+                # The weights are good for nothing then; those before the training are.
+                self._trainer = None
+                self._outdated = False
+                raise
             self.corpus_checksum = None
             return wrong
 
@@ -401,8 +412,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """
         if not models:
             raise ValueError("there is no model to average")
-        for name in ("TASK", *cls.MUST_AGREE):
-            seen = dict.fromkeys(getattr(model, name) for model in models)
+        for name in ("TASK", "LEARNING", *cls.MUST_AGREE):
+            seen = dict.fromkeys(
+                type(model.learning).__name__ if name == "LEARNING" else getattr(model, name)
+                for model in models
+            )
             if len(seen) > 1:
                 raise ValueError(
                     f"the models to average differ in {name.lower()}: "

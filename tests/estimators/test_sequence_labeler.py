@@ -437,3 +437,26 @@ def test_gazetteers_teach_unseen_names() -> None:
     again = SequenceLabeler.from_bytes(model.to_bytes())
     assert again.gazetteers == known
     assert again.predict([("Zyx", "N"), ("Ro", "N")]) == model.predict([("Zyx", "N"), ("Ro", "N")])
+
+
+def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
+    steep = labeler(learning=LogLinear(rate=1e300, l2=0.0))
+    with pytest.raises(ValueError, match="choose a rate below 1e\\+300"):
+        for _ in range(20):
+            steep.partial_fit(TRAIN)
+    assert not steep.is_trained
+    with pytest.raises(ValueError, match="has not been trained"):
+        steep.predict(tokens_of(TRAIN)[0])
+
+
+def test_what_was_learnt_in_other_ways_is_not_averaged() -> None:
+    models = [
+        labeler(learning=learning, epochs=1).fit(TRAIN) for learning in (LogLinear(), Learning())
+    ]
+    with pytest.raises(ValueError, match="differ in learning: 'LogLinear' and 'Learning'"):
+        SequenceLabeler.average(models)
+
+
+def test_lbfgs_makes_no_two_models() -> None:
+    with pytest.raises(ValueError, match="2 models would be the same"):
+        labeler(learning=LogLinear(optimizer="lbfgs"), n_models=2)
