@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_up import sentences
+from made_up_corpora import sentences
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 

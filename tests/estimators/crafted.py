@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from made_up import Change
+from made_up_corpora import Change
 
 Arrays = dict[str, np.ndarray]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up import sentences as segmented
-from made_up import tampered
+from made_up_corpora import sentences as segmented
+from made_up_corpora import tampered
 
 from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.sentences import sentence_ends

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up import Change, tampered
+from made_up_corpora import Change, tampered
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import (

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up import Change, tampered
+from made_up_corpora import Change, tampered
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse

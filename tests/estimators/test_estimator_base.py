@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up import Change, tampered
+from made_up_corpora import Change, tampered
 from toy_tagger import ToyStructure, ToyTagger, key_of
 from twins import DenseAverages
 

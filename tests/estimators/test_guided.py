@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up import Change, arrays_of, f_score, sentences, tampered, text_of
+from made_up_corpora import Change, arrays_of, f_score, sentences, tampered, text_of
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter

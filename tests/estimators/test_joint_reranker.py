@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from made_up import sentences, tampered
+from made_up_corpora import sentences, tampered
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.protocols import TokenizerModel

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from crafted import NOT_LISTS, NOT_STRINGS, NOT_WHOLE, array, entry, put, setting
 from labelled import named_sentences, tokens_of
-from made_up import Change, tampered
+from made_up_corpora import Change, tampered
 
 from spacy_structreg.estimators.feature_labeler import FeatureLabeler
 from spacy_structreg.estimators.label_chain import ChainEstimator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from made_up import arrays_of, f_score, sentences
+from made_up_corpora import arrays_of, f_score, sentences
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter

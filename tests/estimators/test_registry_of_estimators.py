@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made_up import tampered
+from made_up_corpora import tampered
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.registry import ESTIMATORS, load_estimator

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up import arrays_of, f_score
+from made_up_corpora import arrays_of, f_score
 
 from spacy_structreg.corpora.conllu import segmented_sentences
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport

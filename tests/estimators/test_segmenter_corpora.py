@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
-from made_up import f_score
+from made_up_corpora import f_score
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.settings import Learning

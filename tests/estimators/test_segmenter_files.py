@@ -24,7 +24,7 @@ from crafted import (
     put,
     setting,
 )
-from made_up import Change, arrays_of, tampered
+from made_up_corpora import Change, arrays_of, tampered
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 

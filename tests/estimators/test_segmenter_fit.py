@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up import arrays_of, f_score, sentences
+from made_up_corpora import arrays_of, f_score, sentences
 
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import spacy
 from confection import ConfigValidationError
-from made_up import arrays_of, f_score, tampered
+from made_up_corpora import arrays_of, f_score, tampered
 from spacy.util import load_config_from_str
 
 from spacy_structreg.estimators.character_segmenter import (

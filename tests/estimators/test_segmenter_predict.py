@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_up import sentences, squeeze, tampered
+from made_up_corpora import sentences, squeeze, tampered
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model

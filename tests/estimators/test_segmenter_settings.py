@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up import arrays_of
+from made_up_corpora import arrays_of
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.features.tables import ZHANG_2014

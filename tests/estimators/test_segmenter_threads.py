@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from made_up import sentences
+from made_up_corpora import sentences
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 

@@ -18,7 +18,7 @@ from labelled import (
     stands_for_spans,
     tokens_of,
 )
-from made_up import tampered
+from made_up_corpora import tampered
 
 from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -439,11 +439,15 @@ def test_gazetteers_teach_unseen_names() -> None:
     assert again.predict([("Zyx", "N"), ("Ro", "N")]) == model.predict([("Zyx", "N"), ("Ro", "N")])
 
 
+def repeat_partial_fit(model: SequenceLabeler, times: int) -> None:
+    for _ in range(times):
+        model.partial_fit(TRAIN)
+
+
 def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
     steep = labeler(learning=LogLinear(rate=1e300, l2=0.0))
     with pytest.raises(ValueError, match="choose a rate below 1e\\+300"):
-        for _ in range(20):
-            steep.partial_fit(TRAIN)
+        repeat_partial_fit(steep, 20)
     assert not steep.is_trained
     with pytest.raises(ValueError, match="has not been trained"):
         steep.predict(tokens_of(TRAIN)[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crf_twins import Noise, multinomial_noising
-from made_up import tampered
+from made_up_corpora import tampered
 from twins import murmur_64a
 
 from spacy_structreg.estimators.text_classifier import TextClassifier

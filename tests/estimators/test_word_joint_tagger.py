@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up import sentences, tampered
+from made_up_corpora import sentences, tampered
 
 from spacy_structreg.estimators.registry import load_estimator
 from spacy_structreg.estimators.word_joint_tagger import JointFeatures, WordJointTagger

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up import Change, arrays_of, f_score, sentences, tampered, text_of
+from made_up_corpora import Change, arrays_of, f_score, sentences, tampered, text_of
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedSegmenter
