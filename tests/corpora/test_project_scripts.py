@@ -20,6 +20,11 @@ PROJECTS = Path(__file__).parents[2] / "projects"
 TREEBANK = PROJECTS / "ud_english/scripts/treebank.py"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
 UNPACK = PROJECTS / "sinica/scripts/unpack.py"
+ABSTRACTS = PROJECTS / "bio_ner/scripts/abstracts.py"
+CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
+UNPACK_TEXT = PROJECTS / "conll2002_ner/scripts/unpack.py"
+GENRES = PROJECTS / "pos_across_genres/scripts/genres.py"
+TEXTS = PROJECTS / "text_classification/scripts/texts.py"
 VARIABLE = "STRUCTREG_DATA"
 
 
@@ -182,3 +187,121 @@ class TestSinicaSample:
             opened.writestr("other", self.TREES)
         assert run(UNPACK, archive, target)[0] == 1
         assert not target.exists()
+
+
+class TestAbstracts:
+    TRAIN = "###MEDLINE:{}\n\nbeta\tO\ncell {}\tB-X\n\n"
+
+    def part(self, tmp_path: Path, train: str, ids: str) -> tuple[int, str]:
+        (tmp_path / "train").write_text(train, "utf-8")
+        (tmp_path / "ids").write_text(ids, "utf-8")
+        return run(
+            ABSTRACTS, *(tmp_path / name for name in ("train", "ids", "new/rest", "new/dev"))
+        )
+
+    def test_abstracts_are_parted(self, tmp_path: Path) -> None:
+        train = "".join(self.TRAIN.format(i, i) for i in (11, 12, 1, 13))
+        assert self.part(tmp_path, train, "13\n12\n") == (0, "")
+        rest, dev = ((tmp_path / "new" / name).read_text("utf-8") for name in ("rest", "dev"))
+        assert rest == "".join(self.TRAIN.format(i, i) for i in (11, 1))
+        assert dev == "".join(self.TRAIN.format(i, i) for i in (12, 13))
+
+    @pytest.mark.parametrize(
+        ("train", "ids", "fault"),
+        [
+            (TRAIN.format(1, 1), "2\n", "such as 2; take files of one release"),
+            (TRAIN.format(1, 1), "1\n", "names all abstracts"),
+            (TRAIN.format(1, 1), "\n", "or none"),
+            (2 * TRAIN.format(1, 1), "1\n", "train:6: the abstract 1 occurs twice"),
+            ("beta\tO\n", "1\n", "train:1: there is no line with ###MEDLINE: before it"),
+        ],
+    )
+    def test_faults(self, train: str, ids: str, fault: str, tmp_path: Path) -> None:
+        code, errors = self.part(tmp_path, train, ids)
+        assert code == 1
+        assert fault in errors
+        assert not [*tmp_path.glob("new/*")]
+
+    def test_of_the_corpus(self, data_folder: Path, tmp_path: Path) -> None:
+        source = data_folder / "jnlpba"
+        train = source / "train.approx.iob2.xz"
+        assert run(ABSTRACTS, train, source / "devel.ids", tmp_path / "a", tmp_path / "b")[0] == 0
+        lines = [(tmp_path / name).read_text("utf-8").splitlines() for name in "ab"]
+        counts = [sum(line.startswith("###MEDLINE:") for line in each) for each in lines]
+        assert counts == [1800, 200]
+        with lzma.open(train, "rt", encoding="utf-8") as stream:
+            assert sum(map(len, lines)) == sum(1 for _ in stream)
+
+
+class TestCharacters:
+    def test_digits_are_taken_off(self, tmp_path: Path) -> None:
+        source, target = tmp_path / "a", tmp_path / "new/b"
+        source.write_text("张0\tB-PER\n张1\tI-PER\n\n20\tO\n#0\tO\n", "utf-8")
+        assert run(CHARACTERS, source, target) == (0, "")
+        assert target.read_text("utf-8") == "张\tB-PER\n张\tI-PER\n\n2\tO\n#\tO\n\n"
+
+    @pytest.mark.parametrize("cell", ["张", "5", "张二"])
+    def test_without_a_digit(self, cell: str, tmp_path: Path) -> None:
+        source, target = tmp_path / "a", tmp_path / "b"
+        source.write_text(f"{cell}\tO\n", "utf-8")
+        code, errors = run(CHARACTERS, source, target)
+        assert (code, target.exists()) == (1, False)
+        assert "is no character with a digit behind it" in errors
+
+
+class TestUnpackText:
+    def test_in_another_encoding(self, tmp_path: Path) -> None:
+        archive = tmp_path / "a.zip"
+        files = (f"c/esp={tmp_path / 'new/esp'}", "--encoding", "iso-8859-1")
+        assert run(UNPACK_TEXT, archive, *files) == (0, "")
+        with zipfile.ZipFile(archive, "w") as opened:
+            opened.writestr("c/esp", "Señor NC B-PER\n".encode("iso-8859-1"))
+        assert run(UNPACK_TEXT, archive, *files) == (0, "")
+        assert (tmp_path / "new/esp").read_text("utf-8") == "Señor NC B-PER\n"
+        for wrong in (
+            (f"c/ned={tmp_path / 'ned'}",),
+            (f"c/esp={tmp_path / 'ned'}",),
+            (f"c/esp={tmp_path / 'ned'}", "--encoding", "none"),
+        ):
+            code, errors = run(UNPACK_TEXT, archive, *wrong)
+            assert code == 1
+            assert "not the archive of the corpus" in errors
+        assert not (tmp_path / "ned").exists()
+
+    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04" + bytes(50), b"<html>"])
+    def test_what_is_no_archive(self, data: bytes, tmp_path: Path) -> None:
+        archive = tmp_path / "a.zip"
+        archive.write_bytes(data)
+        code, errors = run(UNPACK_TEXT, archive, f"x={tmp_path / 'y'}")
+        assert code == 1
+        assert "not the archive of the corpus" in errors
+
+
+class TestGenres:
+    def test_sentences_of_some_genres(self, treebank: Path, tmp_path: Path) -> None:
+        parts = [treebank / f"en_ewt-ud-{part}.conllu" for part in ("test", "dev")]
+        target = tmp_path / "new/some.conllu"
+        assert run(GENRES, target, "reviews,weblog", *parts) == (0, "")
+        found = [s.sent_id for s in read_conllu(target)]
+        assert sorted(map(str, found)) == ["reviews-0", "reviews-2", "weblog-0", "weblog-2"]
+        code, errors = run(GENRES, target, "blogs", *parts)
+        assert (code, "'blogs' is no genre" in errors) == (2, True)
+        write_conllu(parts[0], [sentence("weblog-1")])
+        code, errors = run(GENRES, tmp_path / "x", "weblog,email", parts[0])
+        assert (code, "no sentence of the genre email" in errors) == (1, True)
+
+    def test_as_texts(self, tmp_path: Path) -> None:
+        source, target = tmp_path / "a.conllu", tmp_path / "new/a.tsv"
+        text = Sentence(
+            (Word("Two"), Word("boats", misc="SpaceAfter=No"), Word(".")),
+            comments=("# sent_id = email-enron-1",),
+        )
+        spaced = Sentence(
+            (Word("One"),), comments=("# sent_id = weblog-1", "# text =  One \xa0 boat ")
+        )
+        write_conllu(source, [text, spaced])
+        assert run(TEXTS, source, target) == (0, "")
+        assert target.read_text("utf-8") == "Two boats.\temail\nOne boat\tweblog\n"
+        write_conllu(source, [sentence("novel-1")])
+        code, errors = run(TEXTS, source, tmp_path / "b.tsv")
+        assert (code, "'novel-1'" in errors) == (1, True)
