@@ -178,7 +178,7 @@ def test_what_is_no_recording(scripts, damage: str, tmp_path: Path):
 @pytest.mark.slow
 def test_label_comes_near_the_best_decoder(scripts, tmp_path: Path):
     folder = copy_of("activity_recognition", tmp_path)
-    few = ("--vars.train", "20", "--vars.dev", "8", "--vars.test", "8")
+    few = ("--vars.train", "50", "--vars.dev", "8", "--vars.test", "8")
     run_project(folder, "all", *few, data=None)
     report = json.loads((folder / "metrics/label.json").read_text("utf-8"))
     variants = json.loads((folder / "metrics/label/dev.json").read_text("utf-8"))
@@ -201,4 +201,4 @@ def test_label_comes_near_the_best_decoder(scripts, tmp_path: Path):
     assert report["windows"] == len(pairs) == 800
     assert report["label_acc"] == sum(a == b for a, b in pairs) / 800
     assert report["best_acc_of_single_windows"] < report["label_acc"] < report["best_acc"] < 1
-    assert report["label_acc"] > report["best_acc"] - 0.1
+    assert report["label_acc"] > report["best_acc"] - 0.1, report5
