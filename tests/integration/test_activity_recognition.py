@@ -201,4 +201,4 @@ def test_label_comes_near_the_best_decoder(scripts, tmp_path: Path):
     assert report["windows"] == len(pairs) == 800
     assert report["label_acc"] == sum(a == b for a, b in pairs) / 800
     assert report["best_acc_of_single_windows"] < report["label_acc"] < report["best_acc"] < 1
-    assert report["label_acc"] > report["best_acc"] - 0.1, report5
+    assert report["label_acc"] > report["best_acc"] - 0.15
