@@ -21,8 +21,8 @@ from spacy_structreg.tasks.word_bags import LONGEST_NGRAM, VALUES, Values, WordB
 __all__ = ["DEFAULT_LEARNING", "TextClassifier"]
 
 DEFAULT_LEARNING: Final = LogLinear(rate=1.0, l2=0.0, noise="dropout", noise_level=0.7)
-"""How a model is trained, chosen on sentences of UD English EWT by genre, where noise is worth three
-points (project `text_classification`)."""
+"""How a model is trained, chosen on sentences of UD English EWT by genre, where noise is worth
+three points (project `text_classification`)."""
 
 
 class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
