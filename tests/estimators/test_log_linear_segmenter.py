@@ -61,9 +61,9 @@ def test_files_averages_and_threads() -> None:
     single = [CharacterSegmenter(**settings, seed=seed).fit(TRAIN, DEV) for seed in (0, 1)]
     average = CharacterSegmenter.average(single)
     assert arrays_of(average) == arrays_of(several[0])
-    # Files of perceptrons and of conditional random fields hold the same.
-    mixed = CharacterSegmenter.average([single[0], CharacterSegmenter(epochs=1).fit(TRAIN)])
-    assert mixed.learning == settings["learning"]
+    # Scores of perceptrons have another scale than those of conditional random fields.
+    with pytest.raises(ValueError, match="differ in learning: 'LogLinear' and 'Learning'"):
+        CharacterSegmenter.average([single[0], CharacterSegmenter(epochs=1).fit(TRAIN)])
     again = CharacterSegmenter.from_bytes(average.to_bytes())
     assert again.learning == settings["learning"]
     assert again.predict_batch(TEXTS) == average.predict_batch(TEXTS)

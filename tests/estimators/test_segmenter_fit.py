@@ -40,13 +40,13 @@ class TestRepeatability:
 
     def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
         program = (
-            "import hashlib, made_up\n"
+            "import hashlib, made_up_corpora\n"
             "from spacy_structreg.estimators.character_segmenter import CharacterSegmenter\n"
-            "model = CharacterSegmenter(epochs=3).fit(made_up.sentences(150, seed=1)).to_bytes()\n"
+            "train = made_up_corpora.sentences(150, seed=1)\n"
+            "model = CharacterSegmenter(epochs=3).fit(train).to_bytes()\n"
             "print(hashlib.sha256(model).hexdigest())\n"
         )
         for seed in "12":
-            # This folder first: another one of the tests has a module made_up too.
             path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
             environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
             found = subprocess.run(
