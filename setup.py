@@ -4,7 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 PACKAGE = Path("spacy_structreg")
@@ -25,19 +24,20 @@ extensions = [
     )
     for source in sorted(PACKAGE.rglob("*.pyx"))
 ]
+for extension in extensions:
+    extension.cython_directives = {
+        "language_level": 3,
+        "binding": True,
+        "embedsignature": False,
+        "boundscheck": False,
+        "wraparound": False,
+        "initializedcheck": False,
+        "cdivision": True,
+    }
 
+# Where Cython is installed, the command build_ext of setuptools is Cython's: nothing is translated
+# for an sdist, and one module is while others are compiled.
 setup(
-    ext_modules=cythonize(
-        extensions,
-        compiler_directives={
-            "language_level": 3,
-            "binding": True,
-            "embedsignature": False,
-            "boundscheck": False,
-            "wraparound": False,
-            "initializedcheck": False,
-            "cdivision": True,
-        },
-    ),
+    ext_modules=extensions,
     options={"build_ext": {"parallel": os.cpu_count() or 1}},
 )
