@@ -33,8 +33,9 @@ help:
 quickstart: $(VENV)/.package
 	$(PY) -m spacy project run all $(PROJECT)
 
+# Files are shared out whole, as what they set up is dear, and in the order of tests/conftest.py.
 test: build
-	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile $(PYTEST_ARGS)
+	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 # cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop

@@ -25,3 +25,9 @@ def data_folder() -> Path:
     if not path.is_dir():
         pytest.fail(f"STRUCTREG_DATA names a folder that does not exist: {path}")
     return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests, so that no process waits for another's last."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -467,7 +467,7 @@ spans_key = <spans_key>
 # What is labelled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
 # knows of none; "whole", all of it in any case.
 sentences = "doc"
-# Label anew what is labelled already; false keeps it, and drops spans found that overlap it.
+# Label anew what is labelled already; false keeps it, and finds what goes best with it.
 overwrite = false
 # The name of an extension of Docs for the probabilities of all labels, such as
 # "label_probabilities"; null for none.

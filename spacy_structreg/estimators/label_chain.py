@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import product
+from itertools import product, repeat
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -25,9 +25,9 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.metrics.labels import LabelScores, score_labels
-from spacy_structreg.metrics.spans import SpanScores, score_spans
+from spacy_structreg.metrics.spans import OUTSIDE, SpanScores, score_spans
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
-from spacy_structreg.tasks.label_schemes import complete_labels, label_graph
+from spacy_structreg.tasks.label_schemes import allowed_labels, complete_labels, label_graph
 from spacy_structreg.tasks.labelling import LabelDecoder
 from spacy_structreg.tasks.tokens import FeatureList
 from spacy_structreg.training.chain import ChainTrainer
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 Split: TypeAlias = tuple[Sequence[Any], Sequence[str]]
 """The items of a gold sentence, as features see them, and their labels."""
+
+Given: TypeAlias = Sequence[str | None]
+"""The labels that are known of the items of a sequence, None where none is."""
 
 _SCHEMES: Final = ("bio", "bioes", "io")
 
@@ -74,9 +77,29 @@ class SequenceDecoder:
         """For how many positions it keeps working memory."""
         return self._decoder.capacity
 
-    def label(self, items: Sequence[Any]) -> list[str]:
-        """The best labels, in BIO if there is a scheme."""
-        return self._structure.decode(self._decoder.label(*self._structure.see(items)))
+    def label(self, items: Sequence[Any], given: Given | None = None) -> list[str]:
+        """The best labels, in BIO if there is a scheme; given ones stay.
+
+        Raises ValueError if not every item has a label or None, and for given labels not in BIO.
+        """
+        seen = self._structure.see(items)
+        if given is None:
+            return self._structure.decode(self._decoder.label(*seen))
+        if len(given) != len(items):
+            raise ValueError(
+                f"labels are given for {len(given)} items, but the sequence has {len(items)}; "
+                "give None where a label is not known"
+            )
+        scheme = self._structure.scheme
+        allowed = allowed_labels(given, self._structure.labels, scheme)
+        labels = self._structure.decode(self._decoder.label(*seen, allowed))
+        if scheme is not None:
+            # As labels of whole spans, which may be unknown to the chain.
+            whole = convert([OUTSIDE if label is None else label for label in given], "bio", "bio")
+            given = [None if label is None else whole[i] for i, label in enumerate(given)]
+        return [
+            found if known is None else known for found, known in zip(labels, given, strict=True)
+        ]
 
     def nbest(self, items: Sequence[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labellings with their scores, best first."""
@@ -255,8 +278,12 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         inputs: Iterable[Sequence[Any]],
         decoders: DecoderPool[SequenceDecoder],
         n_threads: int,
+        given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[str]]:
-        return decoders.stream(inputs, _label, size=self._extent, n_threads=n_threads)
+        queries = zip(inputs, repeat(None) if given is None else given, strict=given is not None)
+        return decoders.stream(
+            queries, _label, size=lambda query: self._extent(query[0]), n_threads=n_threads
+        )
 
     def _marginals_stream(
         self, inputs: Iterable[Sequence[Any]], n_threads: int
@@ -281,25 +308,40 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         self.scheme = scheme
         self.PRIMARY = "label_acc" if scheme is None else "ents_f"
 
-    def predict(self, items: Iterable[Any]) -> list[str]:
+    def predict(self, items: Iterable[Any], *, given: Given | None = None) -> list[str]:
         """The labels of a sequence, one an item, in BIO if there is a scheme.
 
-        Raises ValueError if the model has not been trained, or for items of another form.
+        given: labels that are known and stay, None for the others, which are the best that go with
+            them. In BIO their spans are whole: none is found that would make one longer. A label
+            that the model does not know is as O to it.
+        Raises ValueError if the model has not been trained, for items of another form, and for
+        given labels that are not one an item or, with a scheme, not in BIO.
         """
         with self._decoders().borrow() as decoder:
-            return decoder.label(self._items(items))
+            return decoder.label(self._items(items), given)
 
     def predict_batch(
-        self, sequences: Iterable[Iterable[Any]], *, n_threads: int = 1
+        self,
+        sequences: Iterable[Iterable[Any]],
+        *,
+        given: Iterable[Given | None] | None = None,
+        n_threads: int = 1,
     ) -> list[list[str]]:
-        """The labels of each sequence; threads decode side by side. As `predict`."""
-        return list(self.predict_stream(sequences, n_threads=n_threads))
+        """The labels of each sequence; threads decode side by side. As `predict`.
+
+        given: of each sequence, what `predict` takes.
+        """
+        return list(self.predict_stream(sequences, given=given, n_threads=n_threads))
 
     def predict_stream(
-        self, sequences: Iterable[Iterable[Any]], *, n_threads: int = 1
+        self,
+        sequences: Iterable[Iterable[Any]],
+        *,
+        given: Iterable[Given | None] | None = None,
+        n_threads: int = 1,
     ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of sequences in bounded memory, in their order."""
-        return self._stream(map(self._items, sequences), self._decoders(), n_threads)
+        return self._stream(map(self._items, sequences), self._decoders(), n_threads, given)
 
     def nbest(self, items: Iterable[Any], n: int) -> list[tuple[float, list[str]]]:
         """The `n` best labellings of a sequence with their scores, best first. As `predict`."""
@@ -347,8 +389,10 @@ def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:
     return labels if scheme is None else convert(labels, "bio", scheme)
 
 
-def _label(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[list[str]]:
-    return [decoder.label(items) for items in portion]
+def _label(
+    decoder: SequenceDecoder, portion: list[tuple[Sequence[Any], Given | None]]
+) -> list[list[str]]:
+    return [decoder.label(items, given) for items, given in portion]
 
 
 def _sum(decoder: SequenceDecoder, portion: list[Sequence[Any]]) -> list[NDArray[np.float64]]:

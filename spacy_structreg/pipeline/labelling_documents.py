@@ -22,6 +22,7 @@ ENT_TYPE: Final = "ent_type"
 # What stands for no morphological features, as in CoNLL-U.
 NO_FEATURES: Final = "_"
 _EXTENSION: Final = re.compile(r"_\.(\w+)")
+OUTSIDE: Final = "O"
 # Values of token.ent_iob.
 _MISSING: Final = 0
 _BEGINS: Final = 3
@@ -138,6 +139,32 @@ def gold_labels(
     return found
 
 
+def given_labels(
+    doc: Doc, sentences: Sequence[Sequence[int]], attribute: str, spans_key: str = SPANS_KEY
+) -> list[list[str | None] | None]:
+    """The labels that the tokens of each sentence have already, None where there is none.
+
+    sentences: as of `gold_labels`. In BIO where labels stand for spans: of those that `write_spans`
+    keeps, the first where several overlap. None for a sentence stands for no label at all.
+    """
+    labels: dict[int, str | None] = {}
+    if stands_for_spans(attribute):
+        for start, end, label in spans_of_doc(doc, attribute, spans_key):
+            for i in range(start, end):
+                place = f"B-{label}" if i == start else f"I-{label}"
+                # Nothing else is found over a span without a label, as over blocked tokens.
+                labels.setdefault(i, place if label else OUTSIDE)
+        if attribute == ENTS:
+            labels |= dict.fromkeys(_blocked_tokens(doc), OUTSIDE)
+    else:
+        values = {token.i: value_of(token, attribute) for token in doc}
+        labels = {i: value for i, value in values.items() if value is not None}
+    return [
+        [labels.get(i) for i in places] if any(i in labels for i in places) else None
+        for places in sentences
+    ]
+
+
 def spans_of_doc(doc: Doc, attribute: str, spans_key: str = SPANS_KEY) -> list[LabelledSpan]:
     """The entities or spans of a Doc, sorted, without white space at their ends."""
     spans = []
@@ -184,11 +211,7 @@ def write_spans(
     if not overwrite:
         kept = list(doc.ents if attribute == ENTS else doc.spans.get(spans_key, ()))
         if attribute == ENTS:
-            blocked = [
-                doc[token.i : token.i + 1]
-                for token in doc
-                if token.ent_iob == _BEGINS and not token.ent_type
-            ]
+            blocked = [doc[i : i + 1] for i in _blocked_tokens(doc)]
     taken = {i for span in (*kept, *blocked) for i in range(span.start, span.end)}
     new = [
         Span(doc, start, end, label=label)
@@ -200,6 +223,11 @@ def write_spans(
         doc.set_ents(together, blocked=blocked, default="outside")
     else:
         doc.spans[spans_key] = together
+
+
+def _blocked_tokens(doc: Doc) -> list[int]:
+    """The tokens that spaCy keeps out of entities."""
+    return [token.i for token in doc if token.ent_iob == _BEGINS and not token.ent_type]
 
 
 def _place(attribute: str, spans_key: str) -> str:

@@ -6,6 +6,7 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from spacy_structreg.pipeline.labelling_documents import (
     LabelledSpan,
     check_attribute,
     extension_of,
+    given_labels,
     gold_labels,
     register_value,
     stands_for_spans,
@@ -129,8 +131,9 @@ class StructregSequenceLabeler(EstimatorPipe):
         ``dep``, ``ent_type`` and extensions of tokens.
     sentences: what is labelled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
         all of it if it knows of none; ``"whole"``, all of it in any case.
-    overwrite: label anew. If not, labels that are there stay; spans found that overlap them are
-        dropped.
+    overwrite: label anew. If not, labels, entities and spans that are there stay, and what is
+        found is the best that goes with them: nothing that overlaps or prolongs them. Probabilities
+        are those without them in any case.
     probabilities: the name of an extension of Docs, which is registered, for a dictionary of
         ``"labels"`` and ``"array"``: their probabilities, float64 of shape (tokens, labels), NaN
         for white space. None for no such. Only log-linear models have them.
@@ -235,13 +238,23 @@ class StructregSequenceLabeler(EstimatorPipe):
         docs = list(docs)
         if not self.estimator.is_trained:
             return [None] * len(docs)
-        rows = [sentence for doc in docs for sentence in self.unlabelled(doc)]
-        labels = iter(self.estimator.predict_stream(rows))
-        if self.probabilities is None:
-            marginals: Iterator[Any] = iter(())
-        else:
-            marginals = iter(self.estimator.predict_marginals_stream(rows))
-        return [self._labelling(doc, labels, marginals) for doc in docs]
+        places = [list(self._places(doc)) for doc in docs]
+        rows = list(chain.from_iterable(map(self._rows, docs, places)))
+        given = None
+        if not self.overwrite:
+            given = [
+                labels
+                for doc, sentences in zip(docs, places, strict=True)
+                for labels in given_labels(doc, sentences, self.attribute, self.spans_key)
+            ]
+        labels = self.estimator.predict_stream(rows, given=given)
+        marginals: Iterator[Any] = iter(())
+        if self.probabilities is not None:
+            marginals = self.estimator.predict_marginals_stream(rows)
+        return [
+            self._labelling(doc, sentences, labels, marginals)
+            for doc, sentences in zip(docs, places, strict=True)
+        ]
 
     def _places(self, doc: Doc) -> Iterator[list[int]]:
         """The tokens of each sentence that are no white space."""
@@ -270,9 +283,14 @@ class StructregSequenceLabeler(EstimatorPipe):
             row.append(value)
         return tuple(row)
 
+    def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
+        """What the model sees of the tokens of each sentence."""
+        return [[self._row(doc[i], self._values(doc[i])) for i in places] for places in sentences]
+
     def _labelling(
         self,
         doc: Doc,
+        sentences: Iterable[Sequence[int]],
         labels: Iterator[list[str]],
         marginals: Iterator[NDArray[np.float64]],
     ) -> Labelling:
@@ -283,7 +301,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         array = None
         if self.probabilities is not None:
             array = np.full((len(doc), len(self.labels)), np.nan)
-        for sentence in self._places(doc):
+        for sentence in sentences:
             of_sentence = next(labels)
             for place, label in zip(sentence, of_sentence, strict=True):
                 found[place] = label
@@ -335,10 +353,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     def unlabelled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
         """What the model sees of each sentence of a Doc. Raises ValueError as `predict`."""
-        return [
-            [self._row(doc[i], self._values(doc[i])) for i in sentence]
-            for sentence in self._places(doc)
-        ]
+        return self._rows(doc, self._places(doc))
 
     def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
         """The gold sentences that the model learns from, and how many others there are.

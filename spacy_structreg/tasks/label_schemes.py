@@ -12,12 +12,14 @@ from typing import Final
 
 import numpy as np
 
-from spacy_structreg.corpora.label_schemes import Place, Scheme, place_of
+from numpy.typing import NDArray
+
+from spacy_structreg.corpora.label_schemes import Place, Scheme, labels_of, place_of, spans_of
 from spacy_structreg.metrics.spans import OUTSIDE
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.bmes import MOST_LABELS
 
-__all__ = ["complete_labels", "label_graph"]
+__all__ = ["allowed_labels", "complete_labels", "label_graph"]
 
 # Of each scheme that labels are written in: the places that go with a place, so that spans of its
 # label can be of any length; None where labels have no prefix.
@@ -92,6 +94,43 @@ def label_graph(labels: Sequence[str], scheme: Scheme | None) -> LabelGraph:
         [_may_follow(after, NOWHERE, scheme) for after in places],
         [_may_follow(NOWHERE, before, scheme) for before in places],
     )
+
+
+def allowed_labels(
+    given: Sequence[str | None], labels: Sequence[str], scheme: Scheme | None
+) -> NDArray[np.bool_]:
+    """Which labels tokens may have when some are given: shape (len(given), len(labels)).
+
+    given: None where nothing is. In bio if there is a scheme, and then spans are whole: no token
+    beside one goes on with it. A span of an unknown label stands for tokens in no span, and an
+    unknown label without a scheme for nothing given. `label_graph` always leaves a way.
+    labels: as `complete_labels` gives them. Raises ValueError for what is given if it is not in bio.
+    """
+    n = len(given)
+    number = {label: i for i, label in enumerate(labels)}
+    allowed = np.ones((n, len(labels)), dtype=bool)
+    spans = []
+    fixed = list(given)
+    if scheme is not None:
+        # What is given side by side may be several spans; None stands in none.
+        spans = spans_of([OUTSIDE if label is None else label for label in given])
+        spelt = labels_of(spans, n, scheme)
+        for i, label in enumerate(spelt):
+            if given[i] is not None:
+                fixed[i] = label if label in number else OUTSIDE
+    for i, one in enumerate(fixed):
+        if one in number:
+            allowed[i] = False
+            allowed[i, number[one]] = True
+    # In bioes a span says itself where it begins and ends.
+    for begin, end, name in spans:
+        if scheme == "bio" and end < n and given[end] is None and f"I-{name}" in number:
+            allowed[end, number[f"I-{name}"]] = False
+        elif scheme == "io" and name in number:
+            for beside in (begin - 1, end):
+                if 0 <= beside < n and given[beside] is None:
+                    allowed[beside, number[name]] = False
+    return allowed
 
 
 def _may_follow(after: Place, before: Place, scheme: Scheme) -> bool:

@@ -13,7 +13,10 @@ class LabelDecoder:
     @property
     def capacity(self) -> int: ...
     def label(
-        self, symbols: NDArray[np.uint64], lists: Sequence[FeatureList] = ()
+        self,
+        symbols: NDArray[np.uint64],
+        lists: Sequence[FeatureList] = (),
+        allowed: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.uint16]: ...
     def nbest(
         self, symbols: NDArray[np.uint64], lists: Sequence[FeatureList], k: int

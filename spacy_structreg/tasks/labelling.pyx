@@ -1,7 +1,7 @@
 """Labels of sequences whose streams and lists of features are given as arrays."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
 from spacy_structreg.search.marginals cimport SumProduct
@@ -69,15 +69,34 @@ cdef class LabelDecoder:
             )
         return n
 
-    def label(self, symbols, lists=()):
-        """The best labels of a sequence: uint16 of shape (n,)."""
+    def label(self, symbols, lists=(), allowed=None):
+        """The best labels of a sequence: uint16 of shape (n,).
+
+        allowed: bool of shape (n, n_labels), which labels each position may have; None for all.
+        Raises ValueError if that leaves no legal sequence.
+        """
         cdef Py_ssize_t n = self._load(symbols, lists)
+        cdef bint masked = allowed is not None
+        cdef const uint8_t[:, ::1] mask
+        cdef double score = 0.0
         cdef uint16_t[::1] view
         path = np.zeros(n, dtype=np.uint16)
+        if masked:
+            allowed = np.ascontiguousarray(allowed, dtype=bool).view(np.uint8)
+            if allowed.shape != (n, self.chain.features.n_labels):
+                raise ValueError(
+                    f"allowed labels of shape {allowed.shape} do not fit {n} positions and "
+                    f"{self.chain.features.n_labels} labels"
+                )
         if n:
             view = path
+            if masked:
+                mask = allowed
+                memcpy(self.chain.mask_for(n), &mask[0, 0], n * mask.shape[1])
             with nogil:
-                self.chain.decode(n, False, &view[0])
+                score = self.chain.decode(n, masked, &view[0])
+        if score == -INFINITY:
+            raise ValueError("no sequence of the labels that are allowed is legal")
         return path
 
     def nbest(self, symbols, lists, Py_ssize_t k):

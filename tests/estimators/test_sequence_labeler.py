@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from typing import Any
 
@@ -48,6 +49,70 @@ def fitted() -> SequenceLabeler:
 
 def weights(model: SequenceLabeler) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in parse_model(model.to_bytes())[1].items()}
+
+
+# Labels that are given ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["bio", "bioes", None])
+@pytest.mark.parametrize("learning", [LogLinear(), Learning()])
+def test_given_labels_stay_and_the_others_go_best_with_them(
+    scheme: Any, learning: AnyLearning
+) -> None:
+    corpus = TRAIN
+    if scheme is None:
+        corpus = [[(word, label, tag) for word, tag, label in rows] for rows in TRAIN]
+    model = labeler(scheme=scheme, learning=learning, epochs=2).fit(corpus)
+    chance = random.Random(5)
+    changed = 0
+    for tokens in tokens_of(corpus)[:40]:
+        tokens = tokens[:4]
+        ranked = [labels for _, labels in Oracle(model, tokens).ranked()]
+        # Any labelling, far from the best, of which some is known: whole spans.
+        known: list[str | None] = [*chance.choice(ranked)]
+        open_from = chance.randrange(len(tokens))
+        if scheme is not None:
+            while open_from and str(known[open_from]).startswith("I-"):
+                open_from -= 1
+        known[open_from:] = [None] * (len(tokens) - open_from)
+        begin = chance.randrange(open_from + 1)
+        if scheme is None or not str(known[begin]).startswith("I-"):
+            known[:begin] = [None] * begin
+        expected = next(
+            labels
+            for labels in ranked
+            if all(old in (None, new) for old, new in zip(known, labels, strict=True))
+            and not any(
+                labels[i].startswith("I-") and known[i] is None and known[i - 1] is not None
+                for i in range(1, len(labels))
+            )
+        )
+        assert model.predict(tokens, given=known) == expected
+        changed += expected != ranked[0]
+    assert changed > 5
+
+
+def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) -> None:
+    tokens = [("Mira", "N"), ("Kell", "N"), ("saw", "V"), ("Tovo", "N")]
+    assert fitted.predict(tokens) == ["B-PER", "I-PER", "O", "B-LOC"]
+    # An I that nothing begins does; a span goes on with none that is known.
+    assert fitted.predict(tokens, given=[None, "I-GOD", None, "O"]) == ["B-PER", "B-GOD", "O", "O"]
+    assert fitted.predict(tokens, given=[None] * 4) == fitted.predict(tokens)
+    batch = [tokens, tokens[:1], tokens]
+    given = [None, None, ["O", None, None, None]]
+    for n_threads in (1, 2):
+        found = fitted.predict_batch(batch, given=given, n_threads=n_threads)
+        assert found[:2] == [fitted.predict(tokens), fitted.predict(tokens[:1])]
+        assert found[2] == fitted.predict(tokens, given=given[2])
+        assert found[2][0] == "O"
+    for known, fault in (
+        (["O"], "labels are given for 1 items, but the sequence has 4; give None where"),
+        (["X", None, None, None], "'X' is no label of this scheme"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            fitted.predict(tokens, given=known)
+    with pytest.raises(ValueError, match="shorter|longer"):
+        fitted.predict_batch(batch, given=given[:2])
 
 
 # Learning -----------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
     nlp = spacy.load(folder / "training/constituents/model-best")
     assert nlp.lang == LANGUAGES[name]
     check_figures(nlp, test, report)
-    assert 0.7 < report["brackets_f"] < 1
+    assert 0.6 < report["brackets_f"] < 1
     assert (folder / "metrics/constituents/dev.json").is_file()
 
     tagged = json.loads((folder / "metrics/constituents/tagged.json").read_text("utf-8"))

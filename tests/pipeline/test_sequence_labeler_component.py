@@ -22,6 +22,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.corpora.label_schemes import spans_of
 from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.settings import LogLinear
@@ -234,10 +235,48 @@ def test_entities_that_are_there_stay_unless_they_are_to_be_overwritten() -> Non
         if overwrite:
             assert ents(doc) == SPANS[0]
         else:
-            assert ents(doc) == [(1, 3, "TITLE")]
-            assert doc.ents[0].kb_id_ == "Q1"
+            # What is left of the name beside it is one.
+            assert ents(doc) == [(0, 1, "PER"), (1, 3, "TITLE")]
+            assert doc.ents[1].kb_id_ == "Q1"
             # Blocked it stays, for the pipes to come.
             assert (doc[5].ent_iob_, doc[5].ent_type_) == ("B", "")
+
+
+@pytest.mark.parametrize("key", [None, "chunks"])
+def test_what_is_found_goes_with_what_is_there(key: str | None) -> None:
+    settings = {} if key is None else {"attribute": "spans", "spans_key": key}
+    nlp = untrained({"scheme": "bio"}, **settings)
+    nlp = train(nlp, examples(nlp, key))
+    words = WORDS[0]
+
+    def found(*given: tuple[int, int, str], blocked: int | None = None) -> list[Any]:
+        doc = words_doc(nlp.vocab, words, sent_starts=[i in (0, 3) for i in range(len(words))])
+        spans = [Span(doc, *span) for span in given]
+        if key is None:
+            doc.set_ents(spans, blocked=[] if blocked is None else [doc[blocked : blocked + 1]])
+        else:
+            doc.spans[key] = spans
+        doc = nlp(doc)
+        return ents(doc) if key is None else [(s.start, s.end, s.label_) for s in doc.spans[key]]
+
+    assert found() == SPANS[0] == [(0, 2, "PER"), (4, 6, "LOC")]
+    # No name goes on with a given one.
+    assert found((0, 1, "PER"))[0] == (0, 1, "PER")
+    assert (1, 2, "GOD") in found((1, 2, "GOD"))
+    # A span over the bound of sentences counts in both.
+    assert found((2, 5, "PER"))[:2] == [(0, 2, "PER"), (2, 5, "PER")]
+    if key is None:
+        assert all(5 not in range(start, end) for start, end, _ in found(blocked=5))
+        # By the model, and not by leaving out what overlaps.
+        estimator = nlp.get_pipe("ner").estimator
+        known = [None, None, "O", None, None]
+        labels = estimator.predict([(word,) for word in words[3:]], given=known)
+        assert found(blocked=5)[1:] == [
+            (start + 3, end + 3, label) for start, end, label in spans_of(labels)
+        ]
+    else:
+        # Spans of a group may overlap one another, and stay.
+        assert found((0, 3, "PER"), (1, 2, "PER")) == [(0, 3, "PER"), (1, 2, "PER"), (4, 6, "LOC")]
 
 
 def test_values_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import legal_paths
 
-from spacy_structreg.corpora.label_schemes import Scheme, Span, labels_of
-from spacy_structreg.tasks.label_schemes import complete_labels, label_graph
+from spacy_structreg.corpora.label_schemes import Scheme, Span, labels_of, spans_of
+from spacy_structreg.tasks.label_schemes import allowed_labels, complete_labels, label_graph
 
 
 def all_spans(n: int, names: Sequence[str]) -> Iterator[list[Span]]:
@@ -134,3 +134,55 @@ def test_labels_of_no_scheme(
 def test_labels_without_graph(scheme: Scheme | None, labels: list[str], fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         label_graph(labels, scheme)
+
+
+# What is given -----------------------------------------------------------------------------------
+
+# Of three tokens at most one span each: what is given, as spans and as tokens in none.
+GIVEN = st.lists(st.sampled_from(["", "O", "X", "Y", "Z", "+"]), min_size=1, max_size=5)
+
+
+def given_bio(marks: Sequence[str]) -> list[str | None]:
+    """`+` goes on with a span, if there is one; nothing is known of an empty one."""
+    found: list[str | None] = []
+    for mark in marks:
+        before = found[-1] if found else None
+        if mark == "+" and before not in (None, "O"):
+            found.append(f"I-{before[2:]}")
+        elif mark in ("", "+"):
+            found.append(None)
+        else:
+            found.append(mark if mark == "O" else f"B-{mark}")
+    return found
+
+
+@given(st.sampled_from(["bio", "bioes", "io"]), GIVEN)
+def test_what_is_allowed_is_what_has_the_given_spans(scheme: Scheme, marks: list[str]) -> None:
+    """Of all legal sequences those whose spans hold the given ones, and else keep off them."""
+    known = given_bio(marks)
+    n = len(known)
+    labels = complete_labels([f"B-{name}" if scheme != "io" else name for name in "XY"], scheme)
+    mask = allowed_labels(known, labels, scheme)
+    assert mask.shape == (n, len(labels))
+    given_spans = spans_of(["O" if label is None else label for label in known])
+    fixed = {i for i, label in enumerate(known) if label is not None}
+    if scheme == "io":
+        # Neighbours of one label are one span there.
+        joined = labels_of(given_spans, n, "io")
+        given_spans = [span for span in spans_of(joined, "io")]
+    wanted_spans = {span for span in given_spans if span[2] != "Z"}
+    found = 0
+    for path in legal_paths(label_graph(labels, scheme), n):
+        spans = spans_of([labels[i] for i in path], scheme)
+        inside = {span for span in spans if fixed & set(range(span[0], span[1]))}
+        is_wanted = inside == wanted_spans
+        assert is_wanted == all(mask[i, label] for i, label in enumerate(path))
+        found += is_wanted
+    assert found
+
+
+def test_given_tags_and_given_faults() -> None:
+    mask = allowed_labels(["VV", None, "XX"], ("NN", "PU", "VV"), None)
+    assert mask.tolist() == [[False, False, True], [True] * 3, [True] * 3]
+    with pytest.raises(ValueError, match="'E-X' is no label of this scheme"):
+        allowed_labels(["E-X"], ("B-X", "I-X", "O"), "bio")
