@@ -235,6 +235,14 @@ def find_format(path: Path, options: CorpusOptions) -> CorpusFormat:
                 f"{path}: {name} is for the format {of.value}, but the file is read as "
                 f"{format.value}; leave the option out, or name the format with --format"
             )
+    if options.columns is not None and format not in (
+        CorpusFormat.columns,
+        CorpusFormat.classified,
+    ):
+        raise ValueError(
+            f"{path}: --columns is for files of columns and of classified texts, but the file is "
+            f"read as {format.value}; leave the option out, or name the format with --format"
+        )
     if format is CorpusFormat.columns and options.columns is None:
         raise ValueError(f"{path}: name its columns, as in --columns word,tag,label")
     return format

@@ -147,7 +147,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
             sentences, others = self.gold(example)
             gold += sentences
             n_others += others
-        if n_others and gold:
+        if n_others and (gold or not self.estimator.is_trained):
             logger.warning(
                 "%s: %d of %d training sentences %s and are left out",
                 self.name,

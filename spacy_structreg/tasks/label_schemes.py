@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.label_schemes import Place, Scheme, labels_of, place_of, spans_of
@@ -104,7 +103,7 @@ def allowed_labels(
     given: None where nothing is. In bio if there is a scheme, and then spans are whole: no token
     beside one goes on with it. A span of an unknown label stands for tokens in no span, and an
     unknown label without a scheme for nothing given. `label_graph` always leaves a way.
-    labels: as `complete_labels` gives them. Raises ValueError for what is given if it is not in bio.
+    labels: as `complete_labels` gives them. Raises ValueError for given labels that are not in bio.
     """
     n = len(given)
     number = {label: i for i, label in enumerate(labels)}

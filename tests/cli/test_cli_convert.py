@@ -101,6 +101,16 @@ def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) 
     assert "--head-rules is for the format brackets, but the file is read as segmented" in error
 
 
+def test_columns_are_named_for_files_that_have_them(
+    tmp_path: Path, invoke: Callable[..., Result], fails: Callable[..., str]
+) -> None:
+    columns = write(tmp_path / "a.tsv", "小王\tB-PER\n看\tO\n"), tmp_path / "a.spacy"
+    assert invoke("convert", *columns, "--columns", "word,label").exit_code == 0
+    error = fails("convert", columns[1], tmp_path / "b.spacy", "--columns", "word,label")
+    assert "--columns is for files of columns and of classified texts" in error
+    assert "the file is read as spacy" in error
+
+
 def test_conllu(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     source, output = write(tmp_path / "trees.mrg", TREES), tmp_path / "trees.conllu.gz"
     assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0

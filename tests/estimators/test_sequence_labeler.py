@@ -65,8 +65,7 @@ def test_given_labels_stay_and_the_others_go_best_with_them(
     model = labeler(scheme=scheme, learning=learning, epochs=2).fit(corpus)
     chance = random.Random(5)
     changed = 0
-    for tokens in tokens_of(corpus)[:40]:
-        tokens = tokens[:4]
+    for tokens in [rows[:4] for rows in tokens_of(corpus)[:40]]:
         ranked = [labels for _, labels in Oracle(model, tokens).ranked()]
         # Any labelling, far from the best, of which some is known: whole spans.
         known: list[str | None] = [*chance.choice(ranked)]
@@ -111,7 +110,7 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
     ):
         with pytest.raises(ValueError, match=fault):
             fitted.predict(tokens, given=known)
-    with pytest.raises(ValueError, match="shorter|longer"):
+    with pytest.raises(ValueError, match=r"shorter|longer"):
         fitted.predict_batch(batch, given=given[:2])
 
 

@@ -432,6 +432,9 @@ def test_entities_that_are_known_in_part(caplog: pytest.LogCaptureFixture) -> No
     # A Doc without entities at all is no error for a component that shares a corpus with others.
     bare = Example(words_doc(nlp.vocab, ["x"]), words_doc(nlp.vocab, ["x"]))
     assert nlp.update([bare])["ner"] == 0
+    # But one that learns nothing at all says so.
+    untrained().initialize(lambda: [bare])
+    assert "1 of 1 training sentences have tokens of which no entity" in caplog.text
     # That there are none is something to learn.
     doc = words_doc(nlp.vocab, ["x"])
     doc.set_ents([])

@@ -168,8 +168,7 @@ def test_what_is_allowed_is_what_has_the_given_spans(scheme: Scheme, marks: list
     fixed = {i for i, label in enumerate(known) if label is not None}
     if scheme == "io":
         # Neighbours of one label are one span there.
-        joined = labels_of(given_spans, n, "io")
-        given_spans = [span for span in spans_of(joined, "io")]
+        given_spans = spans_of(labels_of(given_spans, n, "io"), "io")
     wanted_spans = {span for span in given_spans if span[2] != "Z"}
     found = 0
     for path in legal_paths(label_graph(labels, scheme), n):
