@@ -43,6 +43,7 @@ Split: TypeAlias = tuple[Sequence[Any], Sequence[str]]
 Given: TypeAlias = Sequence[str | None]
 """The labels that are known of the items of a sequence, None where none is."""
 
+_BIO: Final = {"S-": "B-", "E-": "I-"}
 _SCHEMES: Final = ("bio", "bioes", "io")
 
 
@@ -145,6 +146,11 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
         self.graph = label_graph(self._labels, scheme)
         self.features = ChainFeatures(seen.shapes, seen.atoms, len(self._labels), seen.lists)
         self._numbers = {label: number for number, label in enumerate(self._labels)}
+        # The chain decodes nothing but whole spans, so that BIOES can be read label by label.
+        self._spelt = self._labels
+        if scheme == "bioes":
+            begins = [(label[:2], label[2:]) for label in self._labels]
+            self._spelt = tuple(_BIO.get(place, place) + name for place, name in begins)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -188,8 +194,8 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
 
     def decode(self, path: NDArray[np.uint16]) -> list[str]:
         """The labels of a path, in BIO if there is a scheme."""
-        labels = [self._labels[number] for number in path.tolist()]
-        return labels if self.scheme in (None, "bio") else convert(labels, self.scheme, "bio")
+        labels = [self._spelt[number] for number in path.tolist()]
+        return convert(labels, "io", "bio") if self.scheme == "io" else labels
 
 
 class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 from spacy.tokens import Doc, Span, Token
 
 ENTS: Final = "ents"
@@ -227,7 +228,9 @@ def write_spans(
 
 def _blocked_tokens(doc: Doc) -> list[int]:
     """The tokens that spaCy keeps out of entities."""
-    return [token.i for token in doc if token.ent_iob == _BEGINS and not token.ent_type]
+    entities = doc.to_array(["ENT_IOB", "ENT_TYPE"])
+    found: list[int] = np.flatnonzero((entities[:, 0] == _BEGINS) & (entities[:, 1] == 0)).tolist()
+    return found
 
 
 def _place(attribute: str, spans_key: str) -> str:

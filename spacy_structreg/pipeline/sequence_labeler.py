@@ -238,7 +238,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         docs = list(docs)
         if not self.estimator.is_trained:
             return [None] * len(docs)
-        places = [list(self._places(doc)) for doc in docs]
+        places = list(map(self._places, docs))
         rows = list(chain.from_iterable(map(self._rows, docs, places)))
         given = None
         if not self.overwrite:
@@ -256,11 +256,11 @@ class StructregSequenceLabeler(EstimatorPipe):
             for doc, sentences in zip(docs, places, strict=True)
         ]
 
-    def _places(self, doc: Doc) -> Iterator[list[int]]:
+    def _places(self, doc: Doc) -> list[list[int]]:
         """The tokens of each sentence that are no white space."""
         bounds = sentence_bounds(doc) if self.sentences == "doc" else [(0, len(doc))]
-        for start, end in bounds:
-            yield [i for i in range(start, end) if not doc[i].text.isspace()]
+        is_space = [token.text.isspace() for token in doc]
+        return [[i for i in range(start, end) if not is_space[i]] for start, end in bounds]
 
     def _values(self, token: Token) -> Values:
         """What a token has of the columns beside its word."""
@@ -285,6 +285,8 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
         """What the model sees of the tokens of each sentence."""
+        if len(self.estimator.columns) == 1:
+            return [[(doc[i].text,) for i in places] for places in sentences]
         return [[self._row(doc[i], self._values(doc[i])) for i in places] for places in sentences]
 
     def _labelling(
