@@ -481,8 +481,8 @@ probabilities = null
 
 [components.sequence_labeler.model]
 @architectures = "spacy_structreg.SequenceLabeler.v1"
-# The features: a table, "ner", "bio", "chunking", "characters", "pos" or "pos-rich", or one of
-# these with "+edges" behind it; or templates of one's own.
+# The features: a table, "ner", "bio", "chunking", "chunking-rich", "characters", "pos" or
+# "pos-rich", or one of these with "+edges" behind it; or templates of one's own.
 templates = <templates>
 # What templates see of a token besides its word.
 columns = <model_columns>

@@ -53,7 +53,9 @@ def read_classified(
         return
     names = [COLUMNS.get(name, name) for name in columns]
     turned = names.index("label") < names.index("word")
-    for rows in read_columns(path, names, separator="\t", document_start=None, encoding=encoding):
+    for rows in read_columns(
+        path, names, separator="\t", document_start=None, blank_words=False, encoding=encoding
+    ):
         for row in rows:
             first, second = row
             yield (second, first) if turned else (first, second)

@@ -40,6 +40,7 @@ def read_columns(
     separator: Separator | None = None,
     comments: str | None = None,
     document_start: str | None = DOCUMENT_START,
+    blank_words: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[list[tuple[str, ...]]]:
     r"""Yield the tokens of each sentence: of each, the cells of the named columns, in their order.
@@ -55,6 +56,9 @@ def read_columns(
         there are none.
     document_start: the first cell of lines that part documents; they end a sentence and are
         skipped. None takes them for tokens.
+
+    blank_words: whether cells of `word` and `label` may be nothing but white space, such as an
+        ideographic space; if not, they count as empty.
 
     Lines of nothing but spaces and tabs are blank. See `read_lines` for files and encodings.
 
@@ -93,7 +97,7 @@ def read_columns(
             fault = _wrong_number(line, len(cells), len(columns), separator, comments)
             raise CorpusError(path, number, fault)
         for i in filled:
-            if not cells[i]:
+            if not (cells[i] if blank_words else cells[i].strip()):
                 raise CorpusError(
                     path,
                     number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import product, repeat
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.label_schemes import Scheme, convert
 from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
+from spacy_structreg.estimators.decoders import DecoderPool, with_given
 from spacy_structreg.estimators.epochs import EpochReport, ScoresT
 from spacy_structreg.estimators.gold import GoldT
 from spacy_structreg.estimators.protocols import Compiled
@@ -79,18 +79,11 @@ class SequenceDecoder:
         return self._decoder.capacity
 
     def label(self, items: Sequence[Any], given: Given | None = None) -> list[str]:
-        """The best labels, in BIO if there is a scheme; given ones stay.
-
-        Raises ValueError if not every item has a label or None, and for given labels not in BIO.
-        """
+        """The best labels, in BIO if there is a scheme; given: see `Labeler.predict`."""
         seen = self._structure.see(items)
         if given is None:
             return self._structure.decode(self._decoder.label(*seen))
-        if len(given) != len(items):
-            raise ValueError(
-                f"labels are given for {len(given)} items, but the sequence has {len(items)}; "
-                "give None where a label is not known"
-            )
+        given = _checked_labels(given, len(items))
         scheme = self._structure.scheme
         allowed = allowed_labels(given, self._structure.labels, scheme)
         labels = self._structure.decode(self._decoder.label(*seen, allowed))
@@ -286,7 +279,9 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         n_threads: int,
         given: Iterable[Given | None] | None = None,
     ) -> Iterator[list[str]]:
-        queries = zip(inputs, repeat(None) if given is None else given, strict=given is not None)
+        queries: Iterable[tuple[Sequence[Any], Given | None]] = (
+            ((items, None) for items in inputs) if given is None else with_given(inputs, given)
+        )
         return decoders.stream(
             queries, _label, size=lambda query: self._extent(query[0]), n_threads=n_threads
         )
@@ -318,10 +313,11 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         """The labels of a sequence, one an item, in BIO if there is a scheme.
 
         given: labels that are known and stay, None for the others, which are the best that go with
-            them. In BIO their spans are whole: none is found that would make one longer. A label
-            that the model does not know is as O to it.
+            them. In BIO they stand for whole spans: none is found that would make one longer, and
+            an I that goes on with none comes back as a B. A label that the model does not know is
+            as O to it; without a scheme, as None.
         Raises ValueError if the model has not been trained, for items of another form, and for
-        given labels that are not one an item or, with a scheme, not in BIO.
+        what is given if it is not a label or None for each item or, with a scheme, not in BIO.
         """
         with self._decoders().borrow() as decoder:
             return decoder.label(self._items(items), given)
@@ -393,6 +389,20 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
 def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:
     """Labels of a corpus as those of a chain. Raises ValueError for labels that are not in BIO."""
     return labels if scheme is None else convert(labels, "bio", scheme)
+
+
+def _checked_labels(given: Given, n: int) -> Given:
+    """What is given of a sequence. Raises ValueError if that is no label or None for each item."""
+    labels = [given] if isinstance(given, str) else list(given)
+    for label in labels:
+        if isinstance(given, str) or not isinstance(label, (str, type(None))):
+            raise ValueError(f"{label!r:.60} is no label; give a list of labels, or None for some")
+    if len(labels) != n:
+        raise ValueError(
+            f"labels are given for {len(labels)} items, but the sequence has {n}; give None where "
+            "a label is not known"
+        )
+    return labels
 
 
 def _label(

@@ -8,7 +8,7 @@ script `conlleval`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -176,11 +176,29 @@ class SpanScorer:
             )
         except ValueError as error:
             raise ValueError(f"sentence {self._sentences}: {error}") from error
-        self._gold.update(label for *_, label in gold_spans)
-        self._predicted.update(label for *_, label in predicted_spans)
-        self._correct.update(label for *_, label in {*gold_spans} & {*predicted_spans})
-        self._tokens += len(gold)
-        self._correct_tokens += sum(x == y for x, y in zip(gold, predicted, strict=True))
+        self._count(gold_spans, predicted_spans, gold, predicted)
+
+    def add_spans(self, gold: Iterable[Span], predicted: Iterable[Span], n: int) -> None:
+        """Count the spans of one sentence of `n` tokens; predicted and gold ones may overlap.
+
+        A token counts as what it is in the first of the spans that it is in.
+        """
+        gold, predicted = set(gold), set(predicted)
+        self._count(gold, predicted, _places(gold, n), _places(predicted, n))
+
+    def _count(
+        self,
+        gold: Collection[Span],
+        predicted: Collection[Span],
+        gold_tokens: Sequence[object],
+        predicted_tokens: Sequence[object],
+    ) -> None:
+        self._gold.update(label for *_, label in gold)
+        self._predicted.update(label for *_, label in predicted)
+        self._correct.update(label for *_, label in {*gold} & {*predicted})
+        self._tokens += len(gold_tokens)
+        tokens = zip(gold_tokens, predicted_tokens, strict=True)
+        self._correct_tokens += sum(x == y for x, y in tokens)
         self._sentences += 1
 
     def scores(self) -> SpanScores:
@@ -211,3 +229,14 @@ def score_spans(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]
     for gold_labels, predicted_labels in paired(gold, predicted):
         scorer.add(gold_labels, predicted_labels)
     return scorer.scores()
+
+
+def _places(spans: Iterable[Span], n: int) -> list[Place]:
+    """Where each token stands in the first of the spans that it is in."""
+    places: list[Place] = [(OUTSIDE, "")] * n
+    last_end = 0
+    for begin, end, label in sorted(spans):
+        for i in range(max(begin, last_end), end):
+            places[i] = ("B" if i == begin else "I", label)
+        last_end = max(end, last_end)
+    return places

@@ -142,12 +142,14 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         """
         validate_get_examples(get_examples, f"{type(self).__name__}.initialize")
         gold: list[Any] = []
-        n_others = 0
+        n_others = n_examples = 0
         for example in get_examples():
+            n_examples += 1
             sentences, others = self.gold(example)
             gold += sentences
             n_others += others
-        if n_others and (gold or not self.estimator.is_trained):
+        # Where no corpus is given, spaCy gives one Doc that has nothing.
+        if n_others and (gold or (n_examples > 1 and not self.estimator.is_trained)):
             logger.warning(
                 "%s: %d of %d training sentences %s and are left out",
                 self.name,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, Span, SpanGroup, Token
 
 ENTS: Final = "ents"
 SPANS: Final = "spans"
@@ -204,26 +204,31 @@ def write_spans(
 ) -> None:
     """Write entities, or a group of spans.
 
-    overwrite: instead of those that are there. If not, these stay, and new ones that overlap them
-        are dropped, as are entities over tokens for which spaCy blocks them.
+    overwrite: instead of those that are there. If not, these stay, and new ones end before what
+        they would overlap: them, and tokens at which spaCy blocks entities.
     """
     kept: list[Span] = []
     blocked: list[Span] = []
+    attrs: dict[str, Any] = {}
     if not overwrite:
         kept = list(doc.ents if attribute == ENTS else doc.spans.get(spans_key, ()))
+        if attribute == SPANS and spans_key in doc.spans:
+            attrs = dict(doc.spans[spans_key].attrs)
         if attribute == ENTS:
             blocked = [doc[i : i + 1] for i in _blocked_tokens(doc)]
     taken = {i for span in (*kept, *blocked) for i in range(span.start, span.end)}
-    new = [
-        Span(doc, start, end, label=label)
-        for start, end, label in spans
-        if taken.isdisjoint(range(start, end))
-    ]
+    new = []
+    for start, end, label in spans:
+        stop = next((i for i in range(start, end) if i in taken), end)
+        while stop > start and doc[stop - 1].text.isspace():
+            stop -= 1
+        if stop > start:
+            new.append(Span(doc, start, stop, label=label))
     together = sorted([*kept, *new], key=lambda span: (span.start, span.end))
     if attribute == ENTS:
         doc.set_ents(together, blocked=blocked, default="outside")
     else:
-        doc.spans[spans_key] = together
+        doc.spans[spans_key] = SpanGroup(doc, name=spans_key, attrs=attrs, spans=together)
 
 
 def _blocked_tokens(doc: Doc) -> list[int]:

@@ -13,7 +13,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.label_schemes import Place, Scheme, labels_of, place_of, spans_of
+from spacy_structreg.corpora.label_schemes import (
+    Place,
+    Scheme,
+    Span,
+    labels_of,
+    place_of,
+    spans_of,
+)
 from spacy_structreg.metrics.spans import OUTSIDE
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.bmes import MOST_LABELS
@@ -108,24 +115,24 @@ def allowed_labels(
     n = len(given)
     number = {label: i for i, label in enumerate(labels)}
     allowed = np.ones((n, len(labels)), dtype=bool)
-    spans = []
     fixed = list(given)
+    spans: list[Span] = []
     if scheme is not None:
         # What is given side by side may be several spans; None stands in none.
-        spans = spans_of([OUTSIDE if label is None else label for label in given])
+        names = {place_of(label, scheme)[1] for label in labels if label != OUTSIDE}
+        found = spans_of([OUTSIDE if label is None else label for label in given])
+        spans = [span for span in found if span[2] in names]
         spelt = labels_of(spans, n, scheme)
-        for i, label in enumerate(spelt):
-            if given[i] is not None:
-                fixed[i] = label if label in number else OUTSIDE
+        fixed = [None if known is None else spelt[i] for i, known in enumerate(given)]
     for i, one in enumerate(fixed):
         if one in number:
             allowed[i] = False
             allowed[i, number[one]] = True
     # In bioes a span says itself where it begins and ends.
     for begin, end, name in spans:
-        if scheme == "bio" and end < n and given[end] is None and f"I-{name}" in number:
+        if scheme == "bio" and end < n and given[end] is None:
             allowed[end, number[f"I-{name}"]] = False
-        elif scheme == "io" and name in number:
+        elif scheme == "io":
             for beside in (begin - 1, end):
                 if 0 <= beside < n and given[beside] is None:
                     allowed[beside, number[name]] = False

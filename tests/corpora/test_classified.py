@@ -46,6 +46,7 @@ def test_lines_of_json(tmp_path: Path, key: str) -> None:
         ("a.tsv", "x\ty\nz\n", 2, "1 cell between tabs"),
         ("a.tsv", "x\ty\tz\n", 1, "3 cells"),
         ("a.tsv", "x\ty\n\ty\n", 2, "is empty"),
+        ("a.tsv", "x\ty\n\u3000\ty\n", 2, "is empty"),
         ("a.tsv", "\n", 1, "no token in the file"),
         ("a.jsonl", '{"text": "x", "category": "y"}\n{"text"\n', 2, "is no JSON"),
         ("a.jsonl", '["x", "y"]\n', 1, "is no object with strings"),

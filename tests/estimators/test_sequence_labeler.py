@@ -54,7 +54,7 @@ def weights(model: SequenceLabeler) -> dict[str, bytes]:
 # Labels that are given ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", None])
+@pytest.mark.parametrize("scheme", ["bio", "bioes", "io", None])
 @pytest.mark.parametrize("learning", [LogLinear(), Learning()])
 def test_given_labels_stay_and_the_others_go_best_with_them(
     scheme: Any, learning: AnyLearning
@@ -107,11 +107,21 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
     for known, fault in (
         (["O"], "labels are given for 1 items, but the sequence has 4; give None where"),
         (["X", None, None, None], "'X' is no label of this scheme"),
+        (["O", float("nan"), None, None], "nan is no label; give a list of labels"),
+        ("OOOO", "'OOOO' is no label; give a list of labels"),
     ):
         with pytest.raises(ValueError, match=fault):
             fitted.predict(tokens, given=known)
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        fitted.predict_batch(batch, given=given[:2])
+    assert fitted.predict(iter(tokens), given=(None for _ in tokens)) == fitted.predict(tokens)
+    for some, fault in (
+        (given[:2], "given for 2 sentences, but there are more"),
+        ([*given, None], "given for more than the 3 sentences"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            fitted.predict_batch(batch, given=some)
+    # To labels without a prefix O is no name.
+    model = labeler(scheme="io").fit(TRAIN)
+    assert model.predict(tokens, given=["B-O", None, None, None])[0] == "B-O"
 
 
 # Learning -----------------------------------------------------------------------------------------

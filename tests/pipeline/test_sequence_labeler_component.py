@@ -16,7 +16,7 @@ import spacy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.tokens.underscore import Underscore
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -262,21 +262,44 @@ def test_what_is_found_goes_with_what_is_there(key: str | None) -> None:
     assert found() == SPANS[0] == [(0, 2, "PER"), (4, 6, "LOC")]
     # No name goes on with a given one.
     assert found((0, 1, "PER"))[0] == (0, 1, "PER")
-    assert (1, 2, "GOD") in found((1, 2, "GOD"))
+    # Nor through one that the model knows nothing of.
+    estimator = nlp.get_pipe("ner").estimator
+    beside = spans_of(estimator.predict([(word,) for word in words[:3]], given=[None, "O", None]))
+    assert found((1, 2, "GOD")) == sorted([*beside, (1, 2, "GOD"), (4, 6, "LOC")])
     # A span over the bound of sentences counts in both.
     assert found((2, 5, "PER"))[:2] == [(0, 2, "PER"), (2, 5, "PER")]
     if key is None:
         assert all(5 not in range(start, end) for start, end, _ in found(blocked=5))
         # By the model, and not by leaving out what overlaps.
-        estimator = nlp.get_pipe("ner").estimator
         known = [None, None, "O", None, None]
         labels = estimator.predict([(word,) for word in words[3:]], given=known)
         assert found(blocked=5)[1:] == [
             (start + 3, end + 3, label) for start, end, label in spans_of(labels)
         ]
     else:
-        # Spans of a group may overlap one another, and stay.
+        # Spans of a group may overlap one another, and stay, as do its attributes.
         assert found((0, 3, "PER"), (1, 2, "PER")) == [(0, 3, "PER"), (1, 2, "PER"), (4, 6, "LOC")]
+        example = examples(nlp, key)[0]
+        doc = example.predicted
+        spans = [Span(doc, 0, 3, "PER"), Span(doc, 1, 2, ""), Span(doc, 4, 6, "LOC")]
+        doc.spans[key] = SpanGroup(doc, name=key, attrs={"by": "hand"}, spans=spans)
+        nlp.get_pipe("ner")(doc)
+        assert doc.spans[key].attrs == {"by": "hand"}
+        # One of the three is right, and one of the two gold ones found.
+        scores = nlp.get_pipe("ner").score([example])
+        assert (scores["ents_p"], scores["ents_r"]) == (1 / 3, 1 / 2)
+
+
+def test_white_space_that_is_kept_ends_what_is_found() -> None:
+    nlp = trained()
+    words = ["Mira", "\n", "Holt", *WORDS[0][2:]]
+    doc = words_doc(nlp.vocab, words)
+    assert ents(nlp(doc.copy()))[0] == (0, 3, "PER")
+    kept, blocked = doc.copy(), doc.copy()
+    kept.set_ents([Span(doc, 1, 2, "BREAK")])
+    blocked.set_ents([], blocked=[blocked[1:2]])
+    assert ents(nlp(kept))[:2] == [(0, 1, "PER"), (1, 2, "BREAK")]
+    assert ents(nlp(blocked))[0] == (0, 1, "PER")
 
 
 def test_values_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
@@ -433,8 +456,12 @@ def test_entities_that_are_known_in_part(caplog: pytest.LogCaptureFixture) -> No
     bare = Example(words_doc(nlp.vocab, ["x"]), words_doc(nlp.vocab, ["x"]))
     assert nlp.update([bare])["ner"] == 0
     # But one that learns nothing at all says so.
-    untrained().initialize(lambda: [bare])
-    assert "1 of 1 training sentences have tokens of which no entity" in caplog.text
+    untrained().initialize(lambda: [bare, bare])
+    assert "2 of 2 training sentences have tokens of which no entity" in caplog.text
+    # Without a corpus there is nothing to say.
+    caplog.clear()
+    untrained().initialize()
+    assert not caplog.text
     # That there are none is something to learn.
     doc = words_doc(nlp.vocab, ["x"])
     doc.set_ents([])

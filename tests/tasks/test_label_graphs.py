@@ -138,7 +138,7 @@ def test_labels_without_graph(scheme: Scheme | None, labels: list[str], fault: s
 
 # What is given -----------------------------------------------------------------------------------
 
-# Of three tokens at most one span each: what is given, as spans and as tokens in none.
+# What is given of up to five tokens, as `given_bio` reads it; Z is a label that nobody knows.
 GIVEN = st.lists(st.sampled_from(["", "O", "X", "Y", "Z", "+"]), min_size=1, max_size=5)
 
 
