@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 PACKAGE = Path("spacy_structreg")
 
@@ -24,20 +25,37 @@ extensions = [
     )
     for source in sorted(PACKAGE.rglob("*.pyx"))
 ]
-for extension in extensions:
-    extension.cython_directives = {
-        "language_level": 3,
-        "binding": True,
-        "embedsignature": False,
-        "boundscheck": False,
-        "wraparound": False,
-        "initializedcheck": False,
-        "cdivision": True,
-    }
 
-# Where Cython is installed, the command build_ext of setuptools is Cython's: nothing is translated
-# for an sdist, and one module is while others are compiled.
-setup(
-    ext_modules=extensions,
-    options={"build_ext": {"parallel": os.cpu_count() or 1}},
-)
+
+class BuildExtensions(build_ext):
+    """Translates all modules first, in as many processes as compile them then; an sdist none."""
+
+    def build_extensions(self):
+        from Cython.Build import cythonize
+
+        translated = cythonize(
+            self.extensions,
+            nthreads=int(self.parallel or 0),
+            force=self.force,
+            compiler_directives={
+                "language_level": 3,
+                "binding": True,
+                "embedsignature": False,
+                "boundscheck": False,
+                "wraparound": False,
+                "initializedcheck": False,
+                "cdivision": True,
+            },
+        )
+        for extension, one in zip(self.extensions, translated, strict=True):
+            extension.sources = one.sources
+        super().build_extensions()
+
+
+# Where processes are spawned, they read this file.
+if __name__ == "__main__":
+    setup(
+        ext_modules=extensions,
+        cmdclass={"build_ext": BuildExtensions},
+        options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    )

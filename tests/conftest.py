@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No test asserts a time, hypothesis's own deadline included: machines are shared.
+# No test asserts a time, hypothesis's own deadline included: machines are shared. Half of its usual
+# examples, as the tests of all tasks together have to end in a quarter of an hour on two cores.
 settings.register_profile(
-    "structreg", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "structreg",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 settings.load_profile("structreg")
 

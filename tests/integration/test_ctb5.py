@@ -172,7 +172,7 @@ def test_workflows_on_a_release(release: Path, tmp_path: Path) -> None:
 def test_constituents_and_their_dependencies(
     workflow: str, split: str, release: Path, tmp_path: Path
 ) -> None:
-    folder = copy_of("ctb5", tmp_path)
+    folder = copy_of("ctb5", tmp_path, epochs=3)
     options = ("--vars.release", str(release), "--vars.counts", "any", "--vars.folds", "2")
     run_project(folder, workflow, *options, "--vars.beam", "4", data=None)
     gold = list(constituency_sentences(folder / f"corpus/{split}/test.bracket", "ctb"))
