@@ -1,21 +1,40 @@
-"""What the studies in `projects` share: the folder of corpora, the file of results, and tables.
+"""What the studies in `projects` share: corpora, results, tables, pictures and command lines.
 
 A study trains and scores what a grid asks for, and files each run as a JSON line under a key, so
 that it can be stopped and taken up again; its report is made of the grid and the lines alone.
+
+Its scripts have the command lines of this module. Each is given the description of the script, what
+reads a grid and results from paths, and what to do with them; ValueError and OSError end it with
+their message.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.metrics.summary import Summary
 
-__all__ = ["ResultFile", "data_folder", "interval", "shown", "table"]
+__all__ = [
+    "ResultFile",
+    "data_folder",
+    "interval",
+    "plot_command",
+    "report_command",
+    "run_command",
+    "save_pictures",
+    "shown",
+    "table",
+]
 
 VARIABLE: Final = "STRUCTREG_DATA"
 
@@ -54,6 +73,8 @@ class Checked(Protocol):
 
 KeyT = TypeVar("KeyT", bound=Keyed)
 ResultT = TypeVar("ResultT", bound=Checked)
+GridT = TypeVar("GridT")
+ResultsT = TypeVar("ResultsT")
 T = TypeVar("T")
 
 
@@ -150,3 +171,106 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1)
     """A table in Markdown: the first `n_text` columns are text, the others are figures."""
     lines = [header, ["---"] * n_text + ["---:"] * (len(header) - n_text), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def save_pictures(
+    pictures: Mapping[str, Callable[[], Any]], folder: Path, suffix: str, salt: str
+) -> list[Path]:
+    """Draw pictures of matplotlib into files; returns their paths.
+
+    pictures: what makes a figure, by the name of its file. suffix: how these end, which says their
+    format. salt: of the names within SVG files; any text, always the same one.
+    """
+    # A user installs it for the studies alone.
+    mpl: Any = import_module("matplotlib")
+    plt: Any = import_module("matplotlib.pyplot")
+    folder.mkdir(parents=True, exist_ok=True)
+    # The same figures give the same bytes: neither a date nor random names within the file.
+    mpl.rcParams["svg.hashsalt"] = salt
+    # Letters stay letters: the files are a third as large, and their text can be searched.
+    mpl.rcParams["svg.fonttype"] = "none"
+    written = []
+    for name, draw in pictures.items():
+        figure = draw()
+        figure.tight_layout()
+        path = folder / f"{name}{suffix}"
+        figure.savefig(path, metadata={"Date": None} if suffix == ".svg" else None, dpi=110)
+        plt.close(figure)
+        written.append(path)
+    return written
+
+
+# Command lines ------------------------------------------------------------------------------------
+
+
+def run_command(
+    description: str | None,
+    read_grid: Callable[[Path], GridT],
+    read_results: Callable[[Path], ResultsT],
+    run: Callable[[GridT, ResultsT], None],
+) -> None:
+    """``GRID RESULTS``. run: makes the runs that are missing."""
+    arguments = _parser(description).parse_args()
+    with _faults():
+        run(read_grid(arguments.grid), read_results(arguments.results))
+
+
+def plot_command(
+    description: str | None,
+    read_grid: Callable[[Path], GridT],
+    read_results: Callable[[Path], ResultsT],
+    plot: Callable[[GridT, ResultsT, Path, str], Iterable[Path]],
+) -> None:
+    """``GRID RESULTS FOLDER [--suffix .svg]``. plot: as `save_pictures`, from folder on."""
+    parser = _parser(description)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
+    arguments = parser.parse_args()
+    with _faults():
+        grid, results = read_grid(arguments.grid), read_results(arguments.results)
+        for path in plot(grid, results, arguments.folder, arguments.suffix):
+            print(path.name, file=sys.stderr)
+
+
+def report_command(
+    description: str | None,
+    read_grid: Callable[[Path], GridT],
+    read_results: Callable[[Path], ResultsT],
+    report: Callable[[GridT, ResultsT, str, str], str],
+) -> None:
+    """``GRID RESULTS REPORT [--findings FILE] [--plots .svg]``.
+
+    report: the text, from the findings in words and how the names of pictures end.
+    """
+    parser = _parser(description)
+    parser.add_argument("report", type=Path)
+    parser.add_argument("--findings", type=Path)
+    parser.add_argument("--plots", default=".svg", help="how the names of plots end")
+    arguments = parser.parse_args()
+    with _faults():
+        findings = ""
+        if arguments.findings is not None and arguments.findings.exists():
+            findings = arguments.findings.read_text(encoding="utf-8")
+        elif arguments.findings is not None:
+            print(f"no findings in words: there is no {arguments.findings}", file=sys.stderr)
+        grid, results = read_grid(arguments.grid), read_results(arguments.results)
+        text = report(grid, results, findings, arguments.plots)
+        arguments.report.parent.mkdir(parents=True, exist_ok=True)
+        with replace_text(arguments.report) as stream:
+            stream.write(text)
+
+
+def _parser(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("grid", type=Path)
+    parser.add_argument("results", type=Path)
+    return parser
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """End the program with the message of what went wrong."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")

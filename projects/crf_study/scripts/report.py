@@ -8,18 +8,14 @@ it is put before the tables. The plots that it shows are those of `plots.py`.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from grid import Experiment, Grid, Key, Plan, Row
 from results import Result, Results
 
-from spacy_structreg.cli.studies import interval, shown, table
-from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.cli.studies import interval, report_command, shown, table
 from spacy_structreg.metrics.spans import SpanCounts
 from spacy_structreg.metrics.summary import Summary, differences, summary
 
@@ -281,29 +277,5 @@ def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("report", type=Path)
-    parser.add_argument("--findings", type=Path)
-    parser.add_argument("--plots", default=".svg", help="how the names of plots end")
-    arguments = parser.parse_args()
-    try:
-        findings = ""
-        if arguments.findings is not None and arguments.findings.exists():
-            findings = arguments.findings.read_text(encoding="utf-8")
-        elif arguments.findings is not None:
-            print(f"no findings in words: there is no {arguments.findings}", file=sys.stderr)
-        results = Results(arguments.results)
-        text = report(Grid(arguments.grid), results, findings, arguments.plots)
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        with replace_text(arguments.report) as stream:
-            stream.write(text)
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    report_command(__doc__, Grid, Results, report)

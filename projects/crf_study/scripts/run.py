@@ -8,7 +8,6 @@ it whenever you like: the next call goes on.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -19,7 +18,7 @@ from grid import Grid, Setting, estimator
 from results import Result, Results
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder
+from spacy_structreg.cli.studies import data_folder, run_command
 from spacy_structreg.metrics.spans import SpanScores
 
 
@@ -125,17 +124,5 @@ def dev(result: Result) -> float:
     return result.dev
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    arguments = parser.parse_args()
-    try:
-        run(Grid(arguments.grid), Results(arguments.results))
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    run_command(__doc__, Grid, Results, run)

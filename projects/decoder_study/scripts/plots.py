@@ -7,9 +7,8 @@ Needs matplotlib (``pip install spacy_structreg[study]``).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from matplotlib import pyplot as plt
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from report import TITLES, Figure, of, ratio, score
 from results import Results
+
+from spacy_structreg.cli.studies import plot_command, save_pictures
 
 
 def against_speed(axes: Any, plan: Plan, results: Results, figure: Figure) -> None:
@@ -110,40 +111,13 @@ def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
 
     suffix: how the names of the files end, which says their format.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    # The same figures give the same bytes: neither a date nor random names within the file.
-    mpl.rcParams["svg.hashsalt"] = "decoder_study"
-    # Letters stay letters: the files are a third as large, and their text can be searched.
-    mpl.rcParams["svg.fonttype"] = "none"
-    written = []
-    for experiment in grid.experiments:
-        if not experiment.x:
-            continue
-        drawn = picture(experiment, results)
-        drawn.tight_layout()
-        path = folder / f"{experiment.name}{suffix}"
-        drawn.savefig(path, metadata={"Date": None} if suffix == ".svg" else None, dpi=110)
-        plt.close(drawn)
-        written.append(path)
-    return written
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
-    arguments = parser.parse_args()
-    try:
-        for path in plot(
-            Grid(arguments.grid), Results(arguments.results), arguments.folder, arguments.suffix
-        ):
-            print(path.name, file=sys.stderr)
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+    pictures = {
+        experiment.name: partial(picture, experiment, results)
+        for experiment in grid.experiments
+        if experiment.x
+    }
+    return save_pictures(pictures, folder, suffix, "decoder_study")
 
 
 if __name__ == "__main__":
-    main()
+    plot_command(__doc__, Grid, Results, plot)

@@ -9,12 +9,10 @@ runs were not all done.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from corpora import Corpus, Part, read_corpus
@@ -23,7 +21,7 @@ from results import Result, Results
 from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder
+from spacy_structreg.cli.studies import data_folder, run_command
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.metrics.evalb import score_brackets
 from spacy_structreg.metrics.joint import score_joint
@@ -217,17 +215,5 @@ def run(grid: Grid, results: Results) -> None:
             )
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    arguments = parser.parse_args()
-    try:
-        run(Grid(arguments.grid), Results(arguments.results))
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    run_command(__doc__, Grid, Results, run)

@@ -7,8 +7,6 @@ Needs matplotlib (``pip install spacy_structreg[study]``).
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +21,7 @@ from matplotlib import pyplot as plt
 from report import dev_f, of, seconds, test_f
 from results import Result, Results
 
+from spacy_structreg.cli.studies import plot_command, save_pictures
 from spacy_structreg.metrics.summary import Summary
 
 SINGLE: Final = "tab:blue"
@@ -210,39 +209,8 @@ def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
         pictures["averaging"] = partial(averaging, grid, results)
     if grid.of("mini_samples"):
         pictures["mini-samples"] = partial(mini_samples, grid, results)
-    folder.mkdir(parents=True, exist_ok=True)
-    # The same figures give the same bytes: neither a date nor random names within the file.
-    mpl.rcParams["svg.hashsalt"] = "regularization_study"
-    # Letters stay letters: the files are a third as large, and their text can be searched.
-    mpl.rcParams["svg.fonttype"] = "none"
-    written = []
-    for name, draw in pictures.items():
-        figure = draw()
-        figure.tight_layout()
-        path = folder / f"{name}{suffix}"
-        metadata = {"Date": None} if suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata, dpi=110)
-        plt.close(figure)
-        written.append(path)
-    return written
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
-    arguments = parser.parse_args()
-    try:
-        for path in plot(
-            Grid(arguments.grid), Results(arguments.results), arguments.folder, arguments.suffix
-        ):
-            print(path.name, file=sys.stderr)
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+    return save_pictures(pictures, folder, suffix, "regularization_study")
 
 
 if __name__ == "__main__":
-    main()
+    plot_command(__doc__, Grid, Results, plot)

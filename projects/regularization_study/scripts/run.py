@@ -8,17 +8,15 @@ it whenever you like: the next call goes on.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from pathlib import Path
 
 from corpora import Corpus, read_corpus
 from grid import Grid, Unit, segmenter
 from results import Result, Results
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder
+from spacy_structreg.cli.studies import data_folder, run_command
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.averaging import MEANS
@@ -96,17 +94,5 @@ def run(grid: Grid, results: Results) -> None:
         )
 
 
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("grid", type=Path)
-    parser.add_argument("results", type=Path)
-    arguments = parser.parse_args()
-    try:
-        run(Grid(arguments.grid), Results(arguments.results))
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    run_command(__doc__, Grid, Results, run)
