@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,6 +21,7 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
 
 if TYPE_CHECKING:
@@ -256,6 +258,24 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
             yield sentence.start, sentence.end
     elif len(doc):
         yield 0, len(doc)
+
+
+def punctuation_bounds(
+    doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
+) -> Iterator[tuple[int, int]]:
+    """Parts of a Doc, cut where `corpora.sentences` finds that a sentence ends.
+
+    bounds: the first token of each part, and the first after it. held: for each token, whether it
+    is to stay with the one before it.
+    """
+    for start, end in bounds:
+        tokens = doc[start:end]
+        sentences = split_words(
+            [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+        )
+        ends = accumulate(map(len, sentences), initial=start)
+        cuts = [i for i in ends if start < i < end and not (held and held[i])]
+        yield from pairwise([start, *cuts, end])
 
 
 def aligned(example: Example, values: Sequence[ValueT]) -> list[ValueT | None]:
