@@ -43,8 +43,8 @@ FORMATS_HELP = (
     "Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; sighan: a file, "
     "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs, with their "
     'trees in the span group "constituents"; columns: a token a line, with what --columns names; '
-    "classified: a text and its category a line, between tabs or as JSON (.jsonl); auto: look at "
-    "the file, or, with --columns, at these"
+    "classified: a text and its category a line, between tabs or as JSON (.jsonl); auto: by "
+    "the extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or the content"
 )
 COLUMNS_HELP = (
     "What stands in the columns of a file, such as word,tag,label: word; tag and pos, the tags of "
