@@ -264,6 +264,8 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     format or have no sentence, some of it at the end of the file only, and as `find_format`;
     OSError as `open`.
     """
+    from spacy_structreg.corpora.sighan import is_release
+
     options = options or CorpusOptions()
     format = find_format(path, options)
     if format is CorpusFormat.spacy:
@@ -524,13 +526,6 @@ def parse_days(text: str | None) -> frozenset[int] | None:
 
 
 # ---- SIGHAN 2005 ----
-
-
-def is_release(path: Path) -> bool:
-    """Whether a path is a folder or a zip archive; their files can be named alone, too."""
-    import zipfile
-
-    return path.is_dir() or zipfile.is_zipfile(path)
 
 
 def split_part(part: str) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from spacy_structreg.corpora.brackets import after_markup
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.segmented import HAN, SPACED_HAN, WORD
-from spacy_structreg.corpora.sighan import list_sighan
+from spacy_structreg.corpora.sighan import is_release, list_sighan
 
 __all__ = ["CorpusFormat", "check_raw_file", "check_raw_lines", "guess_format"]
 
@@ -70,7 +69,7 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
     rows that are numbered as those of CoNLL-U and are none), for an empty file, and as
     `read_lines`; ValueError for folders and archives of something else.
     """
-    if Path(path).is_dir() or zipfile.is_zipfile(path):
+    if is_release(path):
         if list_sighan(path):
             return "sighan"
         raise ValueError(
