@@ -85,6 +85,10 @@ class TreePipe(EstimatorPipe):
             ends = [stop for stop in accumulate(lengths, initial=start) if not whole[stop]]
             yield from pairwise([start, *(stop for stop in ends if start < stop < end), end])
 
+    def _check_docs(self, docs: list[Doc]) -> None:
+        super()._check_docs(docs)
+        self._check.tags(docs, self.estimator.word_counts, self.attribute)
+
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.attribute == "tag" else token.pos_)
 
