@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
+from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.estimators.checkpoints import Checkpoint
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.draws import Draws
-from spacy_structreg.estimators.epochs import EpochReport, Epochs, ScoresT
+from spacy_structreg.estimators.epochs import Epochs
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
+from spacy_structreg.estimators.reports import EpochReport, ScoresT
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
@@ -191,6 +195,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+        on_better: Callable[[Self], None] | None = None,
+        checkpoint: StrPath | None = None,
     ) -> Self:
         """Train from nothing, for `epochs` passes.
 
@@ -199,12 +205,26 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             earliest of equal ones. Without it the last epoch is kept.
         n_threads: how many models are trained at a time, or, if there is only one, how many
             threads decode the development corpus; the result does not depend on it.
-        progress: show a bar on standard error, if that is a terminal.
+        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
         on_epoch: called after each epoch, by the thread that trained; an exception ends training.
-        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind.
+        on_better: called before that, with a model of the weights of the epoch, if they are the
+            best on the development corpus so far (of any model, if several are trained).
+        checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
+            on, and comes to the same weights, when `fit` is called again with the same settings and
+            corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
+            by it are kept, as SciPy's memory of it cannot be.
+        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
+        if the folder holds the state of another training; OSError if it cannot be written.
         """
         return self._fit(
-            sentences, dev, self._begin, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+            sentences,
+            dev,
+            self._begin,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=on_better,
+            checkpoint=checkpoint,
         )
 
     def _fit(
@@ -216,9 +236,13 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         n_threads: int,
         progress: bool,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_better: Callable[[Self], None] | None,
+        checkpoint: StrPath | None,
     ) -> Self:
         """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
-        gold = self.GOLD.checked_corpus(sentences, "training")
+        word_counts = WordCounts()
+        checked = self.GOLD.checked_corpus(sentences, "training")
+        gold = list(self._counting(checked, word_counts))
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
         structure, learner, compiled = begin(gold)
         # Threads that have a model each leave none over for the development corpus.
@@ -236,14 +260,36 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             evaluate=evaluate if held_out else None,
             primary=self.PRIMARY,
         )
+        checksum = self._checksum(gold)
+        identity = {
+            "task": self.TASK,
+            "settings": self._settings(),
+            "training corpus": checksum,
+            "number of examples": len(compiled),
+            "development corpus": None if held_out is None else self._checksum(held_out),
+            "version": __version__,
+        }
+
+        def call_with_model(tables: list[TrainedRows]) -> None:
+            assert on_better is not None
+            model = self.untrained()
+            model._structure = structure
+            model.word_counts = word_counts
+            model._take(tables)
+            model.corpus_checksum = checksum
+            on_better(model)
+
         trained, history = plan.train(
-            structure, learner, compiled, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+            structure,
+            learner,
+            compiled,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=None if on_better is None else call_with_model,
+            checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
         )
         tables = [average_rows(table, self.mean) for table in zip(*trained, strict=True)]
-        checksum = corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
-        word_counts = WordCounts()
-        for _ in self._counting(gold, word_counts):
-            pass
         with self._lock:
             self._structure = structure
             self.word_counts = word_counts
@@ -253,6 +299,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self.history = history
             self.corpus_checksum = checksum
         return self
+
+    def _checksum(self, gold: list[GoldT]) -> str:
+        return corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
 
     def _begin(
         self, gold: list[GoldT]
