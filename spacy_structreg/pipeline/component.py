@@ -23,6 +23,7 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.word_check import WordCheck
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -59,6 +60,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         self.scorer = scorer
         self.cfg = cfg
         self._shim: EstimatorShim = shim_of(model, name, architecture)
+        self._check = WordCheck(name)
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
 
@@ -78,6 +80,28 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         return self.labels
 
     # Prediction ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _predict(self, docs: list[Doc]) -> list[Any]:
+        """What the trained model finds in each Doc, for `set_annotations`."""
+
+    def _nothing(self, doc: Doc) -> Any:
+        """What stands for that as long as there is no model."""
+        return None
+
+    def predict(self, docs: Iterable[Doc]) -> list[Any]:
+        """What is found in each Doc, for `set_annotations`; nothing if the model is untrained.
+
+        Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
+        """
+        docs = list(docs)
+        if not self.estimator.is_trained:
+            return list(map(self._nothing, docs))
+        self._check_docs(docs)
+        return self._predict(docs)
+
+    def _check_docs(self, docs: list[Doc]) -> None:
+        self._check.words(docs, self.estimator.word_counts)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate a stream of Docs, in batches.

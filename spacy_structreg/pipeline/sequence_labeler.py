@@ -240,11 +240,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[Labelling | None]:
-        """What is found in each Doc; None for all if the model is untrained."""
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [None] * len(docs)
+    def _predict(self, docs: list[Doc]) -> list[Labelling]:
         places = list(map(self._places, docs))
         rows = list(chain.from_iterable(map(self._rows, docs, places)))
         given = None

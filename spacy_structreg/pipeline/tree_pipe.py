@@ -86,6 +86,10 @@ class TreePipe(EstimatorPipe):
         held = None if self.overwrite else _inside(self._held(doc), len(doc))
         return punctuation_bounds(doc, sentence_bounds(doc), held)
 
+    def _check_docs(self, docs: list[Doc]) -> None:
+        super()._check_docs(docs)
+        self._check.tags(docs, self.estimator.word_counts, self.attribute)
+
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.attribute == "tag" else token.pos_)
 
