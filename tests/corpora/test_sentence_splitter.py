@@ -157,6 +157,10 @@ BREAKS = set("\n\r\u2028\u2029")
 texts = st.text(st.sampled_from("我。！？”）“ \t\u3000\n\r\u2028\u2029\x0b\u0085\xa0"), max_size=30)
 
 
+# All that the splitter has rules for.
+NASTY = "aA1IUS.!?…。，：:/=\"'“”()（）《》[]等 \n\u3000\u200d\u0301👍👉~"
+
+
 def slow_ends(text: str) -> list[int]:
     """Where plain Chinese is parted, one character after the other."""
     ends = []
@@ -196,7 +200,7 @@ def test_equals_the_slow_twin(text: str) -> None:
     assert sentence_ends(text) == slow_ends(text)
 
 
-@given(st.one_of(texts, st.text(max_size=50)))
+@given(st.one_of(texts, st.text(max_size=50), st.text(NASTY, max_size=50)))
 def test_spans_cover_any_text_exactly(text: str) -> None:
     sentences = split(text)
     assert "".join(sentences) == text
