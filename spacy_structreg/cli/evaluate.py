@@ -33,7 +33,6 @@ from spacy_structreg.cli.corpus_files import (
     Spaces,
     doc_of_sentence,
     find_format,
-    is_release,
     parse_columns,
     parse_days,
     read_sentences,
@@ -373,7 +372,7 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
     options: of the gold corpus, with the format of this one.
     """
     from spacy_structreg.corpora.files import line_encoding
-    from spacy_structreg.corpora.sighan import training_vocabulary
+    from spacy_structreg.corpora.sighan import is_release, training_vocabulary
 
     if options.part is not None and is_release(path):
         original = None if line_encoding(options.encoding) == "utf-8" else True

@@ -117,15 +117,17 @@ def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Trai
 
     That is the component of ours, or the tokenizer if there is none, or the pipe that trains
     tokenizers. Raises ValueError if neither is of this package, or there is more than one component
-    to train.
+    to train, and as `corpora.files.read_lines`.
     """
     from spacy.util import load_config, load_model_from_config
     from thinc.api import fix_random_seed
 
+    from spacy_structreg.corpora.files import check_lines
     from spacy_structreg.pipeline.component import EstimatorPipe
     from spacy_structreg.pipeline.tokenizer import ModelTokenizer
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
+    check_lines(config)
     settings = load_config(config, overrides=overrides or {}, interpolate=False)
     # Corpora are named on the command line; what the config says of them does not matter.
     training = settings.interpolate()["training"]
