@@ -827,6 +827,11 @@ def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
         ("average: [product]", "average: [products]", "no curve"),
         ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
         ("lines: {seeds", "rows: {seeds", "unknown corpus"),
+        (
+            "x: speed\n    curves",
+            "x: speed\n    panels: {a: [single]}\n    curves",
+            "'exact' is in no",
+        ),
         ("more: widths / single / 4", "more: widths / single / 5", "about nothing"),
         ("corpora:\n  tree", "corpus:\n  tree", "not a grid"),
     ],
