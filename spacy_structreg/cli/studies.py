@@ -179,6 +179,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_text: int = 1)
 # Pictures -----------------------------------------------------------------------------------------
 
 STYLE: Final = {
+    "figure.dpi": 110,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.grid": True,
@@ -248,7 +249,7 @@ def save_pictures(
         for axes in figure.axes:
             _place_labels(axes)
         path = folder / f"{name}{suffix}"
-        figure.savefig(path, metadata={"Date": None} if suffix == ".svg" else None, dpi=110)
+        figure.savefig(path, metadata={"Date": None} if suffix == ".svg" else None)
         plt.close(figure)
         written.append(path)
     return written
@@ -268,7 +269,8 @@ def _place_labels(axes: Any) -> None:
     for label in labels:
         # Without its line.
         extent = text.get_window_extent(label, renderer)
-        half_width, half_height = extent.width / 2 + points, extent.height / 2 + points / 2
+        # With a margin, as another program may have another font.
+        half_width, half_height = 0.54 * extent.width + points, 0.6 * extent.height + points / 2
         best = None
         for place in label.places:
             x, y = axes.transData.transform(place)

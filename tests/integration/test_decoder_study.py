@@ -738,8 +738,9 @@ def test_pictures_of_runs_made_up_by_hand(by_hand):
     assert done.returncode == 0, done.stderr
     assert {path.name for path in folder.iterdir()} == {"widths.svg", "parsing.svg"}
     drawn = (folder / "widths.svg").read_text(encoding="utf-8")
-    # A point for each width, with its name beside it; and the curve's name.
-    assert {"1", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+    # A point for each width, with its name beside it, the one far below with its score too; and the
+    # curve's name.
+    assert {"1: 81", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
 
 
 def test_a_report_of_an_unfinished_study_is_refused(by_hand):

@@ -71,7 +71,8 @@ def against_speed(axes: Any, plan: Plan, results: Results, shown: Sequence[str])
         if keys
     }
     scores = [y for _, ys in every.values() for y in ys]
-    floor = min(scores) if max(scores) - min(scores) < 1.2 * DEEP else max(scores) - DEEP
+    best = max(y for (_, kind), (_, ys) in every.items() for y in ys if kind == "single")
+    floor = min(scores) if best - min(scores) < 1.2 * DEEP else best - DEEP
     margin = (max(scores) - floor) * 0.06
     bottom = floor - 2 * margin
     axes.set_ylim(bottom, max(scores) + 2 * margin)
