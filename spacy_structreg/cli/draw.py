@@ -23,6 +23,7 @@ from spacy_structreg.cli.corpus_files import (
     read_sentences,
 )
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -142,6 +143,7 @@ def draw(
         raise ValueError(f"{output}: displaCy draws spans in HTML; name a file that ends in .html")
     if style is Style.span and heads:
         raise ValueError("displaCy's spans show no heads; leave --heads out, or take --style tree")
+    check_output(output)
     found = (
         trees_of_corpus(Path(source), options, heads=heads)
         if pipeline is None
@@ -177,6 +179,21 @@ def draw(
         with replace_text(path) as stream:
             stream.write(text)
     return len(trees)
+
+
+def check_output(output: Path) -> None:
+    """Check that an output can be written. Raises as `draw`."""
+    if output.suffix.lower() in (".svg", ".html"):
+        check_file(output)
+    elif output.is_dir():
+        check_file(output / "1.svg")
+    elif output.suffix or output.exists():
+        raise ValueError(
+            f"{output}: name a file that ends in .svg or .html, or a folder, without a dot"
+        )
+    else:
+        # It is made when there is something to put into it.
+        check_file(output)
 
 
 def trees_of_corpus(
