@@ -24,6 +24,7 @@ from spacy_structreg.estimators.reports import EpochReport, ScoresT
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.word_counts import WordCounts
 from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learners import learner_from_trained, new_learner
@@ -66,6 +67,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     LEARNS: ClassVar[tuple[type[AnyLearning], ...]] = (Learning,)
     """The kinds of learning that its kernels can do."""
 
+    GIVEN_WORDS: ClassVar[bool] = False
+    """Whether it predicts from given words, so that those of its training are counted."""
+
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "learning": (dict,),
         "epochs": (int,),
@@ -105,6 +109,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self.mean: Mean = mean
         self.seed = random.getrandbits(32) if seed is None else whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
+        # Of the corpus that labels were read from; empty where there was none.
+        self.word_counts = WordCounts()
         self.history: list[EpochReport[ScoresT]] = []
         self._structure = structure
         # Labels that there are, whether or not the examples have them.
@@ -234,7 +240,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         checkpoint: StrPath | None,
     ) -> Self:
         """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
-        gold = self.GOLD.checked_corpus(sentences, "training")
+        word_counts = WordCounts()
+        checked = self.GOLD.checked_corpus(sentences, "training")
+        gold = list(self._counting(checked, word_counts))
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
         structure, learner, compiled = begin(gold)
         # Threads that have a model each leave none over for the development corpus.
@@ -266,6 +274,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             assert on_better is not None
             model = self.untrained()
             model._structure = structure
+            model.word_counts = word_counts
             model._take(tables)
             model.corpus_checksum = checksum
             on_better(model)
@@ -283,6 +292,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         tables = [average_rows(table, self.mean) for table in zip(*trained, strict=True)]
         with self._lock:
             self._structure = structure
+            self.word_counts = word_counts
             self._take(tables)
             self._trainer = None
             self._draws = Draws(self.seed)
@@ -318,7 +328,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         with self._lock:
             if self._trained is not None or self._trainer is not None:
                 return
-            checked = map(self.GOLD.checked, sentences)
+            word_counts = WordCounts()
+            checked = self._counting(map(self.GOLD.checked, sentences), word_counts)
             self._expected = frozenset(labels)
             try:
                 structure = self._structure_of(chain.from_iterable(map(self._examples, checked)))
@@ -327,6 +338,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             if unknown := sorted(expected.difference(structure.labels)):
                 raise ValueError(f"a {self.NOUN} of this kind has no label {unknown[0]!r:.60}")
             self._structure = structure
+            self.word_counts = word_counts
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -336,9 +348,12 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         are any already. Raises ValueError if a sentence is not of the kind.
         """
         with self._lock:
-            examples = self._all_examples(map(self.GOLD.checked, sentences))
+            word_counts = WordCounts()
+            checked = self._counting(map(self.GOLD.checked, sentences), word_counts)
+            examples = self._all_examples(checked)
             if self._structure is None:
                 self._structure = self._structure_of(examples)
+                self.word_counts = word_counts
             return _compile(self._structure, examples, self._running().learner)
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
@@ -412,6 +427,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _all_examples(self, gold: Iterable[GoldT]) -> list[GoldT]:
         return list(chain.from_iterable(map(self._examples, gold)))
 
+    def _counting(self, gold: Iterable[GoldT], counts: WordCounts) -> Iterable[GoldT]:
+        """The same sentences, of which the words are counted as they pass, if that is asked for."""
+        return counts.counting(self.GOLD, gold) if self.GIVEN_WORDS else gold
+
     # Prediction ----------------------------------------------------------------------------------
 
     def evaluate(
@@ -480,6 +499,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         averaged._structure = structures[0]
         averaged._take([average_rows(table, mean) for table in zip(*weights, strict=True)])
         checksums = {model.corpus_checksum for model in models}
+        averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
         return averaged
 
@@ -506,6 +526,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             "settings": self._settings(),
             "corpus": self.corpus_checksum,
             "columns": list(structure.widths),
+            **({"words": self.word_counts.as_dict()} if self.GIVEN_WORDS else {}),
             **({"structure": entries} if entries else {}),
             **running,
         }, {**numbered(tables), **arrays}
@@ -513,6 +534,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
         structure = self._structure = self._stored_structure(header, besides_tables(arrays))
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
+        if self.GIVEN_WORDS:
+            self.word_counts = WordCounts.from_dict(field(header, "words", dict))
         state = field(header, "state", str)
         debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(structure.widths), state, debts=debts)

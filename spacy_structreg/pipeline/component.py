@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -20,7 +21,9 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.word_check import WordCheck
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,6 +60,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         self.scorer = scorer
         self.cfg = cfg
         self._shim: EstimatorShim = shim_of(model, name, architecture)
+        self._check = WordCheck(name)
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
 
@@ -80,6 +84,28 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         return self.labels
 
     # Prediction ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _predict(self, docs: list[Doc]) -> list[Any]:
+        """What the trained model finds in each Doc, for `set_annotations`."""
+
+    def _nothing(self, doc: Doc) -> Any:
+        """What stands for that as long as there is no model."""
+        return None
+
+    def predict(self, docs: Iterable[Doc]) -> list[Any]:
+        """What is found in each Doc, for `set_annotations`; nothing if the model is untrained.
+
+        Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
+        """
+        docs = list(docs)
+        if not self.estimator.is_trained:
+            return list(map(self._nothing, docs))
+        self._check_docs(docs)
+        return self._predict(docs)
+
+    def _check_docs(self, docs: list[Doc]) -> None:
+        self._check.words(docs, self.estimator.word_counts)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate a stream of Docs, in batches.
@@ -260,6 +286,24 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
             yield sentence.start, sentence.end
     elif len(doc):
         yield 0, len(doc)
+
+
+def punctuation_bounds(
+    doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
+) -> Iterator[tuple[int, int]]:
+    """Parts of a Doc, cut where `corpora.sentences` finds that a sentence ends.
+
+    bounds: the first token of each part, and the first after it. held: for each token, whether it
+    is to stay with the one before it.
+    """
+    for start, end in bounds:
+        tokens = doc[start:end]
+        sentences = split_words(
+            [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+        )
+        ends = accumulate(map(len, sentences), initial=start)
+        cuts = [i for i in ends if start < i < end and not (held and held[i])]
+        yield from pairwise([start, *cuts, end])
 
 
 def aligned(example: Example, values: Sequence[ValueT]) -> list[ValueT | None]:

@@ -115,6 +115,11 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
     # Training ------------------------------------------------------------------------------------
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether the model has learnt anything, so that it finds words."""
+        return self.model.is_trained
+
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]] | None = None,

@@ -172,6 +172,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.text_classifier",
         "spacy_structreg.pipeline.tokenizer_trainer",
         "spacy_structreg.pipeline.tree_pipe",
+        "spacy_structreg.pipeline.word_check",
     ]
 
 
