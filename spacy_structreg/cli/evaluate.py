@@ -40,6 +40,7 @@ from spacy_structreg.cli.corpus_files import (
 )
 from spacy_structreg.cli.errors import user_errors
 from spacy_structreg.cli.labels import labels_key, percent, print_types, score_labels
+from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -241,8 +242,7 @@ def evaluate(
     from spacy_structreg.pipeline.constituency_scorer import bracket_figures
 
     options = options or CorpusOptions()
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
+    check_file(output)
     options = replace(options, format=find_format(gold, options))
     nlp = load_pipeline(pipeline)
     # Gold trees and spans are where the pipeline would put its own, and where it was trained on

@@ -74,6 +74,10 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         """The estimator that does the work."""
         return self._shim.estimator
 
+    @estimator.setter
+    def estimator(self, estimator: Any) -> None:
+        self._shim.estimator = estimator
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels, sorted; none before training."""
