@@ -174,8 +174,11 @@ frozen_components = <frozen>
 annotating_components = []
 dev_corpus = "corpora.dev"
 train_corpus = "corpora.train"
-before_to_disk = null
 before_update = null
+
+# Leaves losses, which are no figures of the model, out of meta.json.
+[training.before_to_disk]
+@callbacks = "spacy_structreg.WithoutLosses.v1"
 
 [training.logger]
 @loggers = "spacy.ConsoleLogger.v1"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, cast
 import typer
 
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -98,8 +99,7 @@ def segment(
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
     encoding = line_encoding(encoding)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
+    check_file(output)
     nlp = load_pipeline(pipeline)
     if tags and not tags_texts(nlp):
         raise ValueError(

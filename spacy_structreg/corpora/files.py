@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -19,8 +20,10 @@ from spacy_structreg.corpora.errors import CorpusError, StrPath
 
 __all__ = [
     "LONGEST_LINE",
+    "NO_ROOM",
     "check_line_end",
     "check_lines",
+    "check_writable",
     "decode_lines",
     "read_lines",
     "replace_bytes",
@@ -36,6 +39,8 @@ is an error before it fills the memory.
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
+TEMPORARY = ".tmp"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
@@ -180,18 +185,61 @@ def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
     and nothing is left behind. Permission bits are those of a new file (umask); a symbolic link
     stays, and its target is replaced. Raises ValueError when `path` exists but is no regular file.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
+    with _named(path), _temporary(path) as (temporary, target):
         with temporary.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
+
+
+def check_writable(path: StrPath) -> None:
+    """Make the folder of a file, and try whether `replace_bytes` could write it.
+
+    For what is written after long work. Raises ValueError as `replace_bytes`, OSError that names
+    the file if it cannot be written.
+    """
+    with _named(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with _temporary(path) as (temporary, _):
+            temporary.open("xb").close()
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def _temporary(path: StrPath) -> Iterator[tuple[Path, Path]]:
+    """A name for a new file beside one that is to be written, and that one behind all links.
+
+    When the block raises, the new file is removed. Raises ValueError as `replace_bytes`.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
+    temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
+    try:
+        yield temporary, target
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _named(path: StrPath) -> Iterator[None]:
+    """Let errors of writing name the file that was asked for, whatever was being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            # What does not fit on a disk says nothing of the file.
+            ours = error.errno in NO_ROOM
+        else:
+            # A folder that cannot be made or read, or the new file beside the old one.
+            folder = Path(os.path.realpath(path)).parent
+            about = Path(os.path.realpath(error.filename))
+            is_new = about.parent == folder and about.suffix == TEMPORARY
+            ours = is_new or about in (folder, *folder.parents)
+        if ours:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
