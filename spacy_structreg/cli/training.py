@@ -154,7 +154,9 @@ def load_training(
     from spacy_structreg.pipeline.tokenizer import ModelTokenizer
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
-    check_lines(config)
+    # Anything else is refused by spaCy, or is standard input.
+    if config.is_file():
+        check_lines(config)
     with config_faults(config):
         settings = load_config(config, overrides=overrides or {}, interpolate=False)
         # Corpora are named on the command line; what the config says of them does not matter.

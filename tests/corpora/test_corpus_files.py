@@ -124,7 +124,7 @@ def test_what_has_no_line_end_is_read_up_to_the_limit() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
-@pytest.mark.parametrize("read", [guess_format, check_raw_file, load_training])
+@pytest.mark.parametrize("read", [guess_format, check_raw_file])
 def test_devices_that_never_end(read: Callable[[Path], object]) -> None:
     with pytest.raises(CorpusError, match="/dev/zero:1: the line is longer than"):
         read(Path("/dev/zero"))
