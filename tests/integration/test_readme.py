@@ -59,14 +59,13 @@ def run(*arguments: str) -> None:
     assert result.exit_code == 0, (arguments, result.output, result.exception)
 
 
-def read(section: str, suffix: str) -> Language:
-    """The pipeline that the commands of a section end in, from a treebank of a format."""
+def read(section: str) -> Language:
+    """The pipeline that the commands of a section end in, from a treebank in both formats."""
     for part, n_trees in PARTS.items():
         lines = (TREEBANK / f"{part}.bracket").read_text("utf-8").splitlines(keepends=True)
         starts = [number for number, line in enumerate(lines) if line.startswith("(")]
         Path(f"{part}.bracket").write_text("".join(lines[: starts[n_trees]]), "utf-8")
-        if suffix != "bracket":
-            run("convert", f"{part}.bracket", f"{part}.{suffix}", "--head-rules", "ctb")
+        run("convert", f"{part}.bracket", f"{part}.conllu", "--head-rules", "ctb")
     Path("text.txt").write_text(TEXT + "\n", "utf-8")
     for arguments in commands(section):
         run(*arguments)
@@ -83,7 +82,7 @@ def check_words(doc: Doc) -> None:
 
 def test_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    nlp = read("Trees", "conllu")
+    nlp = read("Trees")
     doc = nlp(TEXT)
     check_words(doc)
     assert all(token.dep_ for token in doc)
@@ -97,7 +96,7 @@ def test_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_phrase_structure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    nlp = read("Phrase structure", "bracket")
+    nlp = read("Phrase structure")
     doc = nlp(TEXT)
     check_words(doc)
     first, second = doc.sents
