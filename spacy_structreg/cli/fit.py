@@ -27,17 +27,27 @@ CHECKPOINT: Final = ".checkpoint"
 """What follows the name of the output in that of the folder of an unfinished training."""
 
 
-def parse_overrides(arguments: list[str]) -> dict[str, Any]:
+def parse_overrides(context: typer.Context) -> dict[str, Any]:
     """The settings of a config that a command line names, as `spacy train` reads them.
 
-    Raises ValueError for arguments that are none.
+    Ends the command, with how to use it, for an option that names no setting.
     """
     from spacy.cli._util import parse_config_overrides
 
-    faulty = next((each for each in arguments[:1] if not each.startswith("--")), None)
-    if faulty is not None:
-        raise ValueError(f"{faulty!r}: this command takes no such argument; see --help")
-    return parse_config_overrides(list(arguments))
+    before = ""
+    for argument in context.args:
+        if argument.startswith("--") and "." in argument:
+            before = argument
+        elif argument.startswith("--") or (
+            argument.startswith("-") and (not before or "=" in before)
+        ):
+            context.fail(f"No such option: {argument.partition('=')[0]}")
+        elif not before or "=" in before:
+            context.fail(f"Got unexpected extra argument ({argument})")
+        else:
+            # Its value.
+            before = ""
+    return parse_config_overrides(list(context.args))
 
 
 def fit_command(
@@ -63,7 +73,10 @@ def fit_command(
         ),
     ] = None,
     models: Annotated[
-        int, typer.Option("--models", "-m", min=1, help="Train so many models and average them")
+        int,
+        typer.Option(
+            "--models", "-m", min=1, max=1000, help="Train so many models and average them"
+        ),
     ] = 1,
     patience: Annotated[
         int, typer.Option("--patience", min=1, help="Stop after so many epochs without a better F")
@@ -90,7 +103,7 @@ def fit_command(
     goes on, and comes to the same model as without the interruption.
     """
     with user_errors():
-        overrides = parse_overrides(context.args)
+        overrides = parse_overrides(context)
         began = time.perf_counter()
         figures = fit(
             config,

@@ -42,7 +42,7 @@ def jackknife_command(
     result does not depend on the number of threads. Settings are changed as with `spacy train`.
     """
     with user_errors():
-        overrides = parse_overrides(context.args)
+        overrides = parse_overrides(context)
         accuracy = jackknife(
             config, corpus, output, n_folds=folds, n_threads=threads, overrides=overrides
         )

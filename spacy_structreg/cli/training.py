@@ -166,10 +166,10 @@ def load_training(
         if fixed is not None:
             fix_random_seed(fixed)
         nlp = load_model_from_config(settings, auto_fill=True)
+        check_names(settings)
+        gold = {part: gold_of(settings, part) for part in PARTS}
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
     ours = [(name, pipe) for name, pipe in pipes if isinstance(pipe, EstimatorPipe)]
-    corpora = settings.get("corpora", {})
-    gold = {part: corpora.get(part, {}).get("gold", ["words"]) for part in PARTS}
     if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not ours:
         if not isinstance(nlp.tokenizer, ModelTokenizer):
             raise ValueError(
@@ -202,7 +202,7 @@ def config_faults(config: Path) -> Iterator[None]:
     except ConfigValidationError as error:
         faults = "; ".join(
             ".".join(map(str, fault.get("loc", ()))) + f": {fault.get('msg', '')}"
-            for fault in error.errors
+            for fault in error.errors or ()
         )
         raise ValueError(f"{config}: {faults or error.title}") from error
     except (ValueError, TypeError, KeyError, ImportError, NotationError) as error:
@@ -229,6 +229,25 @@ def check_training(settings: dict[str, Any]) -> None:
         value = settings.get(name) or []
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise ValueError(f"training.{name} is {value!r}; it must be a list of names")
+
+
+def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
+    """What the reader of a corpus hands on of its gold annotation."""
+    blocks: Any = config.get("corpora", {})
+    block = blocks.get(part, {}) if isinstance(blocks, dict) else blocks
+    gold = block.get("gold", ["words"]) if isinstance(block, dict) else block
+    if not isinstance(gold, list):
+        raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
+    return gold
+
+
+def check_names(config: dict[str, Any]) -> None:
+    """Raise ValueError for settings that there are not: misspelt ones would do nothing."""
+    from spacy.schemas import ConfigSchemaNlp, ConfigSchemaTraining
+
+    for block, schema in (("nlp", ConfigSchemaNlp), ("training", ConfigSchemaTraining)):
+        if unknown := sorted(set(config[block]) - set(schema.model_fields)):
+            raise ValueError(f"there is no setting {block}.{unknown[0]}")
 
 
 def frozen(training: dict[str, Any]) -> list[str]:

@@ -234,10 +234,10 @@ def _named(path: StrPath) -> Iterator[None]:
             ours = error.errno in NO_ROOM
         else:
             # A folder that cannot be made or read, or the new file beside the old one.
-            folder = Path(os.path.realpath(path)).parent
+            target = Path(os.path.realpath(path))
             about = Path(os.path.realpath(error.filename))
-            is_new = about.parent == folder and about.suffix == TEMPORARY
-            ours = is_new or about in (folder, *folder.parents)
+            is_new = about.parent == target.parent and about.suffix == TEMPORARY
+            ours = is_new or about in (target, *target.parents)
         if ours:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
