@@ -133,12 +133,16 @@ class Epochs(Generic[ScoresT]):
         waited = epoch = 0
         began = time.perf_counter()
 
+        def weights() -> list[TrainedRows]:
+            # What is left out of one model should count in the mean of several.
+            return learner.average(pruned=self.n_models == 1)
+
         def end_epoch(wrong: tuple[int, int]) -> bool:
             nonlocal best, highest, waited, epoch, began
             epoch += 1
             scores = primary = None
             if self.evaluate is not None:
-                tables = learner.average()
+                tables = weights()
                 scores = self.evaluate(tables)
                 primary = scores.as_dict()[self.primary] or 0.0
                 waited += 1
@@ -154,10 +158,10 @@ class Epochs(Generic[ScoresT]):
             if epoch == 0:
                 # There was nothing to improve, as with a single label.
                 end_epoch((0, 0))
-            return best or learner.average()
+            return best or weights()
         for _ in range(self.epochs):
             go_on = end_epoch(draws.epoch(structure, trainer, examples))
             converged = isinstance(learner, LogLinearLearner) and learner.converged
             if not go_on or converged:
                 break
-        return best or learner.average()
+        return best or weights()

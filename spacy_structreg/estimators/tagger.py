@@ -77,6 +77,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     GOLD = TAGGED
     PRIMARY = "tag_acc"
     MUST_AGREE = ("templates", "labels", "half_width")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "half_width": (bool,),
