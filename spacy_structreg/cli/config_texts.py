@@ -94,6 +94,11 @@ hidden_dropout = <hidden_dropout>
 mini_sample = <mini_sample>
 # What counts as one update for averaging and penalties: "examples", "mistakes" or "epochs".
 clock = <clock>
+# Averaged weights of this size or less are dropped, which makes the model smaller; 0 keeps all.
+prune = <prune>
+# Features that gold trees, tags or words have fewer times get no weights: 1 for all features. Above
+# 1 for parsers, taggers of words and models of whole words only.
+min_count = <min_count>
 
 """
 

@@ -380,6 +380,7 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
 
     name: of its pipe. attribute: which tags it looks at.
     """
+    from spacy_structreg.estimators.dependency_parser import DEFAULT_LEARNING
     from spacy_structreg.learn.settings import Learning
 
     return {
@@ -388,7 +389,7 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
         "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
         "about_gold": ABOUT_GOLD_OF_PARSER,
         "trained": "parser",
-        **learning_values(Learning()),
+        **learning_values(DEFAULT_LEARNING if name == "parser" else Learning()),
     }
 
 

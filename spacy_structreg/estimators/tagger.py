@@ -78,6 +78,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
     MUST_AGREE = ("templates", "labels", "half_width")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "half_width": (bool,),

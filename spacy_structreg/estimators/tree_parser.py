@@ -49,6 +49,7 @@ class TreeParser(
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "templates": (list,),
         "half_width": (bool,),

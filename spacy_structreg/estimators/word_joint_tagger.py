@@ -79,6 +79,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
     TASK = "word_joint_tagger"
     MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "types": (str, type(None)),

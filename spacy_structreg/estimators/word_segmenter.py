@@ -59,6 +59,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     TASK = "word_segmenter"
     MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "types": (str, type(None)),

@@ -57,8 +57,11 @@ cdef class Learner:
         """The tables, whose values are the weights as they are now."""
         return self.tables
 
-    def average(self):
-        """The weights to predict with: a `TrainedRows` of each table. The training goes on."""
+    def average(self, bint pruned=True):
+        """The weights to predict with: a `TrainedRows` of each table. The training goes on.
+
+        pruned: leave out small ones, as the settings have it.
+        """
         raise NotImplementedError
 
     def n_rows(self):

@@ -168,6 +168,48 @@ cdef class Rows:
         """
 
 
+cdef class FeatureCounts(Rows):
+    """How often each key occurs; a row is no more than a count."""
+
+    def __init__(self):
+        self._begin(1)
+
+    def __dealloc__(self):
+        free(self._keys)
+        free(self._counts)
+
+    def __reduce__(self):
+        raise TypeError("counts are made before a training begins, and not kept")
+
+    cdef int add(self, uint64_t key) except -1 nogil:
+        """Count a key once more."""
+        cdef int32_t row = self.find(key)
+        cdef Py_ssize_t capacity = self._capacity
+        cdef Py_ssize_t i
+        if row >= 0:
+            # Beyond all that a least count can be, it stays.
+            self._counts[row] += self._counts[row] < MAX_ROWS
+            return 0
+        if self.n_rows >= MAX_ROWS:
+            with gil:
+                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
+        reserve(<void**> &self._keys, &capacity, self.n_rows + 1, sizeof(uint64_t))
+        reserve(<void**> &self._counts, &self._capacity, self.n_rows + 1, sizeof(uint32_t))
+        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
+            self._resize_index((self.n_rows + 1) * 2)
+            for i in range(self.n_rows):
+                self._place(self._keys[i], i)
+        self._place(key, self.n_rows)
+        self._keys[self.n_rows] = key
+        self._counts[self.n_rows] = 1
+        self.n_rows += 1
+        return 0
+
+    def count(self, uint64_t key):
+        """Count a key once more."""
+        self.add(key)
+
+
 cdef class TrainingRows(Rows):
     """Rows under training: values, their sums over time, and the time of the last visit.
 
@@ -175,6 +217,7 @@ cdef class TrainingRows(Rows):
     more than 64 columns.
     l1, l2, cumulative_l1: the strengths of the penalties that every update applies to every
         weight (see `learn.penalty`); 0 for none.
+    closed: whether keys without a row get none any more (see `restrict`).
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
     values after updates 1 to s (method.md, section 2).
     Raises ValueError for strengths that are negative or do not go together.
@@ -203,11 +246,11 @@ cdef class TrainingRows(Rows):
         free(self._debts)
         free(self._columns)
 
-    cdef int32_t insert(self, uint64_t key) except -1 nogil:
-        """The row of a key, which is made if need be, with all weights zero."""
+    cdef int32_t insert(self, uint64_t key) except -2 nogil:
+        """The row of a key, which is made if need be, with all weights zero; -1 if it gets none."""
         cdef int32_t found = self.find(key)
         cdef Py_ssize_t i
-        if found >= 0:
+        if found >= 0 or self.closed:
             return found
         if self.n_rows >= MAX_ROWS:
             with gil:
@@ -527,8 +570,20 @@ cdef class TrainingRows(Rows):
                     scores[column] += value * self._values[first + k]
 
     def row(self, uint64_t key):
-        """The number of the row of `key`, which is made if need be."""
+        """The number of the row of `key`, which is made if need be; -1 if it gets none."""
         return self.insert(key)
+
+    def restrict(self, FeatureCounts counts not None, int64_t least):
+        """Make rows of the keys that were counted at least so often, and from now on no others."""
+        cdef Py_ssize_t i
+        for i in range(counts.n_rows):
+            if counts._counts[i] >= least:
+                self.insert(counts._keys[i])
+        self.close()
+
+    def close(self):
+        """From now on, keys without a row get none."""
+        self.closed = True
 
     def add(self, changes, int64_t time):
         """Update number `time` adds to weights.
@@ -747,6 +802,7 @@ cdef class TrainingRows(Rows):
             duplicate(<void**> &twin._entries, self._entries, n_rows * sizeof(Entries))
             duplicate(<void**> &twin._columns, self._columns, n_cells * sizeof(uint16_t))
         memcpy(twin._free, self._free, sizeof(self._free))
+        twin.closed = self.closed
         twin.n_rows = twin._row_capacity = self.n_rows
         twin._pool_size = twin._pool_capacity = self._pool_size
         return twin
@@ -839,7 +895,8 @@ cdef class TrainingRows(Rows):
         return n
 
     def __reduce__(self):
-        return TrainingRows.from_state, (self.n_columns, self.state(), self.penalties)
+        arguments = (self.n_columns, self.state(), self.penalties)
+        return _restored_rows, (arguments, self.closed)
 
 
 cdef class TrainedRows(Rows):
@@ -954,6 +1011,13 @@ cdef class TrainedRows(Rows):
 
     def __reduce__(self):
         return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self._arrays.items()})
+
+
+def _restored_rows(arguments, closed):
+    rows = TrainingRows.from_state(*arguments)
+    if closed:
+        rows.close()
+    return rows
 
 
 cdef int duplicate(void** target, const void* source, size_t size) except -1:

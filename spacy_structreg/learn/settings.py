@@ -12,6 +12,9 @@ Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
 Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 
+LEAST_PRUNED: Final = 50_000
+"""How many features a table of weights has at least, if small ones are to be dropped from it."""
+
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
 _OPTIMIZERS: Final = ("sgd", "lbfgs")
@@ -37,6 +40,13 @@ class Learning:
     clock: what counts as one update, for averaging and penalties alike: ``"examples"``, each
         visit of an example; ``"mistakes"``, each visit that changed weights; ``"epochs"``, which
         averages the weights at the ends of epochs, as Gao et al. do.
+    prune: averaged weights of this absolute value or less are dropped, ≥ 0; 0 keeps all. A step of
+        the perceptron changes a weight by 1, so that one touched once, in the first fifth of a
+        training, is above 0.8. If several models are averaged, only their mean is pruned. Tables of
+        fewer than `LEAST_PRUNED` features are kept whole: a short training touches most weights
+        once, and there is little to gain.
+    min_count: features that the gold outputs of the training corpus have fewer times, counted
+        before training begins, get no weights, ≥ 1. With 1 all do, those of wrong outputs too.
 
     Raises ValueError for values out of range and for combinations without a meaning.
     """
@@ -50,6 +60,8 @@ class Learning:
     hidden_dropout: float = 0.0
     mini_sample: float | None = None
     clock: Clock = "examples"
+    prune: float = 0.0
+    min_count: int = 1
 
     def __post_init__(self) -> None:
         if self.update not in _RULES:
@@ -62,6 +74,8 @@ class Learning:
         _hold(self, "cumulative_l1", 0.0, math.inf)
         _hold(self, "dropout", 0.0, 1.0)
         _hold(self, "hidden_dropout", 0.0, 1.0)
+        _hold(self, "prune", 0.0, math.inf)
+        _hold_whole(self, "min_count", 1)
         if self.mini_sample is not None:
             _hold(self, "mini_sample", 1.0, math.inf)
         if self.aggressiveness != 1.0 and self.update == "perceptron":
@@ -79,6 +93,10 @@ class Learning:
                 "clock = 'epochs' would apply penalties once an epoch only; choose "
                 "clock = 'examples' or 'mistakes' with l1, l2 or cumulative_l1"
             )
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which the weights of a table of so many rows are dropped."""
+        return self.prune if n_rows >= LEAST_PRUNED else 0.0
 
     @property
     def penalties(self) -> dict[str, float]:
@@ -150,11 +168,8 @@ class LogLinear:
         _hold(self, "noise_level", 0.0, 1.0 if self.noise == "dropout" else math.inf)
         _hold(self, "unlabelled_weight", 0.0, math.inf)
         _hold(self, "tolerance", 0.0, math.inf)
-        window = self.noise_window
-        if window is not None and (isinstance(window, bool) or not isinstance(window, int)):
-            raise ValueError(f"noise_window is {window!r}; it must be a whole number or None")
-        if window is not None and window < 0:
-            raise ValueError(f"noise_window is {window}; it must be at least 0")
+        if self.noise_window is not None:
+            _hold_whole(self, "noise_window", 0)
         if self.mini_sample is not None:
             _hold(self, "mini_sample", 1.0, math.inf)
             if self.optimizer == "lbfgs":
@@ -172,6 +187,15 @@ class LogLinear:
     def penalties(self) -> dict[str, float]:
         """The penalties that weight rows apply by themselves: none."""
         return {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
+
+    @property
+    def min_count(self) -> int:
+        """How often a feature must occur: all that a corpus has get weights."""
+        return 1
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which weights are dropped: none are, L1 sees to that."""
+        return 0.0
 
     @property
     def variance(self) -> float:
@@ -207,6 +231,14 @@ def _complete(cls: type[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
             f"not {', '.join(sorted(map(str, settings)))}"
         )
     return settings
+
+
+def _hold_whole(settings: AnyLearning, name: str, least: int) -> None:
+    value = getattr(settings, name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number")
+    if not least <= value < 1 << 31:
+        raise ValueError(f"{name} is {value}; it must be at least {least}, and below 2 ** 31")
 
 
 def _hold(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -577,6 +578,62 @@ def test_the_common_prefix_gets_no_rows(stop: str) -> None:
     # Appending comes first among equals: 学 is wrong, and what stands before it is common.
     assert key(ord("大"), ord("学")) in keys
     assert key(PADDING, ord("大")) not in keys
+
+
+# Counts of features -------------------------------------------------------------------------------
+
+
+def counted(template: str, least: int) -> tuple[Pair, set[int]]:
+    """A training restricted by counts, and the keys of c-1 c0 that it should have, by hand.
+
+    template: of an event that either begins a word or goes on with it.
+    """
+    separates = template.startswith("separate")
+    pair = Pair(GOLDS + GOLDS[2:], templates=template, width=2)
+    counts: Counter[tuple[int, int]] = Counter()
+    for words in SENTENCES + SENTENCES[2:]:
+        text = "".join(words)
+        begins = {sum(map(len, words[:i])) for i in range(len(words))}
+        for i, character in enumerate(text):
+            if (i in begins) == separates:
+                counts[ord(text[i - 1]) if i else PADDING, ord(character)] += 1
+        # The last word is ended as if another began.
+        counts[ord(text[-1]), PADDING] += separates
+    counts = +counts
+    assert min(counts.values()) == 1 < max(counts.values())
+    seed = hash_string(template)
+    pair.trainer.restrict(pair.compiled, least)
+    return pair, {
+        murmur_64a(struct.pack("<3Q", seed, 1 + previous, 1 + current))
+        for (previous, current), count in counts.items()
+        if count >= least
+    }
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 100])
+@pytest.mark.parametrize("template", ["separate: c-1 c0", "append: c-1 c0"])
+def test_rare_features_of_gold_get_no_rows(template: str, least: int) -> None:
+    pair, expected = counted(template, least)
+    for _ in range(3):
+        pair.trainer.epoch(pair.compiled, whole(pair.golds))
+        tables = [table for table in pair.learner.tables if table.n_rows]
+        assert [set(rows_by_key(table)) for table in tables] == ([expected] if expected else [])
+    assert pair.learner.clock == 3 * len(pair.golds)
+    twin = pickle.loads(pickle.dumps(pair.learner))
+    for table in (*twin.tables, *pair.learner.copy().tables):
+        before = table.n_rows
+        assert (table.closed, table.row(12345), table.n_rows) == (True, -1, before)
+
+
+def test_features_of_other_learners_are_not_counted() -> None:
+    pair, other = Pair(GOLDS), Pair(GOLDS)
+    with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
+        pair.trainer.restrict([pair.compiled[0], other.compiled[1]], 2)
+    with pytest.raises(TypeError):
+        pair.trainer.restrict([None], 2)
+    assert not any(table.closed or table.n_rows for table in pair.learner.tables)
+    pair.trainer.epoch(pair.compiled, whole(GOLDS))
+    assert any(table.n_rows for table in pair.learner.tables)
 
 
 # Passive-aggressive rules -------------------------------------------------------------------------
