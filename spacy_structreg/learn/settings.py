@@ -12,6 +12,12 @@ Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
 Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 
+MAX_MINI_SAMPLE: Final = 1e6
+"""Mini-samples are shorter than this, on average."""
+
+MAX_NOISE_WINDOW: Final = 1_000_000
+"""How far the window of feature noising may reach."""
+
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
 _OPTIMIZERS: Final = ("sgd", "lbfgs")
@@ -33,7 +39,8 @@ class Learning:
     dropout: the probability that an input token is hidden, 0 ≤ p < 1 (section 5.1).
     hidden_dropout: the probability that a feature is left out, 0 ≤ q < 1 (section 5.2).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     clock: what counts as one update, for averaging and penalties alike: ``"examples"``, each
         visit of an example; ``"mistakes"``, each visit that changed weights; ``"epochs"``, which
         averages the weights at the ends of epochs, as Gao et al. do.
@@ -63,7 +70,7 @@ class Learning:
         _hold(self, "dropout", 0.0, 1.0)
         _hold(self, "hidden_dropout", 0.0, 1.0)
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
         if self.aggressiveness != 1.0 and self.update == "perceptron":
             raise ValueError(
                 f"aggressiveness is {self.aggressiveness}, but update = 'perceptron' has no such "
@@ -114,10 +121,11 @@ class LogLinear:
         1; ``"multiplicative"`` or ``"additive"`` Gaussian noise, whose deviation it is; or
         ``"none"``.
     noise_window: how far from a feature the uncertainty of labels counts in the gradient, in
-        positions (section 4.2); None for the exact gradient.
+        positions, up to 1,000,000 (section 4.2); None for the exact gradient.
     unlabelled_weight: α, how much an unlabelled example counts in the regulariser (equation 11).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     tolerance: training ends when an epoch changes what is minimised by less than this share, with
         L-BFGS the mean of ten; 0 for never.
 
@@ -153,10 +161,12 @@ class LogLinear:
         window = self.noise_window
         if window is not None and (isinstance(window, bool) or not isinstance(window, int)):
             raise ValueError(f"noise_window is {window!r}; it must be a whole number or None")
-        if window is not None and window < 0:
-            raise ValueError(f"noise_window is {window}; it must be at least 0")
+        if window is not None and not 0 <= window <= MAX_NOISE_WINDOW:
+            raise ValueError(
+                f"noise_window is {window}; it must be at least 0 and at most {MAX_NOISE_WINDOW:,}"
+            )
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
             if self.optimizer == "lbfgs":
                 raise ValueError(
                     "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
@@ -219,7 +229,7 @@ def _hold(
         raise ValueError(f"{name} is {value}; it must be a finite number")
     if not (least < value if open_below else least <= value) or not value < most:
         bound = "above" if open_below else "at least"
-        limit = "" if most == math.inf else f" and below {most:g}"
+        limit = "" if most == math.inf else f" and below {most:,g}"
         raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
     try:
         number = float(value)
