@@ -6,7 +6,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
@@ -21,7 +21,14 @@ from spacy_structreg.estimators.epochs import Epochs
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.estimators.reports import EpochReport, ScoresT
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
+from spacy_structreg.estimators.settings import (
+    MAX_EPOCHS,
+    MAX_MODELS,
+    CompleteTemplates,
+    choose,
+    number,
+    whole,
+)
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.word_counts import WordCounts
@@ -44,11 +51,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     says how to score; see the class attributes and the methods under "Hooks".
 
     learning: how weights are learnt and regularised; of a kind that `LEARNS` names.
-    epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
-        better figure on the development corpus, if `fit` gets one; None for never.
-    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them; the
-        seeds of groups that are to be independent lie n_models apart. mean: how to average,
-        ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
+    epochs: passes over the training corpus, 1 to 1,000,000. patience: stop after so many epochs
+        without a better figure on the development corpus, if `fit` gets one; None for never.
+    n_models: train so many models, 1 to 1,000, with the seeds `seed`, `seed` + 1, …, and average
+        them; the seeds of groups that are to be independent lie n_models apart. mean: how to
+        average, ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
     seed: of all that training draws; None draws one from Python's generator.
     structure: None if labels or features come from the data.
 
@@ -111,9 +118,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 "choose n_models = 1, or optimizer = 'sgd'"
             )
         self.learning = learning
-        self.epochs = whole("epochs", epochs, 1)
-        self.patience = None if patience is None else whole("patience", patience, 1)
-        self.n_models = whole("n_models", n_models, 1)
+        self.epochs = whole("epochs", epochs, 1, MAX_EPOCHS)
+        self.patience = None if patience is None else whole("patience", patience, 1, MAX_EPOCHS)
+        self.n_models = whole("n_models", n_models, 1, MAX_MODELS)
         self.mean: Mean = mean
         self.seed = random.getrandbits(32) if seed is None else whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
@@ -588,8 +595,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         labels = field(header, "labels", list)
         entries = field(header, "structure", dict) if "structure" in header else {}
         structure = self._restored_structure(labels, entries, arrays)
-        if tuple(labels) != structure.labels:
-            raise ValueError(f"it has the labels {labels}")
+        if tuple(labels) != structure.labels or any(a >= b for a, b in pairwise(labels)):
+            raise ValueError(f"its labels are not sorted and distinct: {labels!r:.80}")
         if tuple(field(header, "columns", list)) != structure.widths:
             raise ValueError("its weight rows do not fit its templates")
         expected = structure.contents()

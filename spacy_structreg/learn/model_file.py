@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.learn.header import unpack_header
 
 FORMAT_VERSION: Final = 1
 
@@ -255,8 +256,8 @@ def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dic
     if len(packed) != length or zlib.crc32(packed) != checksum:
         raise ValueError(f"{name}: the header is damaged; get the file again or train again")
     try:
-        header = msgpack.unpackb(packed)
-    except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
+        header = unpack_header(packed)
+    except ValueError as error:
         raise ValueError(f"{name}: the header cannot be read ({error})") from error
     if not _is_well_formed(header):
         raise ValueError(f"{name}: the header lacks what every model file has")

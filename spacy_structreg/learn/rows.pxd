@@ -59,6 +59,7 @@ cdef class Rows:
     cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
+    cdef int index(self, const uint64_t[::1] keys) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil

@@ -95,10 +95,25 @@ cdef class Rows:
             displacement += 1
             if self._bounded and displacement > MAX_DISPLACEMENT:
                 with gil:
-                    raise ValueError("the keys of the weight rows collide too often to be genuine")
+                    raise ValueError("keys collide too often to be genuine")
         self._tags[slot] = tag_of(mixed)
         self._slots[slot].key = key
         self._slots[slot].row = <uint64_t> row
+        return 0
+
+    cdef int index(self, const uint64_t[::1] keys) except -1:
+        """Make keys, none twice, those of the rows 0, 1, …, in time linear in their number.
+
+        Raises ValueError if they are too many, or chosen to collide.
+        """
+        cdef Py_ssize_t i
+        if keys.shape[0] > MAX_ROWS:
+            raise ValueError(f"a table holds at most {MAX_ROWS:,} rows, not {keys.shape[0]:,}")
+        self._bounded = True
+        self._resize_index(keys.shape[0])
+        with nogil:
+            for i in range(keys.shape[0]):
+                self._place(keys[i], i)
         return 0
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
@@ -740,10 +755,8 @@ cdef class TrainingRows(Rows):
             raise ValueError("a weight row was visited before the first update")
         counts = np.diff(state["starts"]) if rows.adaptive else n_columns
         visits = np.repeat(np.maximum(state["stamps"], 1), counts).reshape(state["values"].shape)
-        if (np.abs(state["values"]) > MAX_WEIGHT).any() or (
-            np.abs(state["sums"]) / visits > MAX_WEIGHT
-        ).any():
-            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
+        if (np.abs(state["sums"]) / visits > MAX_WEIGHT).any():
+            raise ValueError(f"the mean of a weight is beyond {MAX_WEIGHT:g}")
         cdef const uint64_t[::1] keys = np.ascontiguousarray(state["keys"])
         cdef const int64_t[::1] stamps = np.ascontiguousarray(state["stamps"])
         cdef const double[::1] values = np.ascontiguousarray(state["values"]).reshape(-1)
@@ -911,11 +924,9 @@ cdef class TrainedRows(Rows):
     """
 
     def __init__(self, Py_ssize_t n_columns, arrays):
-        cdef const uint64_t[::1] keys
         cdef const float[::1] values
         cdef const int64_t[::1] starts
         cdef const uint16_t[::1] columns
-        cdef Py_ssize_t i
         self._begin(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
@@ -924,7 +935,8 @@ cdef class TrainedRows(Rows):
         key_array = self._arrays["keys"]
         if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
             raise ValueError("the keys of the weight rows do not rise")
-        keys = key_array
+        if self.adaptive and not np.diff(self._arrays["starts"]).all():
+            raise ValueError("a weight row belongs to no label")
         values = self._arrays["values"].reshape(-1)
         if values.shape[0]:
             self._values = &values[0]
@@ -934,11 +946,7 @@ cdef class TrainedRows(Rows):
             self._starts = &starts[0]
             if columns.shape[0]:
                 self._columns = &columns[0]
-        self._bounded = True
-        self._resize_index(self.n_rows)
-        with nogil:
-            for i in range(self.n_rows):
-                self._place(keys[i], i)
+        self.index(key_array)
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -1078,6 +1086,10 @@ def _check_layout(n_columns, arrays, dtype):
             raise ValueError("the columns of a weight row do not rise")
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
-    if not np.isfinite(values).all():
-        raise ValueError("a weight is not a finite number")
+    if values.size:
+        least, most = values.min(), values.max()
+        if not (np.isfinite(least) and np.isfinite(most)):
+            raise ValueError("a weight is not a finite number")
+        if max(-least, most) > values.dtype.type(MAX_WEIGHT):
+            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
     return n_rows

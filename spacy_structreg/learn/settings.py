@@ -15,6 +15,15 @@ Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 LEAST_PRUNED: Final = 50_000
 """How many features a table of weights has at least, if small ones are to be dropped from it."""
 
+MAX_MINI_SAMPLE: Final = 1e6
+"""Mini-samples are shorter than this, on average."""
+
+MAX_COUNT: Final = 1_000_000
+"""The highest count that may be asked of features."""
+
+MAX_NOISE_WINDOW: Final = 1_000_000
+"""How far the window of feature noising may reach."""
+
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
 _OPTIMIZERS: Final = ("sgd", "lbfgs")
@@ -36,7 +45,8 @@ class Learning:
     dropout: the probability that an input token is hidden, 0 ≤ p < 1 (section 5.1).
     hidden_dropout: the probability that a feature is left out, 0 ≤ q < 1 (section 5.2).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     clock: what counts as one update, for averaging and penalties alike: ``"examples"``, each
         visit of an example; ``"mistakes"``, each visit that changed weights; ``"epochs"``, which
         averages the weights at the ends of epochs, as Gao et al. do.
@@ -75,9 +85,9 @@ class Learning:
         _hold(self, "dropout", 0.0, 1.0)
         _hold(self, "hidden_dropout", 0.0, 1.0)
         _hold(self, "prune", 0.0, math.inf)
-        _hold_whole(self, "min_count", 1)
+        _hold_whole(self, "min_count", 1, MAX_COUNT)
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
         if self.aggressiveness != 1.0 and self.update == "perceptron":
             raise ValueError(
                 f"aggressiveness is {self.aggressiveness}, but update = 'perceptron' has no such "
@@ -132,10 +142,11 @@ class LogLinear:
         1; ``"multiplicative"`` or ``"additive"`` Gaussian noise, whose deviation it is; or
         ``"none"``.
     noise_window: how far from a feature the uncertainty of labels counts in the gradient, in
-        positions (section 4.2); None for the exact gradient.
+        positions, up to 1,000,000 (section 4.2); None for the exact gradient.
     unlabelled_weight: α, how much an unlabelled example counts in the regulariser (equation 11).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     tolerance: training ends when an epoch changes what is minimised by less than this share, with
         L-BFGS the mean of ten; 0 for never.
 
@@ -169,9 +180,9 @@ class LogLinear:
         _hold(self, "unlabelled_weight", 0.0, math.inf)
         _hold(self, "tolerance", 0.0, math.inf)
         if self.noise_window is not None:
-            _hold_whole(self, "noise_window", 0)
+            _hold_whole(self, "noise_window", 0, MAX_NOISE_WINDOW)
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
             if self.optimizer == "lbfgs":
                 raise ValueError(
                     "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
@@ -233,12 +244,12 @@ def _complete(cls: type[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return settings
 
 
-def _hold_whole(settings: AnyLearning, name: str, least: int) -> None:
+def _hold_whole(settings: AnyLearning, name: str, least: int, most: int) -> None:
     value = getattr(settings, name)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{name} is {value!r}; it must be a whole number")
-    if not least <= value < 1 << 31:
-        raise ValueError(f"{name} is {value}; it must be at least {least}, and below 2 ** 31")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}; it must be at least {least} and at most {most:,}")
 
 
 def _hold(
@@ -251,7 +262,7 @@ def _hold(
         raise ValueError(f"{name} is {value}; it must be a finite number")
     if not (least < value if open_below else least <= value) or not value < most:
         bound = "above" if open_below else "at least"
-        limit = "" if most == math.inf else f" and below {most:g}"
+        limit = "" if most == math.inf else f" and below {most:,g}"
         raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
     try:
         number = float(value)

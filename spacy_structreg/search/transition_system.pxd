@@ -50,6 +50,7 @@ cdef class TransitionSystem:
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil
+    cdef int release(self) except -1 nogil
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil

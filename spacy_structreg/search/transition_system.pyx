@@ -86,6 +86,13 @@ cdef class TransitionSystem:
         """
         return 0
 
+    cdef int release(self) except -1 nogil:
+        """Load an empty sentence, so that nothing is read any more of what others own.
+
+        Whoever has loaded a sentence calls it before anything of it may go.
+        """
+        return 0
+
     cdef Py_ssize_t n_slots(self) noexcept nogil:
         """How many slots the sentence has. The state of `init` stands in the first."""
         return 0

@@ -195,6 +195,9 @@ cdef class WordTransitions(TransitionSystem):
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
+    cdef int release(self) except -1 nogil:
+        return self.load(NULL, 0, NULL)
+
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t stride = n + 2 * REACH
         cdef Py_ssize_t i
@@ -636,16 +639,19 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._wanted_tags = wanted_tags
-        if self.guide is not None:
-            self.guide.consult(
-                self.characters, n, constraints, wanted_tags, &self.system.guide
-            )
-        first = self.agenda.search(n_best, n_found)
-        if n_found[0] == 0 and self.system.prune:
-            # What the records leave need not reach the end.
-            self.system.prune = False
+        try:
+            if self.guide is not None:
+                self.guide.consult(
+                    self.characters, n, constraints, wanted_tags, &self.system.guide
+                )
             first = self.agenda.search(n_best, n_found)
-            self.system.prune = True
+            if n_found[0] == 0 and self.system.prune:
+                # What the records leave need not reach the end.
+                self.system.prune = False
+                first = self.agenda.search(n_best, n_found)
+                self.system.prune = True
+        finally:
+            self.system.release()
         return first
 
     cdef double _take(self, Py_ssize_t item) noexcept nogil:

@@ -119,6 +119,7 @@ cdef class AgendaTrainer:
             self.agenda.gold = NULL
             self.agenda.n_gold = 0
             self.agenda.cost = 0.0
+            self.system.release()
         return n_wrong, n_actions_wrong
 
     def restrict(self, derivations, Py_ssize_t least):

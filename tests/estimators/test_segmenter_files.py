@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from colliding_keys import colliding
 from crafted import (
     NOT_LISTS,
     NOT_STRINGS,
@@ -414,9 +415,9 @@ class TestCrafted:
     @pytest.mark.parametrize("state", ["trained", "training"])
     def test_sound_cells(self, state: str, files: dict[str, bytes]) -> None:
         """What the broken cells below are variations of."""
-        data = tampered(
-            files[state], lambda _, arrays: adaptive_rows(arrays, [0, 1, 2, 2, 4], [0, 1, 2, 3])
-        )
+        # Only in training there may be rows that have not been changed yet.
+        starts = [0, 1, 2, 3 if state == "trained" else 2, 4]
+        data = tampered(files[state], lambda _, arrays: adaptive_rows(arrays, starts, [0, 1, 2, 3]))
         assert "".join(CharacterSegmenter.from_bytes(data).predict("大学生活")) == "大学生活"
 
     @pytest.mark.parametrize("state", ["trained", "training"])
@@ -471,15 +472,9 @@ class TestCrafted:
     def test_keys_that_collide(self, state: str, files: dict[str, bytes]) -> None:
         """Keys made for one slot of the hash table of `learn.rows`, whatever its size."""
         n = 8_000
-        inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
-        keys = []
-        for i in range(1, n + 1):
-            # The table takes the low bits of mixed ^ mixed >> 32: zero when both halves agree.
-            mixed = (i << 32 | i) * inverse % 2**64
-            keys.append(mixed ^ mixed >> 29 ^ mixed >> 58)
 
         def change(_: object, arrays: Arrays) -> None:
-            arrays["1.keys"] = np.array(sorted(keys), dtype=np.uint64)
+            arrays["1.keys"] = colliding(n)
             for name in ("1.values", "1.sums", "1.stamps"):
                 if name in arrays:
                     shape = (n, *arrays[name].shape[1:])
