@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -15,11 +15,21 @@ Mean: TypeAlias = Literal["nonzero", "plain"]
 MEANS: Final = ("nonzero", "plain")
 
 
-def average_rows(tables: Sequence[TrainedRows], mean: Mean = "nonzero") -> TrainedRows:
+# How many rows of the longest table are averaged at a time: all that is counted, added up and
+# sorted meanwhile lies in memory several times.
+_ROWS_AT_A_TIME: Final = 1 << 15
+
+_Arrays: TypeAlias = dict[str, NDArray[Any]]
+
+
+def average_rows(
+    tables: Sequence[TrainedRows], mean: Mean = "nonzero", prune: float = 0.0
+) -> TrainedRows:
     """The mean of tables of weight rows, weight by weight; their features are united.
 
     mean: ``"plain"`` divides each sum of weights by the number of tables (equation 7);
         ``"nonzero"`` by the number of those in which the weight is not zero (equation 8).
+    prune: means of this absolute value or less are left out.
     Raises ValueError if there is no table, their rows differ in width or layout, or there is no
     such mean.
     """
@@ -29,29 +39,68 @@ def average_rows(tables: Sequence[TrainedRows], mean: Mean = "nonzero") -> Train
         raise ValueError("there is nothing to average")
     if len({(table.n_columns, table.adaptive) for table in tables}) != 1:
         raise ValueError("the weight rows to average differ in width or layout")
-    if len(tables) == 1:
+    if len(tables) == 1 and prune == 0:
         return tables[0]
+    n_columns = tables[0].n_columns
+    average = _average_cells if tables[0].adaptive else _average_dense
     arrays = [table.arrays for table in tables]
-    if tables[0].adaptive:
-        return _average_cells(tables[0].n_columns, arrays, mean)
-    keys: NDArray[np.uint64] = np.unique(np.concatenate([table["keys"] for table in arrays]))
-    totals = np.zeros((len(keys), tables[0].n_columns))
+    parts = []
+    for part in _parts(arrays):
+        keys, columns, totals, counts = average(part)
+        divisors = np.maximum(counts, 1) if mean == "nonzero" else len(tables)
+        means = (totals / divisors).astype(np.float32)
+        means[np.abs(means) <= np.float32(prune)] = 0
+        parts.append(_without_zeros(keys, columns, means))
+    joined = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
+    if "counts" in joined:
+        joined["starts"] = np.concatenate(([0], np.cumsum(joined.pop("counts"))))
+    return TrainedRows(n_columns, joined)
+
+
+def _parts(tables: Sequence[_Arrays]) -> Iterator[list[_Arrays]]:
+    """The tables cut at the same keys: together the parts are all there is, in the order of keys.
+
+    In adaptive tables ``"starts"`` gives way to ``"counts"``, the number of cells of each row.
+    """
+    longest: NDArray[np.uint64] = max((table["keys"] for table in tables), key=len)
+    cuts = longest[_ROWS_AT_A_TIME::_ROWS_AT_A_TIME]
+    edges = [[0, *np.searchsorted(table["keys"], cuts), len(table["keys"])] for table in tables]
+    for number in range(len(cuts) + 1):
+        part = []
+        for table, edge in zip(tables, edges, strict=True):
+            first, last = edge[number], edge[number + 1]
+            cut = {"keys": table["keys"][first:last]}
+            if "starts" in table:
+                starts = table["starts"][first : last + 1]
+                cut["counts"] = np.diff(starts)
+                first, last = starts[0], starts[-1]
+                cut["columns"] = table["columns"][first:last]
+            cut["values"] = table["values"][first:last]
+            part.append(cut)
+        yield part
+
+
+def _average_dense(
+    tables: Sequence[_Arrays],
+) -> tuple[NDArray[np.uint64], None, NDArray[np.float64], NDArray[Any]]:
+    """Keys, and for each row the sums of its weights and how many are not zero."""
+    keys: NDArray[np.uint64] = np.unique(np.concatenate([table["keys"] for table in tables]))
+    totals = np.zeros((len(keys), tables[0]["values"].shape[1]))
     counts = np.zeros(totals.shape, dtype=np.int32)
-    for table in arrays:
+    for table in tables:
         rows = np.searchsorted(keys, table["keys"])
         totals[rows] += table["values"]
         counts[rows] += table["values"] != 0
-    means = _divide(totals, counts, len(tables), mean)
-    kept = means.any(axis=1)
-    return TrainedRows(tables[0].n_columns, {"keys": keys[kept], "values": means[kept]})
+    return keys, None, totals, counts
 
 
 def _average_cells(
-    n_columns: int, arrays: Sequence[dict[str, NDArray[Any]]], mean: Mean
-) -> TrainedRows:
-    keys = np.concatenate([np.repeat(table["keys"], np.diff(table["starts"])) for table in arrays])
-    columns = np.concatenate([table["columns"] for table in arrays])
-    values = np.concatenate([table["values"] for table in arrays]).astype(np.float64)
+    tables: Sequence[_Arrays],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.float64], NDArray[Any]]:
+    """Keys and columns of cells, the sums of their weights, and how many are not zero."""
+    keys = np.concatenate([np.repeat(table["keys"], table["counts"]) for table in tables])
+    columns = np.concatenate([table["columns"] for table in tables])
+    values = np.concatenate([table["values"] for table in tables]).astype(np.float64)
     # Cells of one weight come to stand side by side, in the order of the tables.
     order = np.lexsort((columns, keys))
     keys, columns, values = keys[order], columns[order], values[order]
@@ -60,22 +109,16 @@ def _average_cells(
     starts = np.flatnonzero(first)
     totals = np.add.reduceat(values, starts) if len(starts) else values
     counts = np.add.reduceat((values != 0).astype(np.int32), starts) if len(starts) else starts
-    means = _divide(totals, counts, len(arrays), mean)
+    return keys[starts], columns[starts], totals, counts
+
+
+def _without_zeros(
+    keys: NDArray[np.uint64], columns: NDArray[np.uint16] | None, means: NDArray[np.float32]
+) -> _Arrays:
+    """Arrays of a part as of `_parts`, of those rows or cells that are not zero."""
+    if columns is None:
+        kept = means.any(axis=1)
+        return {"keys": keys[kept], "values": means[kept]}
     live = means != 0
-    row_keys, row_counts = np.unique(keys[starts][live], return_counts=True)
-    return TrainedRows(
-        n_columns,
-        {
-            "keys": row_keys,
-            "starts": np.concatenate(([0], np.cumsum(row_counts))).astype(np.int64),
-            "columns": columns[starts][live],
-            "values": means[live],
-        },
-    )
-
-
-def _divide(
-    totals: NDArray[np.float64], counts: NDArray[Any], n_tables: int, mean: Mean
-) -> NDArray[np.float32]:
-    divisors = np.maximum(counts, 1) if mean == "nonzero" else n_tables
-    return (totals / divisors).astype(np.float32)
+    row_keys, counts = np.unique(keys[live], return_counts=True)
+    return {"keys": row_keys, "counts": counts, "columns": columns[live], "values": means[live]}

@@ -104,8 +104,11 @@ cdef class TrainingRows(Rows):
     cdef void _fresh_cells(self, int64_t first, int64_t count, int64_t time) noexcept nogil
     cdef void _copy_cell(self, int64_t target, int64_t source) noexcept nogil
     cdef void _cells(self, int32_t row, int64_t* first, int64_t* count) noexcept nogil
-    cdef object _gather(self, const double* cells, places)
-    cdef object _totals(self, state, counts, int64_t time)
+    cdef uint16_t _column(self, int32_t row, int64_t first, int64_t k) noexcept nogil
+    cdef object _gather(self, const double* cells, shape)
+    cdef int32_t _average_row(
+        self, int32_t row, int64_t time, float prune, float* values, uint16_t* columns
+    ) noexcept nogil
     cdef int64_t _take(self, int size_class, int32_t size) except -1 nogil
     cdef void _give_back(self, int64_t offset, int size_class) noexcept nogil
     cdef int _grow_rows(self) except -1 nogil

@@ -13,7 +13,8 @@ costs time in proportion to what it changes and not to the size of the model.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.stdlib cimport calloc, free, malloc
+from libc.math cimport fabs
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
@@ -63,20 +64,23 @@ cdef class Rows:
         return 0
 
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil:
-        """Make an empty index with room for `n_rows` at a load of two thirds at most."""
+        """Make an empty index with room for `n_rows` at a load of two thirds at most.
+
+        It is never smaller than the one before, in whose place it comes.
+        """
         cdef Py_ssize_t size = 16
         while size * 2 < n_rows * 3:
             size *= 2
-        cdef Slot* slots = <Slot*> malloc(<size_t> size * sizeof(Slot))
-        cdef uint8_t* tags = <uint8_t*> calloc(<size_t> size, 1)
-        if slots == NULL or tags == NULL:
-            free(slots)
-            free(tags)
+        # Not a second array beside the first: the index is most of what rows need while they grow.
+        cdef Slot* slots = <Slot*> realloc(self._slots, <size_t> size * sizeof(Slot))
+        cdef uint8_t* tags = NULL
+        if slots != NULL:
+            self._slots = slots
+            tags = <uint8_t*> calloc(<size_t> size, 1)
+        if tags == NULL:
             with gil:
                 raise MemoryError(f"no memory for an index of {n_rows:,} rows")
-        free(self._slots)
         free(self._tags)
-        self._slots = slots
         self._tags = tags
         self._slot_mask = <uint64_t> size - 1
         return 0
@@ -308,6 +312,7 @@ cdef class TrainingRows(Rows):
         cdef Entries* entries
         cdef Entries grown
         cdef int64_t offset
+        cdef int32_t place = 0
         cdef int32_t i
         cdef int size_class
         if not self.adaptive:
@@ -315,9 +320,11 @@ cdef class TrainingRows(Rows):
         entries = &self._entries[row]
         if self._is_full(row):
             return entries.offset + column
-        for i in range(entries.count):
-            if self._columns[entries.offset + i] == column:
-                return entries.offset + i
+        # Cells lie in the order of their columns.
+        while place < entries.count and self._columns[entries.offset + place] < column:
+            place += 1
+        if place < entries.count and self._columns[entries.offset + place] == column:
+            return entries.offset + place
         if entries.count == entries.capacity:
             size_class = 0
             grown.capacity = 2
@@ -349,7 +356,10 @@ cdef class TrainingRows(Rows):
             entries[0] = grown
             if size_class == DENSE_CLASS:
                 return offset + column
-        offset = entries.offset + entries.count
+        for i in range(entries.count, place, -1):
+            self._copy_cell(entries.offset + i, entries.offset + i - 1)
+            self._columns[entries.offset + i] = self._columns[entries.offset + i - 1]
+        offset = entries.offset + place
         entries.count += 1
         self._columns[offset] = <uint16_t> column
         self._fresh_cells(offset, 1, self._stamps[row])
@@ -384,6 +394,10 @@ cdef class TrainingRows(Rows):
         else:
             first[0] = <int64_t> row * self.n_columns
             count[0] = self.n_columns
+
+    cdef uint16_t _column(self, int32_t row, int64_t first, int64_t k) noexcept nogil:
+        """The column of cell `k` of an adaptive row, whose cells begin at `first`."""
+        return <uint16_t> k if self._is_full(row) else self._columns[first + k]
 
     cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil:
         """Bring rows to `time` before they are read; only penalties make that necessary."""
@@ -607,53 +621,51 @@ cdef class TrainingRows(Rows):
         """
         cdef Py_ssize_t i
         cdef Py_ssize_t k
-        cdef Py_ssize_t n = 0
+        cdef int64_t first
+        cdef int64_t count
         keys = np.empty(self.n_rows, dtype=np.uint64)
         stamps = np.empty(self.n_rows, dtype=np.int64)
         cdef uint64_t[::1] key_view = keys
         cdef int64_t[::1] stamp_view = stamps
+        cdef int64_t[::1] start_view
+        cdef uint16_t[::1] column_view
         for i in range(self.n_rows):
             key_view[i] = self._keys[i]
             stamp_view[i] = self._stamps[i]
         state = {"keys": keys, "stamps": stamps}
-        places = np.arange(self.n_rows * self.n_columns)
         shape = (self.n_rows, self.n_columns)
-        cdef int64_t[::1] place_view
-        cdef int64_t[::1] start_view
-        cdef uint16_t[::1] column_view
         if self.adaptive:
             starts = np.zeros(self.n_rows + 1, dtype=np.int64)
             start_view = starts
             for i in range(self.n_rows):
                 start_view[i + 1] = start_view[i] + self._entries[i].count
             shape = (starts[self.n_rows],)
-            places = np.empty(shape, dtype=np.int64)
             columns = np.empty(shape, dtype=np.uint16)
-            place_view = places
             column_view = columns
             for i in range(self.n_rows):
-                for k in range(self._entries[i].count):
-                    place_view[n] = self._entries[i].offset + k
-                    column_view[n] = (
-                        <uint16_t> k if self._is_full(<int32_t> i) else self._columns[place_view[n]]
-                    )
-                    n += 1
-            order = np.lexsort((columns, np.repeat(np.arange(self.n_rows), np.diff(starts))))
-            places = places[order]
-            state.update(starts=starts, columns=columns[order])
-        state["values"] = self._gather(self._values, places).reshape(shape)
-        state["sums"] = self._gather(self._sums, places).reshape(shape)
+                self._cells(<int32_t> i, &first, &count)
+                for k in range(count):
+                    column_view[start_view[i] + k] = self._column(<int32_t> i, first, k)
+            state.update(starts=starts, columns=columns)
+        state["values"] = self._gather(self._values, shape)
+        state["sums"] = self._gather(self._sums, shape)
         if self.penalty.cumulative > 0.0:
-            state["debts"] = self._gather(self._debts, places).reshape(shape)
+            state["debts"] = self._gather(self._debts, shape)
         return state
 
-    cdef object _gather(self, const double* cells, places):
-        cdef const int64_t[::1] place_view = places
-        gathered = np.empty(len(places))
-        cdef double[::1] view = gathered
+    cdef object _gather(self, const double* cells, shape):
+        """What stands in the cells of all rows, one row after another."""
+        gathered = np.empty(shape)
+        cdef double[::1] view = gathered.reshape(-1)
+        cdef int64_t first
+        cdef int64_t count
+        cdef Py_ssize_t n = 0
         cdef Py_ssize_t i
-        for i in range(view.shape[0]):
-            view[i] = cells[place_view[i]]
+        for i in range(self.n_rows):
+            self._cells(<int32_t> i, &first, &count)
+            if count:
+                memcpy(&view[n], cells + first, count * sizeof(double))
+            n += count
         return gathered
 
     @property
@@ -732,64 +744,112 @@ cdef class TrainingRows(Rows):
 
     def copy(self):
         """Rows of the same keys, numbers and weights, that go ways of their own."""
-        return TrainingRows.from_state(self.n_columns, self.state(), self.penalties)
+        cdef TrainingRows twin = TrainingRows(self.n_columns, self.adaptive, **self.penalties)
+        cdef size_t n_rows = <size_t> self.n_rows
+        cdef size_t n_cells = <size_t> self._pool_size
+        twin._resize_index(self.n_rows)
+        for i in range(self.n_rows):
+            twin._place(self._keys[i], i)
+        duplicate(<void**> &twin._keys, self._keys, n_rows * sizeof(uint64_t))
+        duplicate(<void**> &twin._stamps, self._stamps, n_rows * sizeof(int64_t))
+        duplicate(<void**> &twin._values, self._values, n_cells * sizeof(double))
+        duplicate(<void**> &twin._sums, self._sums, n_cells * sizeof(double))
+        if self.penalty.cumulative > 0.0:
+            duplicate(<void**> &twin._debts, self._debts, n_cells * sizeof(double))
+        if self.adaptive:
+            duplicate(<void**> &twin._entries, self._entries, n_rows * sizeof(Entries))
+            duplicate(<void**> &twin._columns, self._columns, n_cells * sizeof(uint16_t))
+        memcpy(twin._free, self._free, sizeof(self._free))
+        twin.n_rows = twin._row_capacity = self.n_rows
+        twin._pool_size = twin._pool_capacity = self._pool_size
+        return twin
 
-    def average(self, int64_t time):
+    def average(self, int64_t time, double prune=0.0):
         """The mean of the weights over updates 1 to `time`, as `TrainedRows`; changes nothing.
 
+        prune: means of this absolute value or less are left out.
         Rows are sorted by key and zeros are left out, so that the result depends on the weights
         alone and not on the order in which features were met. At time 0 the weights themselves
         are taken. Raises ValueError if a row was visited after `time`.
         """
         if time < self.last_visit():
             raise ValueError(f"there is no average at update {time}, which is long past")
-        state = self.state()
-        owners = np.arange(self.n_rows)
-        counts = np.full(self.n_rows, self.n_columns)
-        if self.adaptive:
-            counts = np.diff(state["starts"])
-            owners = np.repeat(owners, counts)
-        values = state["values"]
-        if time > 0:
-            values = self._totals(state, counts, time) / time
-        values = values.astype(np.float32)
-        keys = state["keys"]
-        if not self.adaptive:
-            kept = np.flatnonzero(values.any(axis=1))
-            kept = kept[np.argsort(keys[kept])]
-            return TrainedRows(self.n_columns, {"keys": keys[kept], "values": values[kept]})
-        live = np.flatnonzero(values)
-        live = live[np.argsort(keys[owners[live]], kind="stable")]
-        kept_keys, counts = np.unique(keys[owners[live]], return_counts=True)
-        return TrainedRows(
-            self.n_columns,
-            {
-                "keys": kept_keys,
-                "starts": np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-                "columns": state["columns"][live],
-                "values": values[live],
-            },
-        )
-
-    cdef object _totals(self, state, counts, int64_t time):
-        """The sums of a state's weights, caught up to `time`: an array of the same shape."""
-        totals = state["sums"].copy()
-        cdef double[::1] total_view = totals.reshape(-1)
-        cdef double[::1] weight_view = state["values"].copy().reshape(-1)
-        cdef const int64_t[::1] stamp_view = state["stamps"]
-        cdef const int64_t[::1] count_view = counts.astype(np.int64)
-        cdef Span span
-        cdef double debt = 0.0
-        cdef Py_ssize_t cell = 0
+        counts = np.empty(self.n_rows, dtype=np.int32)
+        cdef int32_t[::1] count_view = counts
+        cdef float least = <float> prune
         cdef Py_ssize_t i
-        cdef Py_ssize_t _
         with nogil:
-            for i in range(count_view.shape[0]):
-                span = span_of(&self.penalty, <double> (time - stamp_view[i]))
-                for _ in range(count_view[i]):
-                    advance(&self.penalty, &span, &weight_view[cell], &total_view[cell], &debt)
-                    cell += 1
-        return totals
+            for i in range(self.n_rows):
+                count_view[i] = self._average_row(<int32_t> i, time, least, NULL, NULL)
+        kept = np.flatnonzero(counts)
+        keys = np.empty(len(kept), dtype=np.uint64)
+        cdef uint64_t[::1] key_view = keys
+        cdef int64_t[::1] row_view = kept
+        for i in range(row_view.shape[0]):
+            key_view[i] = self._keys[row_view[i]]
+        order = np.argsort(keys)
+        keys, kept = keys[order], kept[order]
+        del order
+        row_view = kept
+        if not self.adaptive:
+            values = np.empty((len(kept), self.n_columns), dtype=np.float32)
+            arrays = {"keys": keys, "values": values}
+        else:
+            starts = np.zeros(len(kept) + 1, dtype=np.int64)
+            np.cumsum(counts[kept], out=starts[1:])
+            values = np.empty(starts[len(kept)], dtype=np.float32)
+            columns = np.empty(len(values), dtype=np.uint16)
+            arrays = {"keys": keys, "starts": starts, "columns": columns, "values": values}
+        cdef float[::1] value_view = values.reshape(-1)
+        cdef uint16_t[::1] column_view = columns if self.adaptive else None
+        cdef Py_ssize_t n = 0
+        with nogil:
+            for i in range(row_view.shape[0]):
+                if self.adaptive:
+                    n += self._average_row(
+                        <int32_t> row_view[i], time, least, &value_view[n], &column_view[n]
+                    )
+                else:
+                    self._average_row(<int32_t> row_view[i], time, least, &value_view[n], NULL)
+                    n += self.n_columns
+        return TrainedRows(self.n_columns, arrays)
+
+    cdef int32_t _average_row(
+        self, int32_t row, int64_t time, float prune, float* values, uint16_t* columns
+    ) noexcept nogil:
+        """How many of the means of a row are above `prune`; they are written, if there is room.
+
+        values: room for them and, in the layout that is not adaptive, for the zeros between them.
+        columns: room for their columns, if rows are adaptive.
+        """
+        cdef Span span = span_of(&self.penalty, <double> (time - self._stamps[row]))
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef int32_t n = 0
+        cdef double weight
+        cdef double total
+        cdef double debt = 0.0
+        cdef float mean
+        self._cells(row, &first, &count)
+        for k in range(count):
+            weight = self._values[first + k]
+            mean = <float> weight
+            if time > 0:
+                total = self._sums[first + k]
+                advance(&self.penalty, &span, &weight, &total, &debt)
+                mean = <float> (total / <double> time)
+            if fabs(mean) <= prune:
+                mean = 0.0
+            if values != NULL and not self.adaptive:
+                values[k] = mean
+            if mean == 0.0:
+                continue
+            if values != NULL and self.adaptive:
+                values[n] = mean
+                columns[n] = self._column(row, first, k)
+            n += 1
+        return n
 
     def __reduce__(self):
         return TrainingRows.from_state, (self.n_columns, self.state(), self.penalties)
@@ -902,6 +962,16 @@ cdef class TrainedRows(Rows):
 
     def __reduce__(self):
         return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self._arrays.items()})
+
+
+cdef int duplicate(void** target, const void* source, size_t size) except -1:
+    """Let `target`, which holds nothing, be a copy of `size` bytes."""
+    if size:
+        target[0] = malloc(size)
+        if target[0] == NULL:
+            raise MemoryError(f"no memory for {size:,} bytes of weights")
+        memcpy(target[0], source, size)
+    return 0
 
 
 cdef inline int size_class_of(int32_t capacity) noexcept nogil:

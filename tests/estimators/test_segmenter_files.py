@@ -97,8 +97,10 @@ class TestMapped:
             pytest.skip("the system does not list the files that a process has mapped")
         path = tmp_path / "mapped.srm"
         fitted.save(path)
-        assert str(path) not in maps.read_text()
         segmenter = CharacterSegmenter.load(path)
+        # Small files are copied.
+        assert str(path) not in maps.read_text()
+        segmenter = CharacterSegmenter.load(path, mapped=True)
         assert segmenter.predict(TEXT) == fitted.predict(TEXT)
         assert str(path) in maps.read_text()
         segmenter.save(path)
@@ -106,10 +108,42 @@ class TestMapped:
         assert str(path) not in maps.read_text()
         assert segmenter.predict(TEXT) == fitted.predict(TEXT)
 
+    @pytest.mark.parametrize("arguments", ["", ", mapped=True"])
+    @pytest.mark.parametrize("size", [0, 200, -1], ids=["emptied", "cut", "a byte short"])
+    def test_a_loaded_file_that_is_written_to(
+        self, arguments: str, size: int, fitted: CharacterSegmenter, tmp_path: Path
+    ) -> None:
+        """In a process of its own, which the system might end."""
+        path = tmp_path / "m.srm"
+        fitted.save(path)
+        if arguments and sys.platform == "win32":
+            pytest.skip("no mapped file can be written to")
+        code = f"""
+import os, pathlib
+from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+path = pathlib.Path({str(path)!r})
+segmenter = CharacterSegmenter.load(path{arguments})
+before = segmenter.predict({TEXT!r})
+path.write_bytes(path.read_bytes()[:{size}])
+os.utime(path, ns=(1, 1))
+try:
+    print(segmenter.predict({TEXT!r}) == before, segmenter.to_bytes() != b"")
+except ValueError as error:
+    print(error)
+"""
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=False, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        if arguments:
+            assert done.stdout.startswith(f"{path}: the file was written to while it was in use")
+        else:
+            assert done.stdout == "True True\n"
+
     def test_saving_over_the_loaded_file(self, fitted: CharacterSegmenter, tmp_path: Path) -> None:
         path = tmp_path / "m.srm"
         fitted.save(path)
-        segmenter = CharacterSegmenter.load(path)
+        segmenter = CharacterSegmenter.load(path, mapped=True)
         for _ in range(3):
             segmenter.save(path)
             assert path.read_bytes() == fitted.to_bytes()
@@ -122,7 +156,7 @@ class TestMapped:
     ) -> None:
         path = tmp_path / "m.srm"
         fitted.save(path)
-        one, other = CharacterSegmenter.load(path), CharacterSegmenter.load(path)
+        one, other = (CharacterSegmenter.load(path, mapped=True) for _ in range(2))
         one.partial_fit(dev)
         one.save(path)
         assert path.read_bytes() != fitted.to_bytes()

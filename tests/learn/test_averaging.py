@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import defaultdict
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import same_rows
 
+from spacy_structreg.learn import averaging
 from spacy_structreg.learn.averaging import average_rows
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 
@@ -134,6 +136,61 @@ def test_equal_tables_stay_as_they_are(adaptive: bool, mean, n: int) -> None:
     }
     rows = table(model, adaptive, 12)
     assert same_rows(average_rows([rows] * n, mean), rows)
+
+
+@layouts
+@means
+@pytest.mark.parametrize("prune", [0.0, 0.5])
+def test_cutting_tables_changes_nothing(
+    adaptive: bool, mean, prune: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables of which some end, begin, or have nothing, where others are cut."""
+    random = np.random.default_rng(5)
+    tables = [
+        table(
+            {int(key): {int(key) % 4: random.normal()} for key in random.choice(keys, n)}, adaptive
+        )
+        for keys, n in ((range(100), 60), (range(40, 60), 15), (range(90, 300, 3), 30))
+    ]
+    tables.append(table({}, adaptive))
+    whole = average_rows(tables, mean, prune)
+    for rows_at_a_time in (1, 2, 7, 59):
+        monkeypatch.setattr(averaging, "_ROWS_AT_A_TIME", rows_at_a_time)
+        assert same_rows(average_rows(tables, mean, prune), whole)
+
+
+@layouts
+@means
+def test_small_means_are_dropped(adaptive: bool, mean) -> None:
+    tables = [table(weights, adaptive) for weights in THREE]
+    # Of feature 9, 1.5 itself is dropped, with "nonzero".
+    expected = {"plain": {1: {0: 3}, 3: {2: 2}}, "nonzero": {1: {0: 4.5, 3: 3}, 3: {2: 6}}}
+    found = average_rows(tables, mean, 1.5)
+    assert read(found) == expected[mean]
+    assert same_rows(average_rows([found], mean, 1.5), found)
+
+
+@layouts
+def test_memory_for_an_average_is_in_proportion_to_the_average(adaptive: bool) -> None:
+    random = np.random.default_rng(6)
+    n_rows = 300_000
+    tables = []
+    for _ in range(3):
+        arrays = {
+            "keys": np.unique(random.integers(1 << 63, size=n_rows).astype(np.uint64)),
+            "values": np.ones((n_rows, 2), dtype=np.float32),
+        }
+        if adaptive:
+            arrays["starts"] = np.arange(n_rows + 1) * 2
+            arrays["columns"] = np.tile(np.array([3, 50], dtype=np.uint16), n_rows)
+            arrays["values"] = arrays["values"].reshape(-1)
+        tables.append(TrainedRows(70 if adaptive else 2, arrays))
+    tracemalloc.start()
+    found = average_rows(tables)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The result, its parts before they are joined, and a part under way.
+    assert most < 2.5 * sum(array.nbytes for array in found.arrays.values())
 
 
 @layouts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -59,9 +60,7 @@ def check_against_twin(rows: TrainingRows, twin: DenseAverages) -> None:
     for key, expected in twin.values.items():
         np.testing.assert_allclose(values[key], expected, rtol=1e-9, atol=1e-9)
         # The sums hold the history; the averaged weights lose precision only at the very end.
-        np.testing.assert_allclose(
-            trained.weights(key), twin.average(key), rtol=2**-22, atol=1e-9
-        )
+        np.testing.assert_allclose(trained.weights(key), twin.average(key), rtol=2**-22, atol=1e-9)
     live = [key for key in values if trained.weights(key).any()]
     assert trained.arrays["keys"].tolist() == sorted(live)
 
@@ -171,10 +170,11 @@ def test_averaging_and_restoring_do_not_disturb_training(first, second, adaptive
     averaged.average(len(before))
     restored = TrainingRows.from_state(n_columns, averaged.state())
     pickled = pickle.loads(pickle.dumps(averaged))
-    for rows in (restored, pickled):
+    copied = averaged.copy()
+    for rows in (restored, pickled, copied):
         assert rows.adaptive == adaptive
         assert rows.last_visit() == averaged.last_visit()
-    for rows in (averaged, restored, pickled):
+    for rows in (averaged, restored, pickled, copied):
         replay(rows, after, first=len(before) + 1)
         assert_same(rows.average(total), straight.average(total))
         for name, array in rows.state().items():
@@ -198,6 +198,47 @@ def test_going_on_from_trained_weights(adaptive: bool) -> None:
     expected = start.copy()
     expected[5] += 2 / 4
     np.testing.assert_allclose(again.average(4).weights(key), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("prune", [0.3, 1.0, 2.5])
+def test_small_means_are_dropped(adaptive: bool, prune: float) -> None:
+    steps = long_recording(20)[:300]
+    rows = TrainingRows(20, adaptive=adaptive)
+    replay(rows, steps)
+    whole, pruned = rows.average(300), rows.average(300, prune)
+    n_dropped = 0
+    for key in whole.arrays["keys"].tolist():
+        before, after = whole.weights(key), pruned.weights(key)
+        small = np.abs(before) <= np.float32(prune)
+        assert (after == np.where(small, 0, before)).all()
+        n_dropped += np.count_nonzero(small & (before != 0))
+    assert n_dropped > 0
+    assert (pruned.arrays["values"] != 0).sum() == (whole.arrays["values"] != 0).sum() - n_dropped
+    assert pruned.n_rows == len([key for key in pruned.arrays["keys"] if pruned.weights(key).any()])
+
+
+def test_a_mean_of_just_the_size_is_dropped() -> None:
+    rows = TrainingRows(2)
+    row = rows.row(10)
+    rows.add([(row, 0, 0.1), (row, 1, -0.2)], 1)
+    assert rows.average(1, 0.1).weights(10).tolist() == [0, -np.float32(0.2)]
+    assert rows.average(1, 0.2).n_rows == 0
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_memory_for_an_average_is_in_proportion_to_the_average(adaptive: bool) -> None:
+    rows = TrainingRows(70 if adaptive else 2, adaptive=adaptive)
+    n_rows = 100_000
+    for key in range(n_rows):
+        rows.add([(rows.row(key << 30), 1, 1.0)], 1)
+    before = rows.average(1)
+    tracemalloc.start()
+    rows.average(1)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Besides what comes out a row needs a count, its number and its place: unsorted, and sorted.
+    assert most < sum(array.nbytes for array in before.arrays.values()) + 32 * n_rows
 
 
 def test_the_mean_by_hand() -> None:
