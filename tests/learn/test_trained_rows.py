@@ -26,7 +26,7 @@ def dense_arrays() -> dict[str, Any]:
 def adaptive_arrays() -> dict[str, Any]:
     return {
         "keys": np.array([3, 5, 9], dtype=np.uint64),
-        "starts": np.array([0, 2, 2, 5], dtype=np.int64),
+        "starts": np.array([0, 2, 3, 5], dtype=np.int64),
         "columns": np.array([0, 3, 1, 2, 3], dtype=np.uint16),
         "values": np.array([1, 2, 3, 4, 5], dtype=np.float32),
     }
@@ -40,8 +40,8 @@ def test_look_ups() -> None:
     rows = TrainedRows(4, adaptive_arrays())
     assert rows.adaptive
     assert rows.weights(3).tolist() == [1, 0, 0, 2]
-    assert rows.weights(5).tolist() == [0, 0, 0, 0]
-    assert rows.weights(9).tolist() == [0, 3, 4, 5]
+    assert rows.weights(5).tolist() == [0, 3, 0, 0]
+    assert rows.weights(9).tolist() == [0, 0, 4, 5]
     assert len(rows) == rows.n_rows == 3
 
 
@@ -103,14 +103,15 @@ DENSE_FAULTS = {
 ADAPTIVE_FAULTS = {
     "keys that fall": {"keys": np.array([3, 9, 5], dtype=np.uint64)},
     "keys repeated": {"keys": np.array([3, 3, 5], dtype=np.uint64)},
-    "starts of another type": {"starts": np.array([0, 2, 2, 5], dtype=np.int32)},
+    "starts of another type": {"starts": np.array([0, 2, 3, 5], dtype=np.int32)},
     "starts too few": {"starts": np.array([0, 2, 5])},
-    "starts in two dimensions": {"starts": np.array([[0, 2, 2, 5]])},
+    "starts in two dimensions": {"starts": np.array([[0, 2, 3, 5]])},
     "starts that fall": {"starts": np.array([0, 3, 2, 5])},
+    "a row without cells": {"starts": np.array([0, 2, 2, 5])},
     "starts below zero": {"starts": np.array([0, -1, 2, 5])},
-    "starts not at zero": {"starts": np.array([1, 2, 2, 5])},
-    "starts that end early": {"starts": np.array([0, 2, 2, 4])},
-    "starts that end late": {"starts": np.array([0, 2, 2, 6])},
+    "starts not at zero": {"starts": np.array([1, 2, 3, 5])},
+    "starts that end early": {"starts": np.array([0, 2, 3, 4])},
+    "starts that end late": {"starts": np.array([0, 2, 3, 6])},
     "a start beyond the end": {"starts": np.array([0, 6, 6, 5])},
     "columns of another type": {"columns": np.array([0, 3, 1, 2, 3], dtype=np.int16)},
     "columns too few": {"columns": np.array([0, 3, 1, 2], dtype=np.uint16)},
