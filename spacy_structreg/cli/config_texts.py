@@ -179,8 +179,11 @@ frozen_components = <frozen>
 annotating_components = []
 dev_corpus = "corpora.dev"
 train_corpus = "corpora.train"
-before_to_disk = null
 before_update = null
+
+# Leaves losses, which are no figures of the model, out of meta.json.
+[training.before_to_disk]
+@callbacks = "spacy_structreg.WithoutLosses.v1"
 
 [training.logger]
 @loggers = "spacy.ConsoleLogger.v1"
@@ -361,7 +364,7 @@ factory = "structreg_parser"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
 attribute = "<attribute>"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
-# of none; "punctuation", these cut behind 。！？!?… and at line breaks.
+# of none; "punctuation", these cut by punctuation and at line breaks.
 sentences = <sentences>
 # Parse anew what is parsed already; false keeps heads that are there, and finds the others.
 overwrite = true
@@ -412,7 +415,7 @@ factory = "structreg_constituency"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
 attribute = "<attribute>"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
-# of none; "punctuation", these cut behind 。！？!?… and at line breaks.
+# of none; "punctuation", these cut by punctuation and at line breaks.
 sentences = <sentences>
 # Parse anew what is parsed already; false keeps constituents that are there, and finds the others.
 overwrite = false
@@ -470,7 +473,8 @@ attribute = <attribute>
 # The span group of "spans".
 spans_key = <spans_key>
 # What is labelled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
-# knows of none; "whole", all of it in any case.
+# knows of none; "punctuation", these cut by punctuation and at line breaks; "whole", all of it in
+# any case.
 sentences = "doc"
 # Label anew what is labelled already; false keeps it, and finds what goes best with it.
 overwrite = false

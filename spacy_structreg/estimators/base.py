@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
+from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.estimators.checkpoints import Checkpoint
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.draws import Draws
-from spacy_structreg.estimators.epochs import EpochReport, Epochs, ScoresT
+from spacy_structreg.estimators.epochs import Epochs
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
+from spacy_structreg.estimators.reports import EpochReport, ScoresT
 from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.word_counts import WordCounts
 from spacy_structreg.learn.averaging import MEANS, Mean, average_rows
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learners import learner_from_trained, new_learner
@@ -65,6 +70,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     COUNTS: ClassVar[bool] = False
     """Whether its trainers can count features first (`AgendaTrainer.restrict`)."""
 
+    GIVEN_WORDS: ClassVar[bool] = False
+    """Whether it predicts from given words, so that those of its training are counted."""
+
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "learning": (dict,),
         "epochs": (int,),
@@ -109,6 +117,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self.mean: Mean = mean
         self.seed = random.getrandbits(32) if seed is None else whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
+        # Of the corpus that labels were read from; empty where there was none.
+        self.word_counts = WordCounts()
         self.history: list[EpochReport[ScoresT]] = []
         self._structure = structure
         # Labels that there are, whether or not the examples have them.
@@ -193,6 +203,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+        on_better: Callable[[Self], None] | None = None,
+        checkpoint: StrPath | None = None,
     ) -> Self:
         """Train from nothing, for `epochs` passes.
 
@@ -201,12 +213,26 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             earliest of equal ones. Without it the last epoch is kept.
         n_threads: how many models are trained at a time, or, if there is only one, how many
             threads decode the development corpus; the result does not depend on it.
-        progress: show a bar on standard error, if that is a terminal.
+        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
         on_epoch: called after each epoch, by the thread that trained; an exception ends training.
-        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind.
+        on_better: called before that, with a model of the weights of the epoch, if they are the
+            best on the development corpus so far (of any model, if several are trained).
+        checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
+            on, and comes to the same weights, when `fit` is called again with the same settings and
+            corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
+            by it are kept, as SciPy's memory of it cannot be.
+        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
+        if the folder holds the state of another training; OSError if it cannot be written.
         """
         return self._fit(
-            sentences, dev, self._begin, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+            sentences,
+            dev,
+            self._begin,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=on_better,
+            checkpoint=checkpoint,
         )
 
     def _fit(
@@ -218,9 +244,13 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         n_threads: int,
         progress: bool,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_better: Callable[[Self], None] | None,
+        checkpoint: StrPath | None,
     ) -> Self:
         """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
-        gold = self.GOLD.checked_corpus(sentences, "training")
+        word_counts = WordCounts()
+        checked = self.GOLD.checked_corpus(sentences, "training")
+        gold = list(self._counting(checked, word_counts))
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
         structure, learner, compiled = begin(gold)
         # Threads that have a model each leave none over for the development corpus.
@@ -238,19 +268,48 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             evaluate=evaluate if held_out else None,
             primary=self.PRIMARY,
         )
+        checksum = self._checksum(gold)
+        identity = {
+            "task": self.TASK,
+            "settings": self._settings(),
+            "training corpus": checksum,
+            "number of examples": len(compiled),
+            "development corpus": None if held_out is None else self._checksum(held_out),
+            "version": __version__,
+        }
+
+        def call_with_model(tables: list[TrainedRows]) -> None:
+            assert on_better is not None
+            model = self.untrained()
+            model._structure = structure
+            model.word_counts = word_counts
+            model._take(tables)
+            model.corpus_checksum = checksum
+            on_better(model)
+
         trained, history = plan.train(
-            structure, learner, compiled, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+            structure,
+            learner,
+            compiled,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=None if on_better is None else call_with_model,
+            checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
         )
         tables = _mean_of(trained, self.mean, self.learning)
-        checksum = corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
         with self._lock:
             self._structure = structure
+            self.word_counts = word_counts
             self._take(tables)
             self._trainer = None
             self._draws = Draws(self.seed)
             self.history = history
             self.corpus_checksum = checksum
         return self
+
+    def _checksum(self, gold: list[GoldT]) -> str:
+        return corpus_checksum(chain.from_iterable(map(self.GOLD.layers, gold)))
 
     def _begin(
         self, gold: list[GoldT]
@@ -279,9 +338,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         with self._lock:
             if self._trained is not None or self._trainer is not None:
                 return
-            examples: Iterable[GoldT] = chain.from_iterable(
-                map(self._examples, map(self.GOLD.checked, sentences))
-            )
+            word_counts = WordCounts()
+            checked = self._counting(map(self.GOLD.checked, sentences), word_counts)
+            examples: Iterable[GoldT] = chain.from_iterable(map(self._examples, checked))
             counts = self.learning.min_count > 1
             self._expected = frozenset(labels)
             try:
@@ -295,6 +354,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             if counts:
                 learner = self._running().learner
                 _count(structure, learner, _compile(structure, examples, learner))
+            self.word_counts = word_counts
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -305,9 +365,12 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         is not of the kind.
         """
         with self._lock:
-            examples = self._all_examples(map(self.GOLD.checked, sentences))
+            word_counts = WordCounts()
+            checked = self._counting(map(self.GOLD.checked, sentences), word_counts)
+            examples = self._all_examples(checked)
             if self._structure is None:
                 self._structure = self._structure_of(examples)
+                self.word_counts = word_counts
             learner = self._running().learner
             compiled = _compile(self._structure, examples, learner)
             _count(self._structure, learner, compiled)
@@ -384,6 +447,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _all_examples(self, gold: Iterable[GoldT]) -> list[GoldT]:
         return list(chain.from_iterable(map(self._examples, gold)))
 
+    def _counting(self, gold: Iterable[GoldT], counts: WordCounts) -> Iterable[GoldT]:
+        """The same sentences, of which the words are counted as they pass, if that is asked for."""
+        return counts.counting(self.GOLD, gold) if self.GIVEN_WORDS else gold
+
     # Prediction ----------------------------------------------------------------------------------
 
     def evaluate(
@@ -453,6 +520,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         averaged._structure = structures[0]
         averaged._take(_mean_of(weights, mean, averaged.learning))
         checksums = {model.corpus_checksum for model in models}
+        averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
         return averaged
 
@@ -479,6 +547,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             "settings": self._settings(),
             "corpus": self.corpus_checksum,
             "columns": list(structure.widths),
+            **({"words": self.word_counts.as_dict()} if self.GIVEN_WORDS else {}),
             **({"structure": entries} if entries else {}),
             **running,
         }, {**numbered(tables), **arrays}
@@ -486,6 +555,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
         structure = self._structure = self._stored_structure(header, besides_tables(arrays))
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
+        if self.GIVEN_WORDS:
+            self.word_counts = WordCounts.from_dict(field(header, "words", dict))
         state = field(header, "state", str)
         debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(structure.widths), state, debts=debts)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.gold import Words
+from spacy_structreg.estimators.reports import EpochReport
 from spacy_structreg.estimators.settings import CompleteTemplates, choose
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences

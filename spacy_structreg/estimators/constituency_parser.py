@@ -75,6 +75,7 @@ class ConstituencyParser(
     TASK = "constituency_parser"
     NOUN = "constituency parser"
     GOLD = CONSTITUENTS
+    GIVEN_WORDS = True
     PRIMARY = "brackets_f"
     MUST_AGREE = ("templates", "labels", "half_width")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.corpora.label_schemes import Scheme
-from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.feature_labeler import FeatureLabeler
+from spacy_structreg.estimators.reports import EpochReport
 from spacy_structreg.estimators.settings import choose, number, whole
 from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear, UpdateRule
 

@@ -108,6 +108,7 @@ class DependencyParser(
     TASK = "dependency_parser"
     NOUN = "parser"
     GOLD = DEPENDENCIES
+    GIVEN_WORDS = True
     PRIMARY = "dep_las"
     MUST_AGREE = ("system", "templates", "labels", "half_width")
     SETTINGS: ClassVar = {

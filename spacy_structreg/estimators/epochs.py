@@ -7,42 +7,18 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from tqdm import tqdm
-
+from spacy_structreg.estimators.checkpoints import Checkpoint, Run
 from spacy_structreg.estimators.draws import Draws
-from spacy_structreg.estimators.protocols import Compiled, Scores
+from spacy_structreg.estimators.protocols import Compiled
+from spacy_structreg.estimators.reports import EpochReport, Progress, ScoresT
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.training.lbfgs import minimise
 from spacy_structreg.training.log_linear import LogLinearTrainer
-
-ScoresT = TypeVar("ScoresT", bound=Scores)
-
-
-@dataclass(frozen=True)
-class EpochReport(Generic[ScoresT]):
-    """What one epoch of training did.
-
-    model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
-    wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were
-    to be corrected when they were visited; passive-aggressive rules also count what is right by
-    too little, gradient descent what was not the most probable, and L-BFGS nothing. seconds: wall
-    time, evaluation included. dev: the scores of the averaged weights on the development corpus, if
-    there is one.
-    primary: the figure among them by which the best epoch is chosen, 0 where it is undefined.
-    """
-
-    model: int
-    epoch: int
-    wrong_examples: int
-    wrong_labels: int
-    seconds: float
-    dev: ScoresT | None
-    primary: float | None = None
 
 
 @dataclass(frozen=True)
@@ -70,98 +46,137 @@ class Epochs(Generic[ScoresT]):
         n_threads: int,
         progress: bool,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_better: Callable[[list[TrainedRows]], None] | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> tuple[list[list[TrainedRows]], list[EpochReport[ScoresT]]]:
         """Train all models; returns the weights of the best epoch of each, and all reports.
 
         learner: untrained; if there are several models, each trains a copy.
         examples: compiled for the learner. n_threads: how many models are trained at a time.
-        progress: show a bar on standard error, if that is a terminal.
-        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
+        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
+        on_epoch, on_better: called after each epoch, and, with its weights, after one that is
+            better than those of all models before, by the thread that trained; an exception ends
+            training.
+        checkpoint: keeps the state of each model. From one that there is already, training goes on.
+        Raises ValueError as `Checkpoint.load`.
         """
-        history: list[EpochReport[ScoresT]] = []
+        runs = [self._begin(learner, number, checkpoint) for number in range(self.n_models)]
+        save = None if checkpoint is None else checkpoint.save
+        history = [report for run in runs for report in run.reports]
+        highest = max(run.highest for run in runs)
         reporting = threading.Lock()
         stop = threading.Event()
-        total = self.epochs * self.n_models
-        hidden = None if progress else True
 
         with (
-            tqdm(total=total, desc="train", unit="epoch", disable=hidden) as bar,
+            Progress(
+                visible=progress,
+                epochs=self.epochs,
+                n_models=self.n_models,
+                primary=self.primary,
+                done=len(history),
+            ) as shown,
             ThreadPoolExecutor(max(1, n_threads)) as pool,
         ):
 
-            def report(done: EpochReport[ScoresT]) -> bool:
+            def end_epoch(run: Run) -> bool:
+                """Report the last epoch of a model; returns whether to go on."""
+                nonlocal highest
                 with reporting:
-                    history.append(done)
-                    if done.primary is not None:
-                        bar.set_postfix({f"dev_{self.primary}": f"{done.primary:.4f}"})
-                    bar.update()
+                    history.append(run.reports[-1])
+                    shown.show(run.reports[-1])
+                    if run.highest > highest:
+                        highest = run.highest
+                        if on_better is not None and run.best is not None:
+                            on_better(run.best)
                     if on_epoch is not None:
-                        on_epoch(done)
+                        on_epoch(run.reports[-1])
                 return not stop.is_set()
 
-            runs = [
-                pool.submit(self._train_one, structure, learner, examples, number, report)
-                for number in range(self.n_models)
+            training = [
+                pool.submit(self._train_one, structure, run, examples, end_epoch, save)
+                for run in runs
             ]
             try:
-                trained = [run.result() for run in runs]
+                trained = [each.result() for each in training]
             except BaseException:
                 # Threads cannot be interrupted: each asks after its epoch whether to go on.
                 stop.set()
-                for run in runs:
-                    run.cancel()
+                for each in training:
+                    each.cancel()
                 raise
         return trained, sorted(history, key=lambda done: (done.model, done.epoch))
+
+    def _begin(self, learner: Learner, number: int, checkpoint: Checkpoint | None) -> Run:
+        """The training of model `number`, counted from 0, as far as it has come."""
+        seed = self.seed + number
+        found = None if checkpoint is None else checkpoint.load(number, learner, seed)
+        if found is not None:
+            return found
+        return Run(number, learner if self.n_models == 1 else learner.copy(), Draws(seed))
 
     def _train_one(
         self,
         structure: Structure[Any, Any],
-        learner: Learner,
+        run: Run,
         examples: Sequence[Compiled],
-        number: int,
-        report: Callable[[EpochReport[ScoresT]], bool],
+        report: Callable[[Run], bool],
+        save: Callable[[Run], None] | None,
     ) -> list[TrainedRows]:
-        """Train model `number`, counted from 0; returns the weights of its best epoch.
+        """Train a model for the epochs that are left; returns the weights of its best epoch.
 
-        report: takes the report of an epoch, and says whether to go on.
+        report: is told the end of an epoch, and says whether to go on. save: keeps the state after
+        an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
-        learner = learner if self.n_models == 1 else learner.copy()
+        learner = run.learner
         trainer = structure.new_trainer(learner)
-        draws = Draws(self.seed + number)
-        best: list[TrainedRows] | None = None
-        highest = -1.0
-        waited = epoch = 0
+        lbfgs = None
+        if isinstance(trainer, LogLinearTrainer) and learner.settings.optimizer == "lbfgs":
+            lbfgs = trainer
         began = time.perf_counter()
 
         def weights() -> list[TrainedRows]:
             # What is left out of one model should count in the mean of several.
             return learner.average(pruned=self.n_models == 1)
 
-        def end_epoch(wrong: tuple[int, int]) -> bool:
-            nonlocal best, highest, waited, epoch, began
-            epoch += 1
+        def end_epoch(wrong: tuple[int, int], *, converged: bool) -> bool:
+            """Look at what an epoch has made of the weights; returns whether to go on."""
+            nonlocal began
+            run.epoch += 1
             scores = primary = None
+            # Where weights are kept with a scale, what is rounded must not depend on who looks.
+            learner.tables_as_weights()
             if self.evaluate is not None:
                 tables = weights()
                 scores = self.evaluate(tables)
                 primary = scores.as_dict()[self.primary] or 0.0
-                waited += 1
-                if primary > highest:
-                    best, highest, waited = tables, primary, 0
+                run.waited += 1
+                if primary > run.highest:
+                    run.best, run.highest, run.waited = tables, primary, 0
             seconds = time.perf_counter() - began
             began = time.perf_counter()
-            go_on = report(EpochReport(number + 1, epoch, *wrong, seconds, scores, primary))
-            return go_on and (self.patience is None or waited < self.patience)
+            run.reports.append(
+                EpochReport(run.number + 1, run.epoch, *wrong, seconds, scores, primary)
+            )
+            run.ended = (
+                converged
+                or run.epoch >= self.epochs
+                or (self.patience is not None and run.waited >= self.patience)
+            )
+            if save is not None and lbfgs is None:
+                save(run)
+            return report(run) and not run.ended
 
-        if isinstance(trainer, LogLinearTrainer) and trainer.learner.settings.optimizer == "lbfgs":
-            minimise(trainer, examples, self.epochs, lambda: end_epoch((0, 0)))
-            if epoch == 0:
+        if lbfgs is not None and not run.ended:
+            minimise(lbfgs, examples, self.epochs, lambda: end_epoch((0, 0), converged=False))
+            if run.epoch == 0:
                 # There was nothing to improve, as with a single label.
-                end_epoch((0, 0))
-            return best or weights()
-        for _ in range(self.epochs):
-            go_on = end_epoch(draws.epoch(structure, trainer, examples))
+                end_epoch((0, 0), converged=True)
+            run.ended = True
+            if save is not None:
+                save(run)
+        go_on = not run.ended
+        while go_on:
+            wrong = run.draws.epoch(structure, trainer, examples)
             converged = isinstance(learner, LogLinearLearner) and learner.converged
-            if not go_on or converged:
-                break
-        return best or weights()
+            go_on = end_epoch(wrong, converged=converged)
+        return run.best or weights()

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.corpora.label_schemes import Scheme, convert
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, with_given
-from spacy_structreg.estimators.epochs import EpochReport, ScoresT
 from spacy_structreg.estimators.gold import GoldT
 from spacy_structreg.estimators.protocols import Compiled
+from spacy_structreg.estimators.reports import EpochReport, ScoresT
 from spacy_structreg.estimators.settings import choose, strings
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.shapes import Shape
@@ -220,6 +221,8 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+        on_better: Callable[[Self], None] | None = None,
+        checkpoint: StrPath | None = None,
     ) -> Self:
         """As `Estimator.fit`, with inputs without labels besides.
 
@@ -243,7 +246,14 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
             return structure, learner, compiled
 
         return self._fit(
-            sentences, dev, begin, n_threads=n_threads, progress=progress, on_epoch=on_epoch
+            sentences,
+            dev,
+            begin,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=on_better,
+            checkpoint=checkpoint,
         )
 
     def _structure_of(self, examples: Iterable[GoldT]) -> LabelChain[GoldT]:

@@ -10,13 +10,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
+from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.estimators.character_segmenter import DEFAULT_LEARNING_OF_MANY
 from spacy_structreg.estimators.decoders import DecoderPool
-from spacy_structreg.estimators.epochs import EpochReport
 from spacy_structreg.estimators.gold import GoldKind
 from spacy_structreg.estimators.protocols import Compiled
+from spacy_structreg.estimators.reports import EpochReport
 from spacy_structreg.estimators.settings import number
 from spacy_structreg.estimators.stored import StoredModel, nested, unnested
 from spacy_structreg.estimators.texts import FinderT, TextEstimator, TextReader
@@ -139,16 +141,35 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[EpochReport[Any]], None] | None = None,
+        on_better: Callable[[Self], None] | None = None,
+        checkpoint: StrPath | None = None,
     ) -> Self:
         """Train both models from nothing, one after the other, then tune the weight.
 
         As `Estimator.fit`. dev also tunes the weight, if the setting `weight` is None.
+        on_better: is called while words are trained, with a model whose weight is not tuned.
         """
+
+        def call_with_pair(words: Any) -> None:
+            assert on_better is not None
+            pair = self.untrained()
+            pair.characters, pair.words = self.characters, words
+            on_better(pair)
+
         gold = self.GOLD.checked_corpus(sentences, "training")
         held_out = None if dev is None else self.GOLD.checked_corpus(dev, "development")
         with self._lock:
-            for model in (self.characters, self.words):
-                model.fit(gold, held_out, n_threads=n_threads, progress=progress, on_epoch=on_epoch)
+            for name, model in (("characters", self.characters), ("words", self.words)):
+                wanted = on_better is not None and name == "words"
+                model.fit(
+                    gold,
+                    held_out,
+                    n_threads=n_threads,
+                    progress=progress,
+                    on_epoch=on_epoch,
+                    on_better=call_with_pair if wanted else None,
+                    checkpoint=None if checkpoint is None else Path(checkpoint) / name,
+                )
             if held_out is not None:
                 self.tune(held_out, n_threads=n_threads)
         return self

@@ -114,6 +114,8 @@ class TokenizerModel(Protocol):
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[Any], None] | None = None,
+        on_better: Callable[[Any], None] | None = None,
+        checkpoint: StrPath | None = None,
     ) -> Self: ...
 
     def prepare(self, sentences: Iterable[Any]) -> None: ...

@@ -48,6 +48,7 @@ class SequenceLabeler(Labeler[LabelledTokens]):
 
     TASK = "sequence_labeler"
     GOLD = LABELLED
+    GIVEN_WORDS = True
     MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels")
     SETTINGS: ClassVar = {
         "templates": (list,),

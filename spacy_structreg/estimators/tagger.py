@@ -75,6 +75,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     TASK = "tagger"
     NOUN = "tagger"
     GOLD = TAGGED
+    GIVEN_WORDS = True
     PRIMARY = "tag_acc"
     MUST_AGREE = ("templates", "labels", "half_width")
     COUNTS: ClassVar = True

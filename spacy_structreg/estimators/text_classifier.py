@@ -48,6 +48,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
     TASK = "text_classifier"
     NOUN = "text classifier"
     GOLD = CLASSIFIED
+    GIVEN_WORDS = True
     PRIMARY = "cats_acc"
     MUST_AGREE = ("ngrams", "characters", "lower", "values", "normalise", "labels")
     SETTINGS: ClassVar = {

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, OutputT
-from spacy_structreg.estimators.epochs import ScoresT
 from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, GoldT, TaggedWords, TextKind, Words
 from spacy_structreg.estimators.protocols import Decoder
+from spacy_structreg.estimators.reports import ScoresT
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.tasks.user_words import Cluster, CompiledWords, whole_ends

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, with_given
-from spacy_structreg.estimators.epochs import ScoresT
 from spacy_structreg.estimators.gold import GoldT, Words
 from spacy_structreg.estimators.parse_queries import TaggedSentence
 from spacy_structreg.estimators.protocols import DecoderT
+from spacy_structreg.estimators.reports import ScoresT
 from spacy_structreg.estimators.settings import whole
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
 
 from spacy_structreg.learn.rows cimport TrainingRows
 
@@ -79,9 +80,31 @@ cdef class Learner:
 
         What was compiled for the original before it was copied fits the copy too.
         """
-        cdef Learner twin = type(self)(
-            [table.copy() for table in self.tables], self.settings, self._clock
-        )
+        return self.resumed([table.copy() for table in self.tables], self._clock)
+
+    def resumed(self, tables, clock):
+        """A learner with the weights of a training that was interrupted, which gets no new rows.
+
+        tables: their first rows are those of this learner, which has learnt nothing since; what was
+        compiled for it fits the other too. clock: of that training.
+        Raises ValueError if these are other rows, and as the class.
+        """
+        cdef Learner twin = type(self)(tables, self.settings, clock)
+        cdef TrainingRows mine
+        cdef TrainingRows others
+        if len(twin.tables) != len(self.tables):
+            raise ValueError(f"there are {len(twin.tables)} tables of weight rows")
+        for mine, others in zip(self.tables, twin.tables):
+            if (
+                others.n_rows < mine.n_rows
+                or others.n_columns != mine.n_columns
+                or others.adaptive != mine.adaptive
+                or (mine.n_rows and memcmp(
+                    mine._keys, others._keys, mine.n_rows * sizeof(mine._keys[0])
+                ))
+            ):
+                raise ValueError("the weight rows are those of other features or another corpus")
+            others.closed = mine.closed
         twin.lineage = self.lineage
         twin.is_copy = True
         return twin

@@ -94,9 +94,13 @@ cdef class LogLinearLearner(Learner):
         cdef LogLinearLearner twin
         self.fold()
         twin = super().copy()
+        twin.objective = self.objective
+        return twin
+
+    def resumed(self, tables, clock):
+        cdef LogLinearLearner twin = super().resumed(tables, clock)
         twin.n_positions = self.n_positions
         twin.sum_of_squares = self.sum_of_squares
-        twin.objective = self.objective
         return twin
 
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -16,11 +17,15 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import minibatch
+from spacy.util import minibatch, registry
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
+from spacy_structreg.pipeline.word_check import WordCheck
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,12 +56,16 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any],
     ) -> None:
+        from spacy_structreg.pipeline.glossary import extend_glossary
+
+        extend_glossary()
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
         self.cfg = cfg
         self._shim: EstimatorShim = shim_of(model, name, architecture)
+        self._check = WordCheck(name)
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
 
@@ -64,6 +73,10 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def estimator(self) -> Any:
         """The estimator that does the work."""
         return self._shim.estimator
+
+    @estimator.setter
+    def estimator(self, estimator: Any) -> None:
+        self._shim.estimator = estimator
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -76,6 +89,28 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         return self.labels
 
     # Prediction ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _predict(self, docs: list[Doc]) -> list[Any]:
+        """What the trained model finds in each Doc, for `set_annotations`."""
+
+    def _nothing(self, doc: Doc) -> Any:
+        """What stands for that as long as there is no model."""
+        return None
+
+    def predict(self, docs: Iterable[Doc]) -> list[Any]:
+        """What is found in each Doc, for `set_annotations`; nothing if the model is untrained.
+
+        Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
+        """
+        docs = list(docs)
+        if not self.estimator.is_trained:
+            return list(map(self._nothing, docs))
+        self._check_docs(docs)
+        return self._predict(docs)
+
+    def _check_docs(self, docs: list[Doc]) -> None:
+        self._check.words(docs, self.estimator.word_counts)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate a stream of Docs, in batches.
@@ -203,6 +238,13 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
             self._compiled[doc] = seen, compiled
         return list(compiled)
 
+    # Evaluation ----------------------------------------------------------------------------------
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The figures of the scorer, and the table of them that ``spacy evaluate`` prints."""
+        examples = list(examples)
+        return with_table(super().score(examples, **kwargs), examples)
+
     # Files ---------------------------------------------------------------------------------------
 
     def _check_model(self) -> None:
@@ -246,6 +288,24 @@ def _make(
     return cls(vocab, model, name, **settings)
 
 
+@registry.callbacks("spacy_structreg.WithoutLosses.v1")  # type: ignore[untyped-decorator]
+def create_without_losses() -> Callable[[Language], Language]:
+    """Make what ``[training.before_to_disk]`` calls: `without_losses`."""
+    return without_losses
+
+
+def without_losses(nlp: Language) -> Language:
+    """Take the losses of pipes of ours out of the meta data of a pipeline, and return it.
+
+    They count what was corrected between two evaluations, which is no figure of the model.
+    """
+    performance = nlp.meta.get("performance", {})
+    for name, pipe in nlp.components:
+        if isinstance(pipe, (EstimatorPipe, TokenizerTrainer)):
+            performance.pop(f"{name}_loss", None)
+    return nlp
+
+
 def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
     """The first token of each sentence of a Doc, and the first after it.
 
@@ -256,6 +316,24 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
             yield sentence.start, sentence.end
     elif len(doc):
         yield 0, len(doc)
+
+
+def punctuation_bounds(
+    doc: Doc, bounds: Iterable[tuple[int, int]], held: Sequence[bool] | None = None
+) -> Iterator[tuple[int, int]]:
+    """Parts of a Doc, cut where `corpora.sentences` finds that a sentence ends.
+
+    bounds: the first token of each part, and the first after it. held: for each token, whether it
+    is to stay with the one before it.
+    """
+    for start, end in bounds:
+        tokens = doc[start:end]
+        sentences = split_words(
+            [token.text for token in tokens], [bool(token.whitespace_) for token in tokens]
+        )
+        ends = accumulate(map(len, sentences), initial=start)
+        cuts = [i for i in ends if start < i < end and not (held and held[i])]
+        yield from pairwise([start, *cuts, end])
 
 
 def aligned(example: Example, values: Sequence[ValueT]) -> list[ValueT | None]:

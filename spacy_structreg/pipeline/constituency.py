@@ -57,6 +57,8 @@ class Part(NamedTuple):
 
 @Language.factory(
     FACTORY,
+    # What attribute = "tag" needs. spaCy's analyze_pipes does not see the tags of a tokenizer.
+    requires=["token.tag"],
     assigns=["doc.spans", "token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     default_config={
         "model": {"@architectures": ARCHITECTURE},
@@ -160,11 +162,8 @@ class StructregConstituency(TreePipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Part] | None]:
-        """The trees of each Doc; None for all if the model is untrained."""
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [None] * len(docs)
+    def _predict(self, docs: list[Doc]) -> list[list[Part]]:
+        """The trees of each Doc."""
         bounds = [list(self._spans(doc)) for doc in docs]
         places = [
             [[i for i in range(*bound) if not doc[i].text.isspace()] for bound in of_doc]

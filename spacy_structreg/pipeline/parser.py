@@ -30,8 +30,8 @@ ARCHITECTURE: Final = "spacy_structreg.DependencyParser.v1"
 
 @Language.factory(
     FACTORY,
-    # No tags are required: which of the two kinds the pipe looks at is a setting, and spaCy's
-    # analyze_pipes does not see those of a tokenizer, nor those of an attribute_ruler.
+    # What attribute = "tag" needs. spaCy's analyze_pipes does not see the tags of a tokenizer.
+    requires=["token.tag"],
     assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     default_config={
         "model": {"@architectures": ARCHITECTURE},
@@ -113,21 +113,18 @@ class StructregParser(TreePipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[Parse | None]:
-        """The trees of each Doc, as one; None for all if the model is untrained.
+    def _predict(self, docs: list[Doc]) -> list[Parse]:
+        """The trees of each Doc, as one.
 
         Heads are indices of tokens of the Doc, `ROOT` for a root.
         """
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [None] * len(docs)
         spans = [list(self._spans(doc)) for doc in docs]
         parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
         found = self.estimator.predict_stream(
             (self._sentence(*part) for part in parts),
             given=None if self.overwrite else (_given(*part) for part in parts),
         )
-        trees: list[Parse | None] = []
+        trees: list[Parse] = []
         for of_doc in spans:
             heads: list[int] = []
             labels: list[str] = []

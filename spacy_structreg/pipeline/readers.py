@@ -12,7 +12,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_structreg.corpora.segmented import read_segmented
-from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
+from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
 Gold: TypeAlias = Literal["words", "tags", "sents"]
 
@@ -48,7 +48,7 @@ def create_corpus(
         )
 
     def read(nlp: Language) -> Iterator[Example]:
-        if given and any(isinstance(pipe, TokenizerTrainer) for _, pipe in nlp.pipeline):
+        if given and trains_tokenizer(nlp):
             raise ValueError(
                 f"the corpus {path} gives gold words to a pipeline whose tokenizer is being "
                 "trained, which would score 1.0 untrained; set gold = [] in its block"

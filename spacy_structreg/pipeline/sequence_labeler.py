@@ -17,7 +17,12 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.pipeline.component import EstimatorPipe, aligned, sentence_bounds
+from spacy_structreg.pipeline.component import (
+    EstimatorPipe,
+    aligned,
+    punctuation_bounds,
+    sentence_bounds,
+)
 from spacy_structreg.pipeline.labelling_documents import (
     ATTRIBUTES,
     ENT_TYPE,
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 FACTORY: Final = "structreg_sequence_labeler"
 ARCHITECTURE: Final = "spacy_structreg.SequenceLabeler.v1"
 
-Sentences: TypeAlias = Literal["doc", "whole"]
+Sentences: TypeAlias = Literal["doc", "punctuation", "whole"]
 Values: TypeAlias = tuple[str | None, ...]
 
 
@@ -130,7 +135,8 @@ class StructregSequenceLabeler(EstimatorPipe):
         they are: ``{"chunk": "_.chunk"}``. Values are ``tag``, ``pos``, ``lemma``, ``morph``,
         ``dep``, ``ent_type`` and extensions of tokens.
     sentences: what is labelled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
-        all of it if it knows of none; ``"whole"``, all of it in any case.
+        all of it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says;
+        ``"whole"``, all of it in any case.
     overwrite: label anew. If not, labels, entities and spans that are there stay, and what is
         found is the best that goes with them: nothing that overlaps or prolongs them. Probabilities
         are those without them in any case.
@@ -164,9 +170,10 @@ class StructregSequenceLabeler(EstimatorPipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_attribute(attribute, name)
-        if sentences not in ("doc", "whole"):
+        if sentences not in ("doc", "punctuation", "whole"):
             raise ValueError(
-                f"sentences of the pipe {name!r} is {sentences!r}; choose 'doc' or 'whole'"
+                f"sentences of the pipe {name!r} is {sentences!r}; choose 'doc', "
+                "'punctuation' or 'whole'"
             )
         if probabilities is not None and not str(probabilities).isidentifier():
             raise ValueError(
@@ -233,11 +240,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[Labelling | None]:
-        """What is found in each Doc; None for all if the model is untrained."""
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [None] * len(docs)
+    def _predict(self, docs: list[Doc]) -> list[Labelling]:
         places = list(map(self._places, docs))
         rows = list(chain.from_iterable(map(self._rows, docs, places)))
         given = None
@@ -258,9 +261,17 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     def _places(self, doc: Doc) -> list[list[int]]:
         """The tokens of each sentence that are no white space."""
-        bounds = sentence_bounds(doc) if self.sentences == "doc" else [(0, len(doc))]
+        bounds = self._bounds(doc, is_cut=self.sentences != "whole")
         is_space = [token.text.isspace() for token in doc]
         return [[i for i in range(start, end) if not is_space[i]] for start, end in bounds]
+
+    def _bounds(self, doc: Doc, *, is_cut: bool) -> Iterable[tuple[int, int]]:
+        """The first token of each sequence, and the first after it.
+
+        is_cut: whether the sentences that a Doc knows of are sequences of their own.
+        """
+        bounds = sentence_bounds(doc) if is_cut else [(0, len(doc))]
+        return punctuation_bounds(doc, bounds) if self.sentences == "punctuation" else bounds
 
     def _values(self, token: Token) -> Values:
         """What a token has of the columns beside its word."""
@@ -365,7 +376,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         """
         doc = example.reference
         is_cut, values = self._seen(example)
-        bounds = sentence_bounds(doc) if is_cut else [(0, len(doc))]
+        bounds = self._bounds(doc, is_cut=is_cut)
         places = [[i for i in range(*bound) if not doc[i].text.isspace()] for bound in bounds]
         sentences = []
         n_others = 0
@@ -386,7 +397,7 @@ class StructregSequenceLabeler(EstimatorPipe):
     def _seen(self, example: Example) -> tuple[bool, tuple[Values | None, ...]]:
         """Whether there are sentences, and what columns hold; None where there is no such token."""
         predicted = example.predicted
-        is_cut = self.sentences == "doc" and predicted.has_annotation("SENT_START")
+        is_cut = self.sentences != "whole" and predicted.has_annotation("SENT_START")
         if len(self.estimator.columns) == 1:
             return is_cut, ((),) * len(example.reference)
         return is_cut, tuple(aligned(example, list(map(self._values, predicted))))

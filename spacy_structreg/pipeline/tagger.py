@@ -109,11 +109,11 @@ class StructregTagger(EstimatorPipe):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[str]]:
+    def _nothing(self, doc: Doc) -> list[str]:
+        return [""] * len(doc)
+
+    def _predict(self, docs: list[Doc]) -> list[list[str]]:
         """The label of each token of each Doc; empty where there is none to write."""
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [[""] * len(doc) for doc in docs]
         spans = [(doc, start, end) for doc in docs for start, end in sentence_bounds(doc)]
         words = [[doc[i].text for i in range(start, end)] for doc, start, end in spans]
         given = None

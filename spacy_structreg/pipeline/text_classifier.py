@@ -78,13 +78,13 @@ class StructregTextClassifier(EstimatorPipe):
     ) -> None:
         super().__init__(vocab, model, name, architecture=ARCHITECTURE, scorer=scorer, cfg={})
 
-    def predict(self, docs: Iterable[Doc]) -> list[dict[str, float]]:
-        """The probability of each category, of each Doc; none if the model is untrained."""
+    def _nothing(self, doc: Doc) -> dict[str, float]:
+        return {}
+
+    def _predict(self, docs: list[Doc]) -> list[dict[str, float]]:
+        """The probability of each category, of each Doc."""
         from spacy_structreg.learn.settings import LogLinear
 
-        docs = list(docs)
-        if not self.estimator.is_trained:
-            return [{} for _ in docs]
         texts = map(_words, docs)
         if isinstance(self.estimator.learning, LogLinear):
             return list(self.estimator.predict_marginals_stream(texts))

@@ -2,13 +2,16 @@
 
 spaCy trains pipes, not tokenizers. This one has no weights: it hands the gold Docs of each batch
 to the tokenizer and lets every Doc pass as it is. spaCy makes the dev corpus anew for every
-evaluation, so that its table, early stopping and ``model-best`` follow the tokenizer.
+evaluation, so that its table, early stopping and ``model-best`` follow the tokenizer. In a trained
+pipeline the pipe stays, so that the tokenizer can be trained further (``nlp.resume_training``, then
+``nlp.update``); it does nothing, and says so, where other pipes are trained.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 from weakref import ref
@@ -25,6 +28,11 @@ JOINT_FACTORY = "structreg_joint_trainer"
 class TrainableTokenizer(Protocol):
     """A tokenizer that learns from gold Docs."""
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether it finds words by what it has learnt."""
+        ...
+
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs; returns how many labels were predicted wrongly."""
         ...
@@ -35,7 +43,7 @@ class TrainableTokenizer(Protocol):
 )
 def create_tokenizer_trainer(nlp: Language, name: str) -> TokenizerTrainer:
     """Make the pipe ``structreg_tokenizer_trainer``."""
-    return TokenizerTrainer(name)
+    return TokenizerTrainer(name, nlp)
 
 
 @Language.factory(
@@ -53,21 +61,28 @@ def create_joint_trainer(nlp: Language, name: str) -> TokenizerTrainer:
 
     What counts as the best model is fixed for a factory, and is another figure here.
     """
-    return TokenizerTrainer(name)
+    return TokenizerTrainer(name, nlp)
 
 
 class TokenizerTrainer:
-    """Trains the tokenizer of the pipeline that it was initialized in.
+    """Trains the tokenizer of the pipeline that it belongs to, if no other pipe is trained.
 
-    name: of the pipe, under which the loss is reported: the number of wrong labels.
+    spaCy tokenises a training corpus once, at the start, so that one run trains the tokenizer or
+    the other pipes. A trained tokenizer stays as it is beside pipes that are trained: with a
+    warning, once.
+
+    name: of the pipe, under which the loss is reported: the number of wrong labels. nlp: the
+    pipeline, or None for that which `initialize` gets.
     """
 
     is_trainable = True
     model = None
 
-    def __init__(self, name: str = FACTORY) -> None:
+    def __init__(self, name: str = FACTORY, nlp: Language | None = None) -> None:
         self.name = name
-        self._nlp: Callable[[], Language | None] = lambda: None
+        self._nlp: Callable[[], Language | None] = (lambda: None) if nlp is None else ref(nlp)
+        self._is_initialized = False
+        self._has_warned = False
 
     def __call__(self, doc: Doc) -> Doc:
         """Return the Doc as it is."""
@@ -81,29 +96,20 @@ class TokenizerTrainer:
     ) -> None:
         """Bind the pipe to the tokenizer of `nlp`.
 
-        Raises ValueError if the tokenizer cannot be trained, or if other pipes are to be trained
-        in the same run: spaCy tokenises their training Docs once, before the tokenizer has learnt
-        anything.
+        Raises ValueError if the tokenizer cannot be trained, or if it has learnt nothing yet, and
+        other pipes are to be trained in the same run.
         """
-        if not isinstance(nlp.tokenizer, TrainableTokenizer):
-            raise ValueError(
-                f"the pipe {self.name!r} trains tokenizers of spacy_structreg, but the pipeline "
-                f"has a {type(nlp.tokenizer).__name__}; set [nlp.tokenizer] @tokenizers to "
-                "'spacy_structreg.Segmenter.v1', or remove the pipe"
-            )
-        frozen = nlp.config["training"].get("frozen_components", [])
-        others = [
-            name
-            for name, pipe in nlp.components
-            if pipe is not self and getattr(pipe, "is_trainable", False) and name not in frozen
-        ]
-        if others:
-            raise ValueError(
-                f"one run trains either the tokenizer or the other pipes ({', '.join(others)}): "
-                "train the tokenizer alone first, then copy it into the pipeline of the others "
-                "with [initialize.before_init] @callbacks = 'spacy.copy_from_base_model.v1'"
-            )
+        tokenizer = self._tokenizer_of(nlp)
+        if others := others_to_train(nlp.components, nlp):
+            if not tokenizer.is_trained:
+                raise ValueError(
+                    f"one run trains either the tokenizer or the other pipes ({', '.join(others)}):"
+                    " train the tokenizer alone first, then copy it into the pipeline of the others"
+                    " with [initialize.before_init] @callbacks = 'spacy.copy_from_base_model.v1'"
+                )
+            self._warn(others)
         self._nlp = ref(nlp)
+        self._is_initialized = True
 
     def update(
         self,
@@ -113,16 +119,23 @@ class TokenizerTrainer:
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Hand the gold Docs of a batch to the tokenizer.
+        """Hand the gold Docs of a batch to the tokenizer; do nothing if other pipes are trained.
 
         drop, sgd: not used; dropout and step are settings of the model.
-        Raises ValueError if the pipe was not initialized in this pipeline.
+        Raises ValueError if the pipe belongs to another pipeline, or neither it nor the tokenizer
+        has been initialized.
         """
         nlp = self._nlp()
-        if nlp is None or not isinstance(nlp.tokenizer, TrainableTokenizer):
+        if nlp is None:
             raise ValueError(
                 f"the pipe {self.name!r} belongs to no tokenizer: call nlp.initialize first, and "
                 "do not source the pipe from another pipeline"
+            )
+        tokenizer = self._tokenizer_of(nlp)
+        if not self._is_initialized and not tokenizer.is_trained:
+            raise ValueError(
+                f"the tokenizer that the pipe {self.name!r} trains has learnt nothing yet: call "
+                "nlp.initialize first"
             )
         docs = [example.reference for example in examples]
         if any(doc.vocab is not nlp.vocab for doc in docs):
@@ -132,8 +145,52 @@ class TokenizerTrainer:
             )
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
-        losses[self.name] += nlp.tokenizer.update(docs)
+        if others := others_to_train(nlp.pipeline, nlp):
+            self._warn(others)
+        else:
+            losses[self.name] += tokenizer.update(docs)
         return losses
+
+    def _tokenizer_of(self, nlp: Language) -> TrainableTokenizer:
+        if not isinstance(nlp.tokenizer, TrainableTokenizer):
+            raise ValueError(
+                f"the pipe {self.name!r} trains tokenizers of spacy_structreg, but the pipeline "
+                f"has a {type(nlp.tokenizer).__name__}; set [nlp.tokenizer] @tokenizers to "
+                "'spacy_structreg.Segmenter.v1', or remove the pipe"
+            )
+        return nlp.tokenizer
+
+    def _warn(self, others: list[str]) -> None:
+        if not self._has_warned:
+            warnings.warn(
+                f"the pipe {self.name!r} does nothing, as other pipes are trained "
+                f"({', '.join(others)}): the tokenizer stays as it is; remove the pipe, or, to "
+                f"train the tokenizer, nlp.select_pipes(enable={self.name!r})",
+                UserWarning,
+                stacklevel=2,
+            )
+            self._has_warned = True
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TokenizerTrainer, (self.name,)
+
+
+def others_to_train(pipes: Iterable[tuple[str, Any]], nlp: Language) -> list[str]:
+    """The names of the pipes that are trained beside a tokenizer: all but those that are frozen.
+
+    pipes: of `nlp`, with their names.
+    """
+    trainable = [
+        name
+        for name, pipe in pipes
+        if getattr(pipe, "is_trainable", False) and not isinstance(pipe, TokenizerTrainer)
+    ]
+    # The config is made anew whenever it is asked for.
+    frozen = nlp.config["training"].get("frozen_components") if trainable else None
+    return [name for name in trainable if name not in (frozen or ())]
+
+
+def trains_tokenizer(nlp: Language) -> bool:
+    """Whether training a pipeline means training its tokenizer."""
+    has_trainer = any(isinstance(pipe, TokenizerTrainer) for _, pipe in nlp.pipeline)
+    return has_trainer and not others_to_train(nlp.components, nlp)

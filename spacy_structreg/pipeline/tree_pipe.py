@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -17,8 +17,13 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.pipeline.component import EstimatorPipe, aligned, logger, sentence_bounds
+from spacy_structreg.pipeline.component import (
+    EstimatorPipe,
+    aligned,
+    logger,
+    punctuation_bounds,
+    sentence_bounds,
+)
 
 Attribute: TypeAlias = Literal["tag", "pos"]
 Sentences: TypeAlias = Literal["doc", "punctuation"]
@@ -37,7 +42,7 @@ class TreePipe(EstimatorPipe):
     vocab, model, name, architecture, scorer, cfg: as of `EstimatorPipe`.
     attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
     sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
-        it if it knows of none; ``"punctuation"``, these cut by `corpora.sentences.split_words`.
+        it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
     overwrite: whether what is there of trees goes; if not, it is not cut.
     Raises ValueError for other settings, or a model that is not ours.
     """
@@ -77,13 +82,13 @@ class TreePipe(EstimatorPipe):
     def _spans(self, doc: Doc) -> Iterator[tuple[int, int]]:
         """The first token of each part of a Doc that gets a tree, and the first after it."""
         if self.sentences == "doc":
-            yield from sentence_bounds(doc)
-            return
-        whole = _inside([] if self.overwrite else self._held(doc), len(doc))
-        for start, end in sentence_bounds(doc):
-            lengths = map(len, split_words([token.text for token in doc[start:end]]))
-            ends = [stop for stop in accumulate(lengths, initial=start) if not whole[stop]]
-            yield from pairwise([start, *(stop for stop in ends if start < stop < end), end])
+            return sentence_bounds(doc)
+        held = None if self.overwrite else _inside(self._held(doc), len(doc))
+        return punctuation_bounds(doc, sentence_bounds(doc), held)
+
+    def _check_docs(self, docs: list[Doc]) -> None:
+        super()._check_docs(docs)
+        self._check.tags(docs, self.estimator.word_counts, self.attribute)
 
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.attribute == "tag" else token.pos_)

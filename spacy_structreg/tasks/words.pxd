@@ -72,7 +72,6 @@ cdef class WordTransitions(TransitionSystem):
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t _longest(self) noexcept nogil
     cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil
 
 

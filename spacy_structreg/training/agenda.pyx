@@ -1,10 +1,10 @@
 """Training on the agenda: one epoch as one kernel, without the GIL.
 
-While a sentence is decoded the gold derivation is followed beside the agenda: at every slot that
-it passes, its score is compared with the best there. One trace of these serves the three update
-points: *early*, the first slot that gold does not survive (Collins & Roark 2004); *max-violation*,
-the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012); *plain*, the end. An
-update skips the actions that prediction and gold begin with in common.
+While a sentence is decoded the gold derivation is followed beside the agenda: at every slot that it
+passes and in which states compete, its score is compared with the best there. One trace of these
+serves the three update points: *early*, the first slot that gold does not survive (Collins & Roark
+2004); *max-violation*, the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012);
+*plain*, the end. An update skips the actions that prediction and gold begin with in common.
 
 A beam of one can instead learn from *every* action, as a classifier does, and go on from its own
 choice, right or wrong, so that it sees such histories as it will meet in decoding; or from that of
@@ -286,6 +286,7 @@ cdef class AgendaTrainer:
         cdef double worst = -INFINITY
         cdef double violation
         cdef bint lost = False
+        cdef bint competes
         cdef bint survives
         cdef bint is_last
         reserve(
@@ -298,11 +299,12 @@ cdef class AgendaTrainer:
             first = self.agenda.n_items - count
             is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
+                competes = not (self.system.has_free_slots and self.system.keeps_all(slot))
                 survives = False
                 for i in range(first, first + count):
                     survives = survives or self.agenda.items[i].is_gold
                 lost = lost or not survives
-                if gold_step > 0 and count > 0:
+                if gold_step > 0 and count > 0 and competes:
                     # Of items other than gold; one that is gold again would say nothing.
                     other = first
                     if self.agenda.items[first].is_gold:

@@ -15,6 +15,7 @@ from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.drawing import tree_svg
 
 Invoke = Callable[..., Result]
@@ -116,15 +117,74 @@ def test_spans(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> No
     # A bare word has no span.
     assert invoke("draw", corpus, "-o", output, "--style", "span").stdout == f"{output}: 2 trees\n"
     page = output.read_text("utf-8")
-    assert page.count('class="spans"') == 2
-    assert page.count("IP\n") == 2
-    assert "我" in page
-    folder = tmp_path / "pages"
+    assert page.count("<svg ") == 2
+    folder = tmp_path / "pictures"
     assert invoke("draw", corpus, "-o", folder, "--style", "span").exit_code == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["1.html", "2.html"]
-    svg = tmp_path / "tree.svg"
-    assert "draws spans in HTML" in fails("draw", corpus, "-o", svg, "--style", "span")
-    assert "show no heads" in fails("draw", corpus, "-o", output, "--style", "span", "--heads")
+    assert sorted(path.name for path in folder.iterdir()) == ["1.svg", "2.svg"]
+    assert texts(folder / "1.svg") == sorted(["IP", "NP", "NP", "VP", "我", "看", "书", "。"])
+    message = fails("draw", corpus, "-o", output, "--style", "span", "--heads")
+    assert "--heads is of --style tree, not of span" in message
+
+
+CONLLU = """\
+1\t我\t_\tPRON\tPN\t_\t2\tnsubj:a_long_subtype\t_\t_
+2\t看\t_\tVERB\tVV\t_\t0\troot\t_\t_
+3\t<书>\t_\tNOUN\tNN\t_\t2\tobj&\t_\t_
+
+1\t好\t_\tADJ\tVA\t_\t_\t_\t_\tSpaceAfter=No
+
+1\t看\t_\tVERB\tVV\t_\t0\troot\t_\t_
+
+"""
+ARCS = ["ROOT", "nsubj:a_long_subtype", "obj&", "PN", "VV", "NN", "我", "看", "<书>"]
+
+
+def test_dependency_trees(corpus: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    path.write_text(CONLLU, "utf-8")
+    output = tmp_path / "pictures"
+    # The second sentence has no tree.
+    assert invoke("draw", path, "-o", output).stdout == f"{output}: 2 trees\n"
+    assert texts(output / "1.svg") == sorted(ARCS)
+    assert texts(output / "2.svg") == sorted(["ROOT", "看", "VV"])
+    page = tmp_path / "trees.html"
+    assert invoke("draw", path, "-o", page, "--style", "dep").stdout == f"{page}: 2 trees\n"
+    assert "<书>" not in page.read_text("utf-8")
+    assert "no sentence has a tree to draw" in fails("draw", path, "-o", page, "--style", "tree")
+    assert "--heads is of --style tree" in fails("draw", path, "-o", page, "-s", "dep", "--heads")
+    # Of Docs with both, the phrases are drawn, unless arcs are asked for.
+    docs = tmp_path / "docs.spacy"
+    assert invoke("convert", corpus, docs, "--head-rules", "ctb").exit_code == 0
+    both = {name: tmp_path / name for name in ("any", "dep")}
+    assert invoke("draw", docs, "-o", both["any"]).exit_code == 0
+    assert invoke("draw", docs, "-o", both["dep"], "--style", "dep").exit_code == 0
+    assert "IP" in texts(both["any"] / "1.svg")
+    assert texts(both["dep"] / "1.svg").count("ROOT") == 1
+    assert "IP" not in texts(both["dep"] / "1.svg")
+    # Trees in brackets have heads by rules alone.
+    again = tmp_path / "again"
+    assert "name --head-rules" in fails("draw", corpus, "-o", again, "--style", "dep")
+    options = ("--style", "dep", "--head-rules", "ctb")
+    assert invoke("draw", corpus, "-o", again, *options).exit_code == 0
+    assert (again / "1.svg").read_bytes() == (both["dep"] / "1.svg").read_bytes()
+
+
+def test_a_parser_of_a_pipeline(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+    nlp = spacy.blank("zh")
+    parser = nlp.add_pipe("structreg_parser", name="parser")
+    nlp.to_disk(tmp_path / "untrained")
+    words = ("我", "看", "书")
+    gold = DependencySentence(words, ("", "", ""), (1, -1, 1), ("nsubj", "ROOT", "obj"))
+    parser.estimator.fit([gold])
+    nlp.to_disk(tmp_path / "parser")
+    output = tmp_path / "tree.svg"
+    arguments = ("-", "-o", output, "--pipeline")
+    assert invoke("draw", *arguments, tmp_path / "parser", stdin="我看书".encode()).exit_code == 0
+    assert texts(output) == sorted([*words, "nsubj", "ROOT", "obj"])
+    message = fails("draw", *arguments, tmp_path / "untrained", stdin="我看书".encode())
+    assert message.startswith("the pipe 'parser' of the pipeline")
+    message = fails("draw", *arguments, tmp_path / "parser", "--style", "span")
+    assert message.endswith("finds constituents; train one with 'init-config --task constituency'")
 
 
 @pytest.mark.parametrize("style", ["span", "tree"])
@@ -170,7 +230,9 @@ def test_texts(
     assert found == [found[0]] * 5
     assert found[0].count("IP") == 1
     message = fails("draw", path, "-p", characters, "-o", output)
-    assert "finds constituents; train one with 'init-config --task constituency'" in message
+    assert "finds constituents or heads; train one with 'init-config --task" in message
+    message = fails("draw", path, "-p", characters, "-o", output, "--style", "dep")
+    assert message.endswith("finds heads; train one with 'init-config --task parse'")
     nlp = spacy.load(pipeline)
     nlp.remove_pipe("constituency")
     nlp.add_pipe("structreg_constituency", name="constituency")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import combinations, pairwise
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.drawing import tree_svg
+from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.drawing import dependency_svg, span_svg, tree_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -172,6 +175,10 @@ def test_what_xml_cannot_hold() -> None:
 def test_font_sizes_that_are_none(font_size: float) -> None:
     with pytest.raises(ValueError, match="font_size is"):
         tree_svg(SENTENCE, font_size=font_size)
+    with pytest.raises(ValueError, match="font_size is"):
+        span_svg(SENTENCE, font_size=font_size)
+    with pytest.raises(ValueError, match="font_size is"):
+        dependency_svg(ARCS, font_size=font_size)
 
 
 def test_deep_trees_are_no_burden() -> None:
@@ -179,3 +186,169 @@ def test_deep_trees_are_no_burden() -> None:
     phrases = tuple(Constituent("X", 0, depth - at, 0) for at in range(depth))
     picture = tree_svg(ConstituencySentence(("a",) * depth, ("T",) * depth, phrases))
     assert len(texts(picture)) == 3 * depth
+
+
+# ---- spans ----
+
+
+def bars(picture: str) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each bar."""
+    found = []
+    for node in ET.fromstring(picture).iter(f"{SVG}rect"):
+        x, y, width, height = (float(node.attrib[name]) for name in ("x", "y", "width", "height"))
+        found.append((x, y, x + width, y + height))
+    return found
+
+
+@given(sentences_with_trees())
+def test_bars_hold_their_labels_and_cover_their_words(sentence: ConstituencySentence) -> None:
+    picture = span_svg(sentence)
+    found = texts(picture)
+    words, labels = found[: len(sentence.words)], found[len(sentence.words) :]
+    assert [text for text, _, _ in words] == [*sentence.words]
+    assert [text for text, _, _ in labels] == [each.label for each in sentence.constituents]
+    drawn = bars(picture)
+    for phrase, bar, (label, x, y) in zip(sentence.constituents, drawn, labels, strict=True):
+        left, top, right, bottom = bar
+        half = len(label) * 0.3 * 16
+        assert left < x - half < x + half < right
+        assert top < y - 12 < y < bottom
+        for index, (_, middle, _) in enumerate(words):
+            assert (left < middle < right) == (phrase.begin <= index < phrase.end)
+    for one, other in combinations(drawn, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        assert apart
+    root = ET.fromstring(picture)
+    assert all(right <= float(root.attrib["width"]) for _, _, right, _ in drawn)
+    assert all(bottom <= float(root.attrib["height"]) for _, _, _, bottom in drawn)
+
+
+def test_colours_are_those_of_labels() -> None:
+    ip, one, vp, other = (
+        node.attrib["fill"] for node in ET.fromstring(span_svg(SENTENCE)).iter(f"{SVG}rect")
+    )
+    assert one == other
+    assert len({ip, one, vp}) == 3
+
+
+# ---- arcs ----
+
+ARCS = DependencySentence(
+    ("我", "喝", "綠", "茶", "<&>"),
+    ("PN", "VV", "", "NN", "PU"),
+    (1, -1, 3, 1, None),
+    ("nsubj", "ROOT", "amod:a_long_subtype", "obj<&>", None),
+)
+
+
+class Arc(NamedTuple):
+    """A line from `start` up to the height `y` and down to the word at `end`."""
+
+    start: float
+    end: float
+    y: float
+
+
+def arcs(picture: str) -> list[Arc]:
+    """The arcs, then the lines to roots, where start and end are one."""
+    (group,) = ET.fromstring(picture).iter(f"{SVG}g")
+    found = []
+    for node in group:
+        numbers = [float(number) for number in re.findall(r"[0-9.]+", node.attrib["d"])]
+        if len(numbers) == 3:
+            found.append(Arc(numbers[0], numbers[0], numbers[1]))
+        else:
+            found.append(Arc(numbers[0], numbers[-2 - 1], numbers[4]))
+    return found
+
+
+def test_a_dependency_tree_worked_by_hand() -> None:
+    picture = dependency_svg(ARCS, font_size=10)
+    # Columns of 2.0, of ROOT above 喝 4 × 0.6 × 0.8 + 0.8, then 1.2 + 0.8 and, of <&>, 1.8 + 0.8.
+    # Between 我 and 喝, 5 × 0.48 + 0.65 + 0.8 are needed, between 綠 and 茶 19 × 0.48 + 1.45.
+    assert [(text, x) for text, x, _ in texts(picture)] == [
+        ("nsubj", pytest.approx((10 + 48.5 - 6.5 / 2) / 2, abs=0.1)),
+        ("amod:a_long_subtype", pytest.approx((72.1 + 177.8 - 6.5 / 2) / 2, abs=0.1)),
+        ("obj<&>", pytest.approx((48.5 + 6.5 / 2 + 177.8) / 2, abs=0.1)),
+        ("ROOT", 48.5),
+        ("我", 10.0),
+        ("PN", 10.0),
+        ("喝", 48.5),
+        ("VV", 48.5),
+        ("綠", 72.1),
+        ("茶", 177.8),
+        ("NN", 177.8),
+        ("<&>", pytest.approx(200.8)),
+        ("PU", pytest.approx(200.8)),
+    ]
+    # Two heights of arcs, and one more of the root.
+    bottom = 8.8 + 3 * 16
+    heights = [round(bottom - arc.y, 1) for arc in arcs(picture)]
+    assert heights == [16, 16, 32, 48]
+
+
+@st.composite
+def dependency_trees(draw: st.DrawFn) -> DependencySentence:
+    """A tree, which need not be projective, or a part of one."""
+    n_words = draw(st.integers(1, 9))
+    order = draw(st.permutations(range(n_words)))
+    heads: list[int | None] = [None] * n_words
+    for place, word in enumerate(order):
+        heads[word] = draw(st.sampled_from([-1, None, *order[:place]]))
+    labels = draw(
+        st.lists(st.sampled_from(["a", "relation", None]), min_size=n_words, max_size=n_words)
+    )
+    return DependencySentence(("w",) * n_words, ("T",) * n_words, tuple(heads), tuple(labels))
+
+
+@given(dependency_trees())
+def test_no_arc_runs_over_another_and_relations_fit(sentence: DependencySentence) -> None:
+    picture = dependency_svg(sentence)
+    found = texts(picture)
+    middles = [x for text, x, _ in found if text == "w"]
+    assert len(middles) == len(sentence.words)
+    known = [word for word, head in enumerate(sentence.heads) if head is not None]
+    drawn = arcs(picture) if known else []
+    order = sorted(known, key=lambda word: sentence.heads[word] == -1)
+    relations = iter([each for each in found if each[0] not in ("w", "T")])
+    for word, arc in zip(order, drawn, strict=True):
+        head = sentence.heads[word]
+        assert arc.end == middles[word]
+        if head != -1:
+            assert abs(arc.start - middles[head]) <= 0.65 * 16
+            assert (arc.start < middles[head]) == (word < head)
+        if label := sentence.labels[word]:
+            text, x, y = next(relations)
+            assert text == label
+            assert x == pytest.approx((arc.start + arc.end) / 2, abs=0.2)
+            assert arc.y - 8 < y < arc.y
+            if head != -1:
+                assert len(label) * 0.6 * 0.8 * 16 < abs(arc.start - arc.end)
+    for (word, one), (other_word, other) in combinations(zip(order, drawn, strict=True), 2):
+        sides = [sorted(arc[:2]) for arc in (one, other)]
+        heads = [sentence.heads[word], sentence.heads[other_word]]
+        if -1 not in heads and sides[0][0] < sides[1][1] and sides[1][0] < sides[0][1]:
+            # Nowhere at one height; and the inner one of two is below the outer one.
+            assert abs(one.y - other.y) > 20
+            if sides[0][0] <= sides[1][0] and sides[1][1] <= sides[0][1]:
+                assert one.y < other.y
+        elif heads != [-1, -1] and -1 in heads:
+            # Roots are above all.
+            assert (one.y < other.y) == (heads[0] == -1)
+    root = ET.fromstring(picture)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    for text, x, y in found:
+        half = len(text) * (0.3 if text == "w" else 0.24) * 16
+        assert half <= x <= width - half + 0.1
+        assert 9 < y < height
+
+
+def test_arcs_of_many_words() -> None:
+    n_words = 2_000
+    # All words below the first, and each below the one before it.
+    star = (-1, *[0] * (n_words - 1))
+    chain = tuple(range(-1, n_words - 1))
+    for heads, n_levels in ((star, n_words - 1), (chain, 1)):
+        sentence = DependencySentence(("a",) * n_words, ("",) * n_words, heads, ("x",) * n_words)
+        heights = {arc.y for arc in arcs(dependency_svg(sentence))}
+        assert len(heights) == n_levels + 1

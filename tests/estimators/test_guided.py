@@ -593,10 +593,16 @@ def tag_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 @pytest.mark.parametrize("looks_ahead", [False, True])
-def test_tagged_scores_are_sums(weight: float, looks_ahead: bool, tag_parts: Any) -> None:
+@pytest.mark.parametrize("by_words", [False, True])
+def test_tagged_scores_are_sums(
+    weight: float, looks_ahead: bool, by_words: bool, tag_parts: Any
+) -> None:
     of_characters, of_words = tag_parts
+    header, arrays = of_words.contents()
+    header["settings"] |= {"by_words": by_words}
+    of_words = WordJointTagger.from_contents("of words", header, arrays)
     guided = GuidedJointTagger(
-        *tag_parts, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+        of_characters, of_words, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
     )
     assert guided.tags == ("N", "P", "V")
     for text in ("大", "在京", "大学生", "活在大", "没有过"):

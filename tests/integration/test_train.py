@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import spacy
 from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
@@ -49,6 +49,8 @@ def test_model_best_is_the_best_of_the_table(training: tuple[Path, str]) -> None
     best = max(row["SEG_F"] for row in table(printed))
     meta = json.loads((output / "model-best" / "meta.json").read_text(encoding="utf-8"))
     assert meta["performance"]["seg_f"] == pytest.approx(best / 100, abs=1e-4)
+    # Losses are left out.
+    assert set(meta["performance"]) == {"seg_f", "seg_p", "seg_r", "token_acc"}
     nlp = spacy.load(output / "model-best")
     assert nlp.pipe_names == ["tokenizer_trainer"]
     assert [tokens(nlp(text)) for text in TEXTS] == DEV
@@ -233,6 +235,33 @@ def test_the_tokenizer_is_copied_into_a_second_pipeline(
     assert tokens(doc) == DEV[0]
     assert all(token.tag_ for token in doc)
     assert nlp.pipe_names == ["tok2vec", "tagger", "sentencizer"]
+
+
+def test_an_entity_recogniser_is_trained_beside_a_trained_tokenizer(
+    model_best: Path, train: Command, tmp_path: Path
+) -> None:
+    """By the config of the trained pipeline, to which a pipe of spaCy's own has been added."""
+    nlp = spacy.load(model_best)
+    nlp.add_pipe("ner")
+    copy = {"@callbacks": "spacy.copy_from_base_model.v1", "tokenizer": str(model_best)}
+    config = nlp.config
+    config["initialize"]["before_init"] = {**copy, "vocab": None}
+    config["training"] |= {"max_steps": 2, "eval_frequency": 1, "score_weights": {"ents_f": 1.0}}
+    # Gold words are for the other pipe.
+    config["corpora"]["train"]["gold"] = ["words"]
+    config.to_disk(tmp_path / "ner.cfg")
+    docs = []
+    for words in TRAIN[:20]:
+        doc = gold_doc(Vocab(), words)
+        doc.set_ents([Span(doc, 0, 1, label="X")], default="outside")
+        docs.append(doc)
+    DocBin(docs=docs).to_disk(tmp_path / "ents.spacy")
+    corpora = {f"paths__{part}": tmp_path / "ents.spacy" for part in ("train", "dev")}
+    done = train(tmp_path / "output", config=tmp_path / "ner.cfg", **corpora)
+    assert done.stderr.count("'tokenizer_trainer' does nothing, as other pipes are trained") == 1
+    for name in ("model-best", "model-last"):
+        assert weights(tmp_path / "output" / name) == weights(model_best)
+    assert "ner" in spacy.load(tmp_path / "output" / "model-best").pipe_names
 
 
 def test_a_tokenizer_of_other_settings_is_not_copied(

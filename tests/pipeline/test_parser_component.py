@@ -186,6 +186,22 @@ def test_sentences_by_punctuation() -> None:
     assert [sentence.start for sentence in doc.sents] == [0, 2, 4, 9]
 
 
+def test_sentences_of_indented_and_of_spaced_text() -> None:
+    """A sentence begins at a visible token; spaces part English prose."""
+    parser = trained(sentences="punctuation").get_pipe("parser")
+    for words, spaces, starts in (
+        (["好", "。", "\n　　", "走", "。", " ", "\n\n", "完"], None, [0, 3, 7]),
+        (["　　", "好", "。", "　　", "走"], None, [0, 4]),
+        (["He", "left", ".", "She", "came", "."], [1, 0, 1, 1, 0, 0], [0, 3]),
+        (["Mr.", "Li", "left", "."], [1, 1, 0, 0], [0]),
+    ):
+        tags = ["T"] * len(words)
+        doc = Doc(parser.vocab, words=words, spaces=spaces or [False] * len(words), tags=tags)
+        assert [start for start, _ in parser._spans(doc)] == starts
+        parser.set_annotations([doc], parser.predict([doc]))
+        assert [sentence.start for sentence in doc.sents] == starts
+
+
 @pytest.mark.parametrize("sentences", ["doc", "punctuation"])
 def test_what_is_there_stays_if_it_is_not_to_be_overwritten(sentences: str) -> None:
     nlp = trained(overwrite=False, sentences=sentences)

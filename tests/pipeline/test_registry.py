@@ -166,12 +166,14 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.pipeline.documents",
         "spacy_structreg.pipeline.labelling_documents",
         "spacy_structreg.pipeline.parser",
+        "spacy_structreg.pipeline.score_table",
         "spacy_structreg.pipeline.sequence_labeler",
         "spacy_structreg.pipeline.shim",
         "spacy_structreg.pipeline.tagger",
         "spacy_structreg.pipeline.text_classifier",
         "spacy_structreg.pipeline.tokenizer_trainer",
         "spacy_structreg.pipeline.tree_pipe",
+        "spacy_structreg.pipeline.word_check",
     ]
 
 

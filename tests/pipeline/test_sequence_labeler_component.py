@@ -310,16 +310,28 @@ def test_values_that_are_there_stay_unless_they_are_to_be_overwritten() -> None:
         assert [token.tag_ for token in doc] == expected
 
 
-@pytest.mark.parametrize("sentences", ["doc", "whole"])
-def test_sentences(sentences: str) -> None:
+@pytest.mark.parametrize("sentences", ["doc", "punctuation", "whole"])
+@pytest.mark.parametrize("known", [True, False])
+def test_sentences(sentences: str, known: bool) -> None:
     nlp = trained(sentences=sentences, probabilities="p")
-    words = WORDS[0] + WORDS[2]
+    words = WORDS[0] + WORDS[3]
     starts = [i in (0, len(WORDS[0])) for i in range(len(words))]
-    doc = nlp(words_doc(nlp.vocab, words, sent_starts=starts))
+    doc = nlp(words_doc(nlp.vocab, words, sent_starts=starts if known else None))
     estimator = nlp.get_pipe("ner").estimator
-    parts = [WORDS[0], WORDS[2]] if sentences == "doc" else [words]
+    is_cut = sentences == "punctuation" or (sentences == "doc" and known)
+    parts = [WORDS[0], WORDS[3]] if is_cut else [words]
     expected = np.concatenate([estimator.predict_marginals(part) for part in parts])
     assert doc._.p["array"].tolist() == expected.tolist()
+
+
+def test_gold_sentences_are_parted_as_predicted_ones_are() -> None:
+    nlp = untrained(sentences="punctuation")
+    words = WORDS[0] + WORDS[3]
+    doc = words_doc(nlp.vocab, words)
+    doc.set_ents([Span(doc, 0, 2, "PER")])
+    sentences, n_others = nlp.get_pipe("ner").gold(Example(words_doc(nlp.vocab, words), doc))
+    assert [[row[0] for row in rows] for rows in sentences] == [WORDS[0], WORDS[3]]
+    assert n_others == 0
 
 
 def test_an_untrained_labeller_writes_nothing() -> None:
@@ -515,7 +527,7 @@ def test_settings_that_are_refused() -> None:
         ({"attribute": "shape"}, {}, "attribute of the pipe 'ner' is 'shape'; choose ents"),
         ({"attribute": "_."}, {}, "attribute of the pipe 'ner' is '_.'"),
         ({"attribute": "_.a-b"}, {}, "attribute of the pipe 'ner' is '_.a-b'"),
-        ({"sentences": "punctuation"}, {}, "sentences"),
+        ({"sentences": "lines"}, {}, "sentences"),
         ({"probabilities": "a b"}, {}, "give the name of an extension"),
         ({"attribute": "tag"}, {}, "set scheme = null"),
         ({}, {"scheme": None}, "set scheme = 'bio'"),

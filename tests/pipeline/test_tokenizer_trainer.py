@@ -12,8 +12,9 @@ import pytest
 import spacy
 from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens, untrained
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
+from spacy.util import registry
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.settings import Learning
@@ -172,7 +173,7 @@ def test_a_tokenizer_that_cannot_be_trained(lang: str) -> None:
 
 def test_a_tokenizer_that_was_replaced_later(nlp: Language) -> None:
     nlp.tokenizer = spacy.blank("zh").tokenizer
-    with pytest.raises(ValueError, match="'trainer' belongs to no tokenizer"):
+    with pytest.raises(ValueError, match="has a ChineseTokenizer; set"):
         nlp.update(examples(nlp))
 
 
@@ -185,14 +186,13 @@ def test_another_pipe_that_is_trained() -> None:
         nlp.initialize()
     nlp.config["training"]["frozen_components"] = ["my_tagger"]
     nlp.initialize()
-    with nlp.select_pipes(disable="my_tagger"):
-        nlp.update(examples(nlp))
+    nlp.update(examples(nlp), exclude=["my_tagger"])
     assert nlp.tokenizer.model.is_trained
 
 
 def test_a_pipe_that_was_not_initialized() -> None:
     nlp = pipeline("late")
-    with pytest.raises(ValueError, match=r"'late' belongs to no tokenizer: call nlp\.initialize"):
+    with pytest.raises(ValueError, match=r"'late' trains has learnt nothing yet: call nlp\.init"):
         nlp.update(examples(nlp))
     assert not nlp.tokenizer.model.is_trained
 
@@ -238,6 +238,81 @@ def test_a_loaded_pipeline_can_be_trained_further(nlp: Language, tmp_path: Path)
     assert [tokens(loaded(text)) for text in TEXTS] == DEV
 
 
+@pytest.mark.parametrize("trainer", [None, "added"])
+def test_training_is_resumed_after_loading(
+    nlp: Language, tmp_path: Path, trainer: str | None
+) -> None:
+    """By spaCy's own commands, with the pipe of the pipeline, or one that is added to it."""
+    corpus = examples(nlp)
+    nlp.update(corpus)
+    if trainer is not None:
+        nlp.remove_pipe("trainer")
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    if trainer is not None:
+        loaded.add_pipe(FACTORY, name=trainer)
+    loaded.resume_training()
+    expected = CharacterSegmenter.load(tmp_path / "tokenizer" / "model.srt")
+    for _ in range(2):
+        losses = loaded.update(examples(loaded, TRAIN[:40]))
+        expected.partial_fit(TRAIN[:40])
+        assert loaded.tokenizer.model.to_bytes() == expected.to_bytes()
+        assert list(losses) == [trainer or "trainer"]
+    # Into the folder whose file is mapped, and from it again.
+    loaded.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert again.tokenizer.model.to_bytes() == expected.to_bytes()
+    again.resume_training()
+    again.update(examples(again))
+    assert [tokens(again(text)) for text in TEXTS] != [list(text) for text in TEXTS]
+
+
+def test_an_entity_recogniser_is_added_to_a_trained_pipeline(nlp: Language, tmp_path: Path) -> None:
+    nlp.update(examples(nlp))
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    before = loaded.tokenizer.to_bytes()
+    loaded.add_pipe("ner").add_label("PERSON")
+    gold = []
+    for words in TRAIN[:10]:
+        doc = gold_doc(loaded.vocab, words)
+        doc.set_ents([Span(doc, 0, 1, label="PERSON")], default="outside")
+        gold.append(Example(loaded.make_doc(doc.text), doc))
+    message = r"'trainer' does nothing, as other pipes are trained \(ner\): the tokenizer stays"
+    with pytest.warns(UserWarning, match=message):
+        loaded.initialize(lambda: gold)
+    # Warnings are errors here: there is one only.
+    losses = loaded.update(gold)
+    assert losses["ner"] > 0
+    assert losses["trainer"] == 0
+    assert loaded.tokenizer.to_bytes() == before
+    # On purpose, it is trained as ever.
+    with loaded.select_pipes(enable="trainer"):
+        assert "ner" not in loaded.update(gold)
+    assert loaded.tokenizer.to_bytes() != before
+
+
+def test_pipes_that_are_updated_beside_a_trained_tokenizer(nlp: Language, tmp_path: Path) -> None:
+    """Without nlp.initialize: each pipe by itself."""
+    nlp.update(examples(nlp))
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    before = loaded.tokenizer.to_bytes()
+    tagger = loaded.add_pipe("tagger")
+    gold = [
+        Example(
+            loaded.make_doc("".join(words)), gold_doc(loaded.vocab, words, tags=["T"] * len(words))
+        )
+        for words in TRAIN[:10]
+    ]
+    tagger.initialize(lambda: gold, nlp=loaded)
+    loaded.resume_training()
+    with pytest.warns(UserWarning, match="other pipes are trained"):
+        loaded.update(gold)
+    loaded.update(gold)
+    assert loaded.tokenizer.to_bytes() == before
+
+
 def test_the_pipe_goes_through_bytes_and_can_be_removed(nlp: Language) -> None:
     nlp.update(examples(nlp))
     expected = [tokens(nlp(text)) for text in TEXTS]
@@ -256,6 +331,18 @@ def test_the_pipe_does_not_keep_its_pipeline_alive() -> None:
     assert alive() is None
     with pytest.raises(ValueError, match="belongs to no tokenizer"):
         pipe.update([])
+
+
+def test_losses_of_our_pipes_are_left_out_of_meta_data(nlp: Language) -> None:
+    nlp.add_pipe("structreg_tagger", name="tagger")
+    nlp.add_pipe("ner")
+    figures = {"seg_f": 0.9, "ner_loss": 3.0}
+    nlp.meta["performance"] = {**figures, "trainer_loss": 1.0, "tagger_loss": 2.0}
+    callback = registry.callbacks.get("spacy_structreg.WithoutLosses.v1")()
+    assert callback(nlp) is nlp
+    assert nlp.meta["performance"] == figures
+    # Before the first evaluation there are no figures at all.
+    assert callback(spacy.blank("zh")).meta.get("performance", {}) == {}
 
 
 def test_the_loss_has_the_name_of_the_pipe(nlp: Language) -> None:

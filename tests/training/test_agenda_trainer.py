@@ -131,15 +131,20 @@ class Twin:
         return State(i, (*state.firsts, state.position), (*state.tags, action - 1), final)
 
     def slot(self, state: State) -> tuple[int, int]:
-        """States compete that have consumed the same; by words, at the same length of the word.
+        """States compete that have consumed the same.
 
-        Words that are longer than the longest share a place.
+        By words, only those do that have just begun a word of the same tag; the others wait.
         """
         if state.is_final:
             return len(self.text) + 1, 0
-        length = state.position - state.firsts[-1] if self.by_words else 0
-        longest = min(self.longest or len(self.text), self.end - self.begin)
-        return state.position, min(length, longest)
+        if not self.by_words:
+            return state.position, 0
+        if state.position - state.firsts[-1] > 1:
+            return state.position, self.n_tags
+        return state.position, state.tags[-1]
+
+    def waits(self, slot: tuple[int, int]) -> bool:
+        return self.by_words and slot[1] == self.n_tags
 
     # Scores --------------------------------------------------------------------------------------
 
@@ -264,13 +269,15 @@ class Twin:
         while True:
             slot = min(waiting)
             if candidates := waiting.pop(slot):
-                candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
-                kept = candidates[: self.width]
+                kept = candidates
+                if not self.waits(slot):
+                    candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
+                    kept = candidates[: self.width]
                 for item in kept:
                     item.number = numbers
                     numbers += 1
             for step, (place, gold_score) in enumerate(goal, 1):
-                if place != slot or not candidates:
+                if place != slot or not candidates or self.waits(slot):
                     continue
                 is_gold = [item.actions() == gold[:step] for item in kept]
                 lost = lost or not any(is_gold)

@@ -1,0 +1,100 @@
+"""Warnings of Docs that are not of the kind that a model learnt from.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from spacy.tokens import Doc
+
+if TYPE_CHECKING:
+    from spacy_structreg.estimators.word_counts import WordCounts
+
+# A training corpus of fewer Chinese words says nothing about them.
+_LEAST_LEARNT: Final = 20
+# As many Chinese words, of one character each, are seen at least before a warning.
+_LEAST_SEEN: Final = 8
+# How often so many in a row may be found in text like that of the training corpus.
+_CHANCE: Final = 1e-2
+# A model of single characters that has seen so many of them, and no word, will see none.
+_ENOUGH: Final = 1000
+
+
+class WordCheck:
+    """Warns of Docs of single characters for a model of words, of the reverse, and of missing tags.
+
+    Of each of the two, words and tags, at most once; it belongs to one pipe in one process.
+    pipe: its name.
+
+    A model of words meets single characters if the first Chinese tokens of all Docs, eight or more,
+    have one character each, and so many together would come up by chance less than once in a
+    hundred times: if s is the share of the Chinese words of the training corpus that have several
+    characters, n tokens with (1 - s)ⁿ ≤ 0.01. A model of single characters, to which s is 0, meets
+    words at the first Chinese token of several characters. Models that have learnt from less than
+    20 Chinese words warn of neither.
+    """
+
+    def __init__(self, pipe: str) -> None:
+        self._pipe = pipe
+        self._counts: WordCounts | None = None
+        self._words_are_known = self._tags_are_known = False
+        self._n_single = 0
+
+    def words(self, docs: Iterable[Doc], counts: WordCounts) -> None:
+        """Look at the words of Docs. counts: of the training corpus of the model."""
+        if counts is not self._counts:
+            # The model is another one than before.
+            self._counts = counts
+            self._words_are_known = counts.han < _LEAST_LEARNT
+            self._n_single = 0
+        if not self._words_are_known:
+            self._look(docs, counts)
+
+    def _look(self, docs: Iterable[Doc], counts: WordCounts) -> None:
+        from spacy_structreg.estimators.word_counts import is_han
+
+        for text in (token.text for doc in docs for token in doc):
+            if not is_han(text):
+                continue
+            if len(text) > 1:
+                if not counts.long:
+                    self._warn(
+                        f"learnt from single characters, but is given words, such as {text!r:.40}; "
+                        'set segmenter = "char" in [nlp.tokenizer] of the pipeline, which then '
+                        "parts all characters, or train the pipe on words"
+                    )
+                self._words_are_known = True
+                return
+            self._n_single += 1
+        share = counts.share_of_long
+        if not share:
+            self._words_are_known = self._n_single >= _ENOUGH
+        elif self._n_single >= _LEAST_SEEN and (1 - share) ** self._n_single <= _CHANCE:
+            self._warn(
+                f"learnt from words, of which {share:.0%} have several characters, but is given "
+                "single characters, as by spaCy's own tokenizer of Chinese; let the pipeline have "
+                "a tokenizer that finds words, by 'python -m spacy structreg init-config … --base "
+                "SEGMENTER', or give it Docs of words"
+            )
+            self._words_are_known = True
+
+    def tags(self, docs: Iterable[Doc], counts: WordCounts, attribute: str) -> None:
+        """Look for tags in Docs. counts: as of `words`. attribute: ``"tag"`` or ``"pos"``."""
+        if self._tags_are_known or 2 * counts.annotated <= counts.words:
+            return
+        for doc in docs:
+            if not doc.has_annotation(attribute.upper()) and not doc.text.isspace() and len(doc):
+                self._warn(
+                    f"learnt from words with tags, but token.{attribute}_ is empty in "
+                    f"{doc.text!r:.40}; put a pipe before it that tags, by 'python -m spacy "
+                    "structreg init-config … --base TAGGER', or give it Docs with tags"
+                )
+                self._tags_are_known = True
+                return
+
+    def _warn(self, what: str) -> None:
+        warnings.warn(f"the pipe {self._pipe!r} {what}", UserWarning, stacklevel=2)
