@@ -105,6 +105,7 @@ cdef class Learner:
                 ))
             ):
                 raise ValueError("the weight rows are those of other features or another corpus")
+            others.closed = mine.closed
         twin.lineage = self.lineage
         twin.is_copy = True
         return twin

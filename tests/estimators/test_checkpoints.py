@@ -58,6 +58,7 @@ MODELS: dict[str, tuple[Make, Any]] = {
         WORDS,
     ),
     "parser": (lambda: DependencyParser(epochs=4, seed=3, beam=4), ARCS),
+    "counted": (lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(min_count=3)), WORDS),
     "log_linear": (
         lambda: SequenceLabeler(
             epochs=9, seed=3, learning=LogLinear(optimizer="sgd", l1=0.05, tolerance=0.02)
