@@ -476,8 +476,8 @@ def test_a_piece_draws_for_what_it_sees_of_a_sentence() -> None:
     for n in (0, 7):
         model = Model("tag: w-2 | w-1 | w0 | w+1 | w+2", learning=Learning(dropout=0.5))
         beyond = [("x", 0)] * n
-        pieces = [[0, n + 2, 2]] * 9
-        model.train([[*beyond, *seen, *beyond]], 5, pieces, width=2)
+        pieces = [[0, n + 2, 2]] * 3
+        model.train([[*beyond, *seen, *beyond]], 3, pieces, width=2)
         rows = rows_by_key(model.learner.tables[0])
         learnt.append({name: row.tolist() for name, row in rows.items()})
     assert learnt[0] == learnt[1]
