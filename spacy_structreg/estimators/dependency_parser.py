@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from spacy_structreg.corpora.dependencies import (
@@ -281,6 +282,10 @@ class ParseStructure(TreeStructure[DependencySentence, ParseDecoder]):
     def labels(self) -> tuple[str, ...]:
         return self.arc_labels
 
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.arc_labels)}
+
     def new_trainer(self, learner: Perceptron) -> PartialTreeTrainer:
         trainer = AgendaTrainer(
             self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
@@ -298,7 +303,7 @@ class ParseStructure(TreeStructure[DependencySentence, ParseDecoder]):
         if tree is None:
             return None
         heads, labels = tree
-        number = {label: i for i, label in enumerate(self.arc_labels)}
+        number = self._number
         # What only roots are called says nothing of the arc of a word without a head.
         labels = tuple(
             None if head is None and label == self.root_label and label not in number else label

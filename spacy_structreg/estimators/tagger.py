@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
@@ -315,6 +316,10 @@ class TagStructure(Structure[TaggedWords, TagDecoder]):
     def labels(self) -> tuple[str, ...]:
         return self.tags
 
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
     @property
     def widths(self) -> tuple[int, ...]:
         return (self.system.n_tags,)
@@ -339,7 +344,7 @@ class TagStructure(Structure[TaggedWords, TagDecoder]):
         )
 
     def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
-        number = {tag: i for i, tag in enumerate(self.tags)}
+        number = self._number
         unknown = sorted({tag for _, tag in example} - number.keys())
         if unknown:
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -267,6 +268,10 @@ class JointFeatures(Structure[TaggedWords, WordDecoder]):
     def labels(self) -> tuple[str, ...]:
         return self.tags
 
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
     @property
     def widths(self) -> tuple[int, ...]:
         return tuple(self.system.events.values())
@@ -296,11 +301,11 @@ class JointFeatures(Structure[TaggedWords, WordDecoder]):
 
     def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
         words = [word for word, _ in example]
-        unknown = sorted({tag for _, tag in example} - set(self.tags))
+        number = self._number
+        unknown = sorted({tag for _, tag in example} - number.keys())
         if unknown:
             raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
-        numbers = [self.tags.index(tag) for _, tag in example]
-        return self.system.compile(words, numbers, learner)
+        return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int

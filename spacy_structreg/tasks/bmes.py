@@ -97,7 +97,8 @@ def with_tags(scheme: SegmentationScheme, tags: Iterable[str]) -> JointScheme:
         raise ValueError("there is no tag to label words with")
     if n_tags * len(scheme.labels) > MOST_LABELS:
         raise ValueError(
-            f"{n_tags:,} tags are too many for one chain of labels; choose coarser tags, or fewer "
+            f"{n_tags:,} tags are too many for one chain of labels; "
+            f"{MOST_LABELS // len(scheme.labels):,} is the limit: choose coarser tags, or fewer "
             "labels for places in words"
         )
     ends_word = scheme.graph.ends

@@ -45,6 +45,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef readonly tuple labels
     cdef readonly int max_unaries
     cdef int _n_labels
+    cdef dict _number  # of each label
     cdef Node* _nodes
     cdef Py_ssize_t _n_nodes
     cdef Py_ssize_t _node_capacity

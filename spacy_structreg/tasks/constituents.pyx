@@ -65,8 +65,8 @@ _WAYS = {
     Kind.LEFT_TEMPORARY: <int> LEFT_TEMPORARY, Kind.RIGHT_TEMPORARY: <int> RIGHT_TEMPORARY,
 }
 
-# Categories and their double must fit 16 bits, and actions memory.
-MAX_LABELS = 10_000
+# Weights of actions, of which a label has several, must fit memory.
+MAX_LABELS = 1_024
 # Longer chains of unary phrases are none that a treebank has.
 MAX_UNARIES = 16
 # Nor are longer chains of given constituents.
@@ -233,8 +233,13 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     def __init__(self, WordAtoms words not None, labels, atoms, int max_unaries=3):
         self.labels = tuple(labels)
         self._n_labels = len(self.labels)
-        if self._n_labels > MAX_LABELS or len(set(self.labels)) < self._n_labels:
-            raise ValueError(f"there cannot be {self._n_labels:,} labels, or some are there twice")
+        self._number = {label: i for i, label in enumerate(self.labels)}
+        if self._n_labels > MAX_LABELS:
+            raise ValueError(
+                f"there cannot be {self._n_labels:,} labels of phrases; {MAX_LABELS:,} is the limit"
+            )
+        if len(self._number) < self._n_labels:
+            raise ValueError("some labels are there twice")
         if not 1 <= max_unaries <= MAX_UNARIES:
             raise ValueError(
                 f"{max_unaries} unary phrases on one another cannot be; 1 to {MAX_UNARIES} can"
@@ -277,7 +282,6 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         Raises ValueError for labels that there are not, and for more unary phrases on one another
         than may be, or one over another of the same label.
         """
-        number = {label: i for i, label in enumerate(self.labels)}
         actions = []
         chain = []
         for kind, label in binarize(n_words, constituents):
@@ -285,7 +289,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             if kind == Kind.WORD:
                 actions.append(<int> SHIFT)
                 continue
-            if label not in number:
+            if label not in self._number:
                 raise ValueError(f"the label {label!r} is none of {', '.join(self.labels)}")
             if len(chain) > self.max_unaries + 1:
                 raise ValueError(
@@ -294,7 +298,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             if len(chain) > 1 and label == chain[len(chain) - 2]:
                 raise ValueError(f"{label} is the only child of another {label}")
             actions.append(
-                <int> FIRST_PHRASE + _WAYS[kind] * self._n_labels + number[label]
+                <int> FIRST_PHRASE + _WAYS[kind] * self._n_labels + self._number[label]
             )
         return [*actions, <int> TERMINATE]
 

@@ -24,6 +24,9 @@ from spacy_structreg.tasks.tagging cimport WordAtoms
 
 import numpy as np
 
+# Weights of actions, of which a label has two, must fit memory.
+MAX_LABELS = 1_024
+
 
 cdef class DependencyTransitions(TaggedWordTransitions):
     """The base of transition systems that build dependency trees.
@@ -49,8 +52,10 @@ cdef class DependencyTransitions(TaggedWordTransitions):
 
         Raises ValueError for other events, and for numbers of labels below 1 or beyond 32,767.
         """
-        if not 1 <= n_labels < 0x8000:
-            raise ValueError(f"there cannot be {n_labels:,} labels of arcs")
+        if not 1 <= n_labels <= MAX_LABELS:
+            raise ValueError(
+                f"there cannot be {n_labels:,} labels of arcs; {MAX_LABELS:,} is the limit"
+            )
         unknown = sorted(set(events) - set(known))
         if unknown:
             raise ValueError(f"there is no event {unknown[0]!r}")

@@ -7,6 +7,9 @@ from spacy_structreg.tasks.characters import CharacterAtoms
 
 CTB_CLOSED_TAGS: tuple[str, ...]
 CTB_CLOSED_FIRST_TAGS: tuple[str, ...]
+MAX_TAGS: int
+
+def check_tags(n_tags: int) -> None: ...
 
 class TagRecords:
     def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[np.generic]]) -> None: ...

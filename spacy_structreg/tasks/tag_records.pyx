@@ -34,6 +34,9 @@ CTB_CLOSED_TAGS = (
 CTB_CLOSED_FIRST_TAGS = (*CTB_CLOSED_TAGS, "CD")
 """Those whose first characters are a closed set."""
 
+MAX_TAGS = 10_000
+"""More than any corpus has; weights and sets of tags must fit memory."""
+
 _DTYPES = {
     "lengths": np.int64,
     "any_words": np.uint64,
@@ -50,6 +53,12 @@ cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
     """What stands for a word: never a null atom, nor the word that is not there."""
     cdef uint64_t word = murmur_hash_64a(characters, n * sizeof(uint32_t), 1)
     return word if word > NO_WORD else NO_WORD + 1
+
+
+def check_tags(n_tags):
+    """Raise ValueError if there cannot be so many tags."""
+    if not 1 <= n_tags <= MAX_TAGS:
+        raise ValueError(f"there cannot be {n_tags:,} tags; {MAX_TAGS:,} is the limit")
 
 
 cdef class TagRecords:
@@ -70,8 +79,7 @@ cdef class TagRecords:
 
     def __init__(self, int n_tags, arrays not None):
         cdef const int32_t[::1] lengths
-        if n_tags < 1:
-            raise ValueError(f"there cannot be {n_tags} tags")
+        check_tags(n_tags)
         if set(arrays) != set(_DTYPES):
             raise ValueError(f"the records of tags are {', '.join(sorted(map(str, arrays)))}")
         self.n_tags = n_tags
@@ -159,6 +167,7 @@ cdef class TagRecords:
         """
         cdef dict number = {tag: i for i, tag in enumerate(tags)}
         n_tags = len(number)
+        check_tags(n_tags)
         longest = np.zeros(n_tags, dtype=np.int64)
         tags_of_word = defaultdict(set)
         word_counts = Counter()

@@ -41,6 +41,7 @@ from spacy_structreg.features.characters import (
     property_table,
 )
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
+from spacy_structreg.tasks.tag_records import check_tags
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -165,6 +166,7 @@ cdef class TagSets:
         cdef Py_ssize_t i
         if self._ids != NULL:
             raise TypeError("sets of tags cannot be made anew")
+        check_tags(n_tags)
         self.n_tags = n_tags
         self._arrays = _checked_sets(n_tags, arrays)
         self._index = Rows()
@@ -405,8 +407,7 @@ cdef class TagTransitions(TransitionSystem):
         self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None
     ):
         cdef int i
-        if n_tags < 1:
-            raise ValueError(f"there cannot be {n_tags} tags")
+        check_tags(n_tags)
         for sets in (words.categories, words.classes, dictionary):
             if sets is not None and sets.n_tags != n_tags:
                 raise ValueError(f"sets of {sets.n_tags} tags do not fit {n_tags} tags")
@@ -482,6 +483,17 @@ cdef class TagTransitions(TransitionSystem):
         allowed: (n, n_tags), the tags that each word may get, or NULL. A word that may get all of
         them is held to the dictionary.
         """
+        self._fill(text, bounds, n, 0, n, allowed)
+        self._begin = 0
+        self._end = n
+        self._any_hidden = False
+        return 0
+
+    cdef int _fill(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
+        Py_ssize_t last, const uint8_t* allowed,
+    ) except -1 nogil:
+        """Take in the words from `first` up to `last` of a sentence of `n`."""
         cdef uint64_t* fields
         cdef const uint8_t* mask
         cdef Py_ssize_t i
@@ -497,15 +509,12 @@ cdef class TagTransitions(TransitionSystem):
         reserve(<void**> &self._sets, &self._set_capacity, n + 1, sizeof(int32_t))
         reserve(<void**> &self._soles, &self._sole_capacity, n + 1, sizeof(int32_t))
         self._n = n
-        self._begin = 0
-        self._end = n
         self._text = text
         self._bounds = bounds
-        self._any_hidden = False
         for i in range(REACH * N_FIELDS):
             self._fields[i] = NO_WORD
             self._fields[(n + REACH) * N_FIELDS + i] = NO_WORD
-        for i in range(n):
+        for i in range(first, last):
             fields = self._fields + (REACH + i) * N_FIELDS
             self.words.fill(
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
@@ -542,15 +551,19 @@ cdef class TagTransitions(TransitionSystem):
     ) except -1 nogil:
         cdef const int32_t* block = <const int32_t*> sentence
         cdef Py_ssize_t n = block[0]
+        # No further does any atom see: a sentence of many pieces is not gone through for each.
+        cdef Py_ssize_t first = max(0, begin - REACH)
+        cdef Py_ssize_t last = min(n, begin + count + REACH)
         cdef Py_ssize_t i
-        self.load(<const uint32_t*> (block + n + 2), block + 1, n, NULL)
+        self._fill(<const uint32_t*> (block + n + 2), block + 1, n, first, last, NULL)
         # Training asks no dictionary.
-        memset(self._sets, 0xFF, n * sizeof(int32_t))
+        memset(self._sets + first, 0xFF, (last - first) * sizeof(int32_t))
         self._begin = begin
         self._end = begin + count
+        self._any_hidden = False
         if dropout > 0.0:
             reserve(<void**> &self._hidden, &self._hidden_capacity, n, 1)
-            for i in range(n):
+            for i in range(first, last):
                 self._hidden[i] = next_unit(noise) < dropout
                 if self._hidden[i]:
                     self._any_hidden = True

@@ -29,6 +29,8 @@ from spacy_structreg.tasks.text cimport (
 
 import numpy as np
 
+from spacy_structreg.tasks.tag_records import check_tags
+
 cdef enum:
     APPEND = 0
     START = 1  # the first of as many as there are tags
@@ -129,8 +131,7 @@ cdef class WordTransitions(TransitionSystem):
         self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
         max_word_length=None, TagRecords records=None, bint prune=True,
     ):
-        if n_tags < 1:
-            raise ValueError(f"there cannot be {n_tags} tags")
+        check_tags(n_tags)
         if max_word_length is not None and max_word_length < 1:
             raise ValueError(f"words cannot be at most {max_word_length} characters long")
         self.characters = characters
@@ -186,7 +187,7 @@ cdef class WordTransitions(TransitionSystem):
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil:
         """Take a sentence without white space. constraints: of each character, or NULL."""
-        self._fill(text, n)
+        self._fill(text, n, 0, n)
         self._begin = 0
         self._end = n
         self._any_hidden = False
@@ -198,22 +199,27 @@ cdef class WordTransitions(TransitionSystem):
     cdef int release(self) except -1 nogil:
         return self.load(NULL, 0, NULL)
 
-    cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
+    cdef int _fill(
+        self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
+    ) except -1 nogil:
+        """Take in the characters from `first` up to `last` of a sentence of `n`."""
         cdef Py_ssize_t stride = n + 2 * REACH
         cdef Py_ssize_t i
         self._n = n
         reserve(<void**> &self._symbols, &self._symbol_capacity, 2 * stride, sizeof(uint64_t))
         reserve(<void**> &self._characters, &self._character_capacity, n + 1, sizeof(uint32_t))
-        self.characters.fill(text, n, self._symbols + REACH, stride, REACH)
+        self.characters.fill(
+            text + first, last - first, self._symbols + REACH + first, stride, REACH
+        )
         self._types = self._symbols + stride if self.characters._types != NULL else NULL
-        for i in range(n):
+        for i in range(first, last):
             self._characters[i] = <uint32_t> self._symbols[REACH + i]
         if self.records is not None:
             reserve(<void**> &self._numbers, &self._number_capacity, n + 1, sizeof(int32_t))
             reserve(
                 <void**> &self._categories, &self._category_capacity, n + 1, sizeof(uint64_t)
             )
-            for i in range(n):
+            for i in range(first, last):
                 self._numbers[i] = self.records.number_of(self._characters[i])
                 self._categories[i] = self.records.category(self._numbers[i])
         return 0
@@ -224,17 +230,24 @@ cdef class WordTransitions(TransitionSystem):
     ) except -1 nogil:
         cdef const uint32_t* block = <const uint32_t*> sentence
         cdef Py_ssize_t n = block[0]
+        # No further does any atom see: a sentence of many pieces is not gone through for each.
+        cdef Py_ssize_t first = max(0, begin - REACH)
+        cdef Py_ssize_t last = min(n, begin + count + REACH)
         cdef Py_ssize_t i
-        self.load(block + 1, n, NULL)
+        self._fill(block + 1, n, first, last)
+        self._any_hidden = False
+        self._constraints = NULL
+        self._wanted_tags = NULL
+        memset(&self.guide, 0, sizeof(GuideView))
         self._begin = begin
         self._end = begin + count
         if dropout > 0.0:
             reserve(<void**> &self._hidden, &self._hidden_capacity, n + 1, sizeof(int32_t))
             # How many of the characters before each one are hidden.
-            self._hidden[0] = 0
-            for i in range(n):
+            self._hidden[first] = 0
+            for i in range(first, last):
                 self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
-            self._any_hidden = self._hidden[n] > 0
+            self._any_hidden = self._hidden[last] > 0
         return 0
 
     def load_text(self, str text not None, constraints=None):

@@ -592,9 +592,10 @@ def test_a_decoder_refuses_what_is_no_tagged_sentence() -> None:
 
 def test_systems_that_cannot_be() -> None:
     words = WordAtoms()
-    for labels in (["X", "X"], map(str, range(MAX_LABELS + 1))):
-        with pytest.raises(ValueError, match="labels, or some are there twice"):
-            ConstituentTransitions(words, labels, ["S0t"])
+    with pytest.raises(ValueError, match="some labels are there twice"):
+        ConstituentTransitions(words, ["X", "X"], ["S0t"])
+    with pytest.raises(ValueError, match="1,025 labels of phrases; 1,024 is the limit"):
+        ConstituentTransitions(words, map(str, range(MAX_LABELS + 1)), ["S0t"])
     for max_unaries in (0, MAX_UNARIES + 1):
         with pytest.raises(ValueError, match="unary phrases on one another cannot be"):
             ConstituentTransitions(words, ["X"], ["S0t"], max_unaries=max_unaries)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twins import rows_by_key
 
 from spacy_structreg.features.characters import type_table
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -466,6 +467,20 @@ def test_hidden_words_show_nothing(stop: str, width: int) -> None:
     # What is beyond the sentence is seen nonetheless.
     assert hidden.learner.n_rows() == 1
     assert Model("tag: w0", learning=Learning(dropout=0.5)).train(gold, 5).learner.n_rows() <= 2
+
+
+def test_a_piece_draws_for_what_it_sees_of_a_sentence() -> None:
+    """Not for the whole sentence: that would take the square of its length for all pieces."""
+    seen = [("a", 1), ("do", 2), ("家", 1), ("do", 1), ("go", 2), ("b", 1)]
+    learnt = []
+    for n in (0, 7):
+        model = Model("tag: w-2 | w-1 | w0 | w+1 | w+2", learning=Learning(dropout=0.5))
+        beyond = [("x", 0)] * n
+        pieces = [[0, n + 2, 2]] * 3
+        model.train([[*beyond, *seen, *beyond]], 3, pieces, width=2)
+        rows = rows_by_key(model.learner.tables[0])
+        learnt.append({name: row.tolist() for name, row in rows.items()})
+    assert learnt[0] == learnt[1]
 
 
 def test_pieces_see_words_beyond_the_cut_but_no_tags() -> None:

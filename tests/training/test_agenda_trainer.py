@@ -211,7 +211,9 @@ class Twin:
         actions = [*actions, 1 + self.n_tags][begin : begin + count + (begin + count == len(text))]
         hidden = set()
         if self.learning.dropout:
-            hidden = {i for i in range(len(text)) if noise.unit() < self.learning.dropout}
+            # Of the characters that atoms see: two beyond the ends.
+            seen = range(max(0, begin - 2), min(len(text), begin + count + 2))
+            hidden = {i for i in seen if noise.unit() < self.learning.dropout}
         self.draw = noise.word() if self.learning.hidden_dropout else None
         self.load(text, begin, count, hidden)
         if self.stop == "every":
@@ -856,6 +858,15 @@ def test_pieces_equal_the_twin(stop: str, by_words: bool) -> None:
     units = [derivation.units for derivation in pair.compiled]
     for epoch in range(6):
         pair.run(cut_units(units, 1.5, epoch))
+    assert pair.expected()
+
+
+def test_a_piece_draws_for_what_it_sees_of_a_sentence() -> None:
+    """Not for the whole sentence: that would take the square of its length for all pieces."""
+    words = ["大学", "学生", "在"] * 9
+    pair = Pair([gold_of(words)], Learning(dropout=0.3))
+    for epoch in range(3):
+        pair.run(cut_units([pair.compiled[0].units], 2.0, epoch), epoch)
     assert pair.expected()
 
 
