@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +9,7 @@ from typing import Annotated
 import typer
 
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_folder, replace_folder
 
 __all__ = ["average", "average_command"]
 
@@ -64,29 +63,6 @@ def average(
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    if output.exists() and not is_replaceable(output):
-        raise ValueError(f"{output} is no pipeline, and is not replaced; name another folder")
+    check_folder(output)
     averaged = average_pipelines([load_pipeline(name) for name in pipelines], mean.value)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
-        whole = Path(folder) / "whole"
-        averaged.to_disk(whole)
-        if not output.exists():
-            whole.rename(output)
-            return
-        replaced = Path(f"{folder}.replaced")
-        output.rename(replaced)
-        try:
-            whole.rename(output)
-        except BaseException:
-            replaced.rename(output)
-            raise
-        shutil.rmtree(replaced)
-
-
-def is_replaceable(folder: Path) -> bool:
-    """Whether a folder is empty or a pipeline that spaCy has written."""
-    if not folder.is_dir():
-        return False
-    names = {path.name for path in folder.iterdir()}
-    return not names or {"meta.json", "config.cfg"} <= names
+    replace_folder(output, averaged.to_disk)

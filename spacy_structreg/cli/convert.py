@@ -37,6 +37,7 @@ from spacy_structreg.cli.corpus_files import (
     read_sentences,
 )
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy_structreg.corpora import conllu
@@ -193,7 +194,7 @@ def convert(
         raise ValueError(
             f"{output}: name an output that ends in .spacy, in .conllu, or in .txt for text"
         )
-    output.parent.mkdir(parents=True, exist_ok=True)
+    check_file(output)
 
     def read() -> Iterator[Sentence]:
         for path in inputs:

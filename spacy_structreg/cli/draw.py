@@ -24,6 +24,7 @@ from spacy_structreg.cli.corpus_files import (
     read_sentences,
 )
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_file
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -152,6 +153,7 @@ def draw(
         if style not in (None, Style.tree):
             raise ValueError(f"--heads is of --style tree, not of {style.value}; leave it out")
         style = Style.tree
+    check_output(output)
     found = (
         trees_of_corpus(Path(source), options, style, heads=heads)
         if pipeline is None
@@ -181,6 +183,21 @@ def draw(
         with replace_text(path) as stream:
             stream.write(text)
     return len(trees)
+
+
+def check_output(output: Path) -> None:
+    """Check that an output can be written. Raises as `draw`."""
+    if output.suffix.lower() in (".svg", ".html"):
+        check_file(output)
+    elif output.is_dir():
+        check_file(output / "1.svg")
+    elif output.suffix or output.exists():
+        raise ValueError(
+            f"{output}: name a file that ends in .svg or .html, or a folder, without a dot"
+        )
+    else:
+        # It is made when there is something to put into it.
+        check_file(output)
 
 
 def trees_of_corpus(

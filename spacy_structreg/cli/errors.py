@@ -1,34 +1,97 @@
-"""Faults of the user's input, said in a line."""
+"""Faults of the user's input, said in a line; and ends that leave nothing half done."""
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import signal
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
 
 __all__ = ["user_errors"]
+
+BREAKS = re.compile(r"\s*\n\s*")
+# Those that a terminal or a scheduler ends programs by; Python itself raises for SIGINT.
+SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
     """End the command with one message on standard error and exit code 1 on a fault of the input.
 
-    These are ValueError (faulty files, corpora, models and settings all raise it) and OSError.
-    Anything else is a fault of the program and keeps its traceback. A pipe that the reader of the
-    output has closed goes on to the command line's own handling, which ends quietly.
+    These are ValueError (faulty files, corpora, models and settings all raise it), OSError, and
+    ImportError, which names a package that is to be installed. Anything else is a fault of the
+    program and keeps its traceback. A pipe that the reader of the output has closed goes on to the
+    command line's own handling, which ends quietly. Signals that ask the process to end do so with
+    128 and their number as exit code, when files that are being written have been removed.
     """
     try:
-        yield
+        with ended_by_signals():
+            yield
     except BrokenPipeError:
         raise
-    except (ValueError, OSError) as error:
-        typer.secho(f"Error: {describe(error)}", fg=typer.colors.RED, err=True)
+    except (ValueError, OSError, ImportError) as error:
+        fail(describe(error))
+        if isinstance(error, OSError) and is_full_output(error):
+            drop_output()
         raise typer.Exit(1) from error
 
 
-def describe(error: ValueError | OSError) -> str:
-    """What an error says, without Python's numbers and notation."""
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error).strip()
+def fail(message: str) -> None:
+    """Write an error to standard error, as spaCy's commands look."""
+    from wasabi.util import ICONS, MESSAGES
+
+    # Not by wasabi's printer, which folds lines: this one may be searched for, or in a log.
+    typer.secho(f"{ICONS[MESSAGES.FAIL]} {message}", fg=typer.colors.RED, err=True)
+
+
+def describe(error: ValueError | OSError | ImportError) -> str:
+    """What an error says, in a line and without Python's numbers and notation."""
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is not None:
+            return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        if is_full_output(error):
+            return f"standard output: {error.strerror}"
+    return BREAKS.sub("; ", str(error).strip()) or type(error).__name__
+
+
+def is_full_output(error: OSError) -> bool:
+    """Whether standard output cannot take more; files that cannot are named in their errors."""
+    return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def drop_output() -> None:
+    """Let what standard output has not taken go, which would be tried again at the end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let signals that would kill the process raise SystemExit instead, so that it tidies up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    # Whoever ignores one, as nohup does, goes on ignoring it.
+    before = {number: signal.getsignal(number) for number in numbers}
+    ours = [number for number in numbers if before[number] is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])
+
+
+def end(number: int, frame: object) -> NoReturn:
+    """Handle a signal."""
+    raise SystemExit(128 + number)

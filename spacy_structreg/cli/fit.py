@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
 
 if TYPE_CHECKING:
     from spacy_structreg.estimators.protocols import Report
@@ -19,6 +22,32 @@ __all__ = ["fit", "fit_command"]
 
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """For the command: settings of the config are named as for `spacy train`."""
+
+CHECKPOINT: Final = ".checkpoint"
+"""What follows the name of the output in that of the folder of an unfinished training."""
+
+
+def parse_overrides(context: typer.Context) -> dict[str, Any]:
+    """The settings of a config that a command line names, as `spacy train` reads them.
+
+    Ends the command, with how to use it, for an option that names no setting.
+    """
+    from spacy.cli._util import parse_config_overrides
+
+    before = ""
+    for argument in context.args:
+        if argument.startswith("--") and "." in argument:
+            before = argument
+        elif argument.startswith("--") or (
+            argument.startswith("-") and (not before or "=" in before)
+        ):
+            context.fail(f"No such option: {argument.partition('=')[0]}")
+        elif not before or "=" in before:
+            context.fail(f"Got unexpected extra argument ({argument})")
+        else:
+            # Its value.
+            before = ""
+    return parse_config_overrides(list(context.args))
 
 
 def fit_command(
@@ -44,7 +73,10 @@ def fit_command(
         ),
     ] = None,
     models: Annotated[
-        int, typer.Option("--models", "-m", min=1, help="Train so many models and average them")
+        int,
+        typer.Option(
+            "--models", "-m", min=1, max=1000, help="Train so many models and average them"
+        ),
     ] = 1,
     patience: Annotated[
         int, typer.Option("--patience", min=1, help="Stop after so many epochs without a better F")
@@ -55,17 +87,23 @@ def fit_command(
     report: Annotated[
         Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a training that was interrupted, if there is one"
+        ),
+    ] = False,
 ) -> None:
     """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
-    The epoch that is best on the development corpus is kept. Seed and most epochs are those of
-    [training]; settings are changed as with `spacy train`, for example
-    --nlp.tokenizer.model.learning.update perceptron.
+    The epoch that is best on the development corpus is kept; OUTPUT holds the best so far while
+    training goes on. Seed and most epochs are those of [training]; settings are changed as with
+    `spacy train`, for example --nlp.tokenizer.model.learning.update perceptron. A training that is
+    interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
+    goes on, and comes to the same model as without the interruption.
     """
-    from spacy.cli._util import parse_config_overrides
-
-    overrides = parse_config_overrides(context.args)
     with user_errors():
+        overrides = parse_overrides(context)
         began = time.perf_counter()
         figures = fit(
             config,
@@ -79,6 +117,7 @@ def fit_command(
             n_threads=threads,
             report=report,
             overrides=overrides,
+            resume=resume,
         )
         name = next(name for name in figures if name.startswith("dev_") and name != "dev_epochs")
         for seed, epoch, dev_f in zip(
@@ -101,20 +140,28 @@ def fit(
     n_threads: int = 1,
     report: Path | None = None,
     overrides: dict[str, Any] | None = None,
+    resume: bool = False,
 ) -> dict[str, Any]:
     """Train and write a pipeline; returns seed, best epoch and figure on dev of each model.
 
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
     unlabelled: what else is learnt from, of models that have feature noising.
+    resume: go on with a training whose state lies beside the output; without it, that is dropped.
 
+    Outputs are checked before training. While it goes on, the output is the best pipeline so far:
+    of several models, that of the best one.
     Raises ValueError if a corpus is empty or unreadable, for unlabelled ones that the model cannot
-    learn from, and as `load_training`.
+    learn from, for the state of another training, and as `load_training`; OSError if something
+    cannot be read or written.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.corpora.files import replace_text
 
-    training = load_training(config, overrides)
+    check_folder(output)
+    check_file(report)
+    state = State(output, resume=resume)
+    training = load_training(config, overrides, seed=state.seed)
     # Labels, records and the like of the model are those of `fit`, which begins anew.
     training.initialize(train)
     gold, held_out = training.sentences(train), training.sentences(dev, "dev")
@@ -125,7 +172,29 @@ def fit(
     model.n_models = n_models
     # Not all estimators know the keyword.
     further = {} if unlabelled is None else {"unlabelled": training.unlabelled(unlabelled)}
-    model.fit(gold, held_out, n_threads=n_threads, progress=True, **further)
+    if resume and getattr(model.learning, "optimizer", "sgd") == "lbfgs":
+        typer.echo("L-BFGS keeps no state to go on from: training begins anew", err=True)
+    state.begin()
+    n_written = 0
+
+    def write_better(better: Any) -> None:
+        nonlocal n_written
+        if n_written == 0:
+            with training.holding(better):
+                replace_folder(output, training.nlp.to_disk)
+        else:
+            better.save(training.model_file(output))
+        n_written += 1
+
+    model.fit(
+        gold,
+        held_out,
+        n_threads=n_threads,
+        progress=True,
+        on_better=write_better,
+        checkpoint=state.folder / "dev",
+        **further,
+    )
     best = best_epochs(model.history)
     figures: dict[str, Any] = {
         "seeds": [model.seed + number for number in range(n_models)],
@@ -135,15 +204,58 @@ def fit(
     if whole is not None:
         model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
         model.patience = None
-        model.fit(whole, n_threads=n_threads, progress=True, **further)
+        model.fit(
+            whole, n_threads=n_threads, progress=True, checkpoint=state.folder / "all", **further
+        )
         figures["epochs_on_all"] = model.epochs
-    output.parent.mkdir(parents=True, exist_ok=True)
-    training.nlp.to_disk(output)
+    replace_folder(output, training.nlp.to_disk)
     if report is not None:
         report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(report) as stream:
             stream.write(json.dumps(figures, indent=2) + "\n")
+    state.remove()
     return figures
+
+
+class State:
+    """The folder of an unfinished training, beside its output.
+
+    seed: of what draws without a seed of its own. resume: keep what there is.
+    Raises ValueError if the folder holds something else.
+    """
+
+    def __init__(self, output: Path, *, resume: bool) -> None:
+        # Where the output has no name of its own, as ".", its folder has.
+        output = output if output.name else output.resolve()
+        self.folder = output.with_name(output.name + CHECKPOINT)
+        self._file = self.folder / "seed.json"
+        self._resume = resume and self._file.exists()
+        if self.folder.exists() and not self._file.exists() and any(self.folder.iterdir()):
+            raise ValueError(
+                f"{self.folder} is no unfinished training; name another output, or remove it"
+            )
+        self.seed = random.getrandbits(32)
+        if self._resume:
+            found = self._file.read_text("utf-8")
+            if not found.isdecimal() or not found.isascii() or len(found) > 10:
+                raise ValueError(f"{self._file}: no seed; leave --resume out to begin anew")
+            self.seed = int(found)
+
+    def begin(self) -> None:
+        """Make the folder, and drop what there is, unless training goes on."""
+        from spacy_structreg.corpora.files import check_writable, replace_text
+
+        if self._resume:
+            return
+        self.remove()
+        check_writable(self._file)
+        with replace_text(self._file) as stream:
+            stream.write(str(self.seed))
+
+    def remove(self) -> None:
+        """Remove the folder, if there is one."""
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
 
 
 def best_epochs(history: Sequence[Report]) -> list[Report]:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from spacy_structreg.cli.errors import user_errors
-from spacy_structreg.cli.fit import SETTINGS
+from spacy_structreg.cli.fit import SETTINGS, parse_overrides
+from spacy_structreg.cli.outputs import check_file
 
 __all__ = ["SETTINGS", "jackknife", "jackknife_command"]
 
@@ -40,10 +41,8 @@ def jackknife_command(
     tags as good as those that it will meet. Docs keep their order and all other annotation; the
     result does not depend on the number of threads. Settings are changed as with `spacy train`.
     """
-    from spacy.cli._util import parse_config_overrides
-
-    overrides = parse_config_overrides(context.args)
     with user_errors():
+        overrides = parse_overrides(context)
         accuracy = jackknife(
             config, corpus, output, n_folds=folds, n_threads=threads, overrides=overrides
         )
@@ -78,6 +77,7 @@ def jackknife(
 
     if output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy")
+    check_file(output)
     training = load_training(config, overrides)
     tagger = training.pipe
     if not isinstance(tagger, StructregTagger):
@@ -119,7 +119,6 @@ def jackknife(
                 n_words += 1
                 n_right += writer._label(token) == label
         written.add(doc)
-    output.parent.mkdir(parents=True, exist_ok=True)
     with replace_bytes(output) as stream:
         stream.write(written.to_bytes())
     return n_right / n_words if n_words else 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -41,6 +43,28 @@ class Training:
     def tokenizer(self) -> Any:
         """The tokenizer of the pipeline."""
         return self.nlp.tokenizer
+
+    @contextmanager
+    def holding(self, model: Any) -> Iterator[None]:
+        """Let the pipeline hold another model for the moment."""
+        before = self.model
+        self._hold(model)
+        try:
+            yield
+        finally:
+            self._hold(before)
+
+    def _hold(self, model: Any) -> None:
+        if self.pipe is None:
+            self.tokenizer.model = model
+        else:
+            self.pipe.estimator = model
+
+    def model_file(self, folder: Path) -> Path:
+        """The file of the model in the folder of the pipeline."""
+        from spacy_structreg.pipeline.shim import MODEL_FILE
+
+        return folder / ("tokenizer" if self.pipe is None else self.pipe.name) / MODEL_FILE
 
     def examples(self, path: Path, part: Part = "train") -> list[Example]:
         """A corpus, as spaCy's training and evaluation see it. Raises ValueError as its reader.
@@ -112,30 +136,40 @@ class Training:
             self.model.epochs = self.settings["max_epochs"]
 
 
-def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Training:
+def load_training(
+    config: Path, overrides: dict[str, Any] | None = None, *, seed: int | None = None
+) -> Training:
     """Make the pipeline of a config, and find out what is to be trained in it.
 
     That is the component of ours, or the tokenizer if there is none, or the pipe that trains
-    tokenizers. Raises ValueError if neither is of this package, or there is more than one component
-    to train.
+    tokenizers. seed: of what is drawn if the config names none.
+    Raises ValueError, naming the config, if it is none or has faults, if neither is of this
+    package, or there is more than one component to train, and as `corpora.files.read_lines`.
     """
     from spacy.util import load_config, load_model_from_config
     from thinc.api import fix_random_seed
 
+    from spacy_structreg.corpora.files import check_lines
     from spacy_structreg.pipeline.component import EstimatorPipe
     from spacy_structreg.pipeline.tokenizer import ModelTokenizer
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
-    settings = load_config(config, overrides=overrides or {}, interpolate=False)
-    # Corpora are named on the command line; what the config says of them does not matter.
-    training = settings.interpolate()["training"]
-    if training["seed"] is not None:
-        fix_random_seed(training["seed"])
-    nlp = load_model_from_config(settings, auto_fill=True)
+    # Anything else is refused by spaCy, or is standard input.
+    if config.is_file():
+        check_lines(config)
+    with config_faults(config):
+        settings = load_config(config, overrides=overrides or {}, interpolate=False)
+        # Corpora are named on the command line; what the config says of them does not matter.
+        training = settings.interpolate().get("training", {})
+        check_training(training)
+        fixed = seed if training["seed"] is None else training["seed"]
+        if fixed is not None:
+            fix_random_seed(fixed)
+        nlp = load_model_from_config(settings, auto_fill=True)
+        check_names(settings)
+        gold = {part: gold_of(settings, part) for part in PARTS}
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
     ours = [(name, pipe) for name, pipe in pipes if isinstance(pipe, EstimatorPipe)]
-    corpora = settings.get("corpora", {})
-    gold = {part: corpora.get(part, {}).get("gold", ["words"]) for part in PARTS}
     if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not ours:
         if not isinstance(nlp.tokenizer, ModelTokenizer):
             raise ValueError(
@@ -149,6 +183,71 @@ def load_training(config: Path, overrides: dict[str, Any] | None = None) -> Trai
             f"({', '.join(name for name, _ in ours)}); name the others in frozen_components"
         )
     return Training(nlp, ours[0][1], gold, training)
+
+
+@contextmanager
+def config_faults(config: Path) -> Iterator[None]:
+    """Let what is wrong with a config be a ValueError that names its file."""
+    from configparser import Error as NotationError
+
+    from thinc.api import ConfigValidationError
+
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.filename is not None:
+            raise
+        # spaCy says so of a file that is not there.
+        raise ValueError(f"{config}: {error}") from error
+    except ConfigValidationError as error:
+        faults = "; ".join(
+            ".".join(map(str, fault.get("loc", ()))) + f": {fault.get('msg', '')}"
+            for fault in error.errors or ()
+        )
+        raise ValueError(f"{config}: {faults or error.title}") from error
+    except (ValueError, TypeError, KeyError, ImportError, NotationError) as error:
+        raise ValueError(f"{config}: {error}") from error
+
+
+def check_training(settings: dict[str, Any]) -> None:
+    """Raise ValueError if what is read of ``[training]`` is missing or of another type."""
+    for name in ("seed", "max_epochs"):
+        if name not in settings:
+            raise ValueError(
+                f"there is no training.{name}: this is no config for training; make one with "
+                "'python -m spacy structreg init-config'"
+            )
+        value = settings[name]
+        least, most = (0, 1 << 32) if name == "seed" else (-1, 1 << 63)
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not (is_whole and least <= value < most) and not (name == "seed" and value is None):
+            raise ValueError(
+                f"training.{name} is {value!r}; it must be a whole number of at least {least}, and "
+                f"below {most}"
+            )
+    for name in ("frozen_components", "annotating_components"):
+        value = settings.get(name) or []
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise ValueError(f"training.{name} is {value!r}; it must be a list of names")
+
+
+def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
+    """What the reader of a corpus hands on of its gold annotation."""
+    blocks: Any = config.get("corpora", {})
+    block = blocks.get(part, {}) if isinstance(blocks, dict) else blocks
+    gold = block.get("gold", ["words"]) if isinstance(block, dict) else block
+    if not isinstance(gold, list):
+        raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
+    return gold
+
+
+def check_names(config: dict[str, Any]) -> None:
+    """Raise ValueError for settings that there are not: misspelt ones would do nothing."""
+    from spacy.schemas import ConfigSchemaNlp, ConfigSchemaTraining
+
+    for block, schema in (("nlp", ConfigSchemaNlp), ("training", ConfigSchemaTraining)):
+        if unknown := sorted(set(config[block]) - set(schema.model_fields)):
+            raise ValueError(f"there is no setting {block}.{unknown[0]}")
 
 
 def frozen(training: dict[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -17,10 +18,29 @@ from typing import IO, BinaryIO, TextIO, cast
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 
-__all__ = ["check_line_end", "decode_lines", "read_lines", "replace_bytes", "replace_text"]
+__all__ = [
+    "LONGEST_LINE",
+    "NO_ROOM",
+    "check_line_end",
+    "check_lines",
+    "check_writable",
+    "decode_lines",
+    "read_lines",
+    "replace_bytes",
+    "replace_text",
+]
+
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have, its break not counted: 16 MiB, ten long novels.
+
+So what has no line ends at all, such as /dev/zero or three gigabytes compressed to a few megabytes,
+is an error before it fills the memory.
+"""
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
+TEMPORARY = ".tmp"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
@@ -32,8 +52,9 @@ def read_lines(path: StrPath, *, encoding: str = "utf-8") -> Iterator[tuple[int,
     the file is dropped. `encoding` is any of Python's in which a line feed is the byte 0x0A: utf-8,
     gb18030, big5hkscs, …, but not utf-16.
 
-    Raises CorpusError for bytes that are not of the encoding, NUL characters, lone surrogates and
-    damaged or truncated compressed data, ValueError for an unusable encoding, OSError as `open`.
+    Raises CorpusError for lines of more than `LONGEST_LINE` bytes, bytes that are not of the
+    encoding, NUL characters, lone surrogates and damaged or truncated compressed data, ValueError
+    for an unusable encoding, OSError as `open`.
     """
     encoding = line_encoding(encoding)
     with open_bytes(path) as stream:
@@ -48,7 +69,8 @@ def decode_lines(
     number = 0
     while True:
         try:
-            data = stream.readline()
+            # One byte more for the line feed, and another one to see that there is more.
+            data = stream.readline(LONGEST_LINE + 2)
         except DAMAGED as error:
             raise CorpusError(
                 name,
@@ -58,7 +80,25 @@ def decode_lines(
         if not data:
             return
         number += 1
+        if len(data) - data.endswith(b"\n") > LONGEST_LINE:
+            raise long_line(name, number)
         yield number, decode_line(data, name, number, encoding)
+
+
+def long_line(name: StrPath, number: int) -> CorpusError:
+    """The error for a line of more than `LONGEST_LINE` bytes."""
+    return CorpusError(
+        name,
+        number,
+        f"the line is longer than {LONGEST_LINE} bytes; part it into lines, or make sure that this "
+        "is a text",
+    )
+
+
+def check_lines(path: StrPath) -> None:
+    """Read a file to its end, for the errors of `read_lines`."""
+    for _ in read_lines(path):
+        pass
 
 
 def check_line_end(line: str, file: StrPath, number: int) -> None:
@@ -145,18 +185,61 @@ def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
     and nothing is left behind. Permission bits are those of a new file (umask); a symbolic link
     stays, and its target is replaced. Raises ValueError when `path` exists but is no regular file.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
+    with _named(path), _temporary(path) as (temporary, target):
         with temporary.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(target)
+
+
+def check_writable(path: StrPath) -> None:
+    """Make the folder of a file, and try whether `replace_bytes` could write it.
+
+    For what is written after long work. Raises ValueError as `replace_bytes`, OSError that names
+    the file if it cannot be written.
+    """
+    with _named(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with _temporary(path) as (temporary, _):
+            temporary.open("xb").close()
+            temporary.unlink()
+
+
+@contextlib.contextmanager
+def _temporary(path: StrPath) -> Iterator[tuple[Path, Path]]:
+    """A name for a new file beside one that is to be written, and that one behind all links.
+
+    When the block raises, the new file is removed. Raises ValueError as `replace_bytes`.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{os.fspath(path)}: not a regular file; name a file to write to")
+    temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
+    try:
+        yield temporary, target
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _named(path: StrPath) -> Iterator[None]:
+    """Let errors of writing name the file that was asked for, whatever was being written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            # What does not fit on a disk says nothing of the file.
+            ours = error.errno in NO_ROOM
+        else:
+            # A folder that cannot be made or read, or the new file beside the old one.
+            target = Path(os.path.realpath(path))
+            about = Path(os.path.realpath(error.filename))
+            is_new = about.parent == target.parent and about.suffix == TEMPORARY
+            ours = is_new or about in (target, *target.parents)
+        if ours:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 

@@ -86,9 +86,9 @@ def fails(invoke: Callable[..., Result]) -> Callable[..., str]:
     def run(*arguments: object, stdin: bytes | None = None) -> str:
         result = invoke(*arguments, stdin=stdin)
         assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr.startswith("Error: ")
+        assert result.stderr.startswith("✘ ")
         assert result.stderr.count("\n") == 1
-        return str(result.stderr).removeprefix("Error: ").strip()
+        return str(result.stderr).removeprefix("✘ ").strip()
 
     return run
 

@@ -64,7 +64,7 @@ def test_faults_of_the_input_are_one_line(
         raise error
     assert caught.value.exit_code == 1
     captured = capsys.readouterr()
-    assert captured.err.startswith(f"Error: {message}")
+    assert captured.err.startswith(f"✘ {message}")
     assert (captured.err.count("\n"), captured.out) == (1, "")
 
 
@@ -78,4 +78,4 @@ def test_faults_of_the_program_keep_their_traceback(error: Exception) -> None:
 def test_faults_of_the_input_for_real(command: Command) -> None:
     result = command("structreg", "convert", "missing.txt", "corpus.spacy")
     assert (result.returncode, result.stdout) == (1, b"")
-    assert result.stderr.decode() == "Error: missing.txt: No such file or directory\n"
+    assert result.stderr.decode() == "✘ missing.txt: No such file or directory\n"

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.reports import EpochReport
 
 EPOCHS = 4
 
@@ -107,3 +108,185 @@ def test_faults_are_said_in_a_line(config: Path, corpus: Path, tmp_path: Path) -
         assert result.exit_code == 1
         assert message in result.output
         assert not output.exists()
+
+
+# Losing no work -----------------------------------------------------------------------------------
+
+# A process that is killed, or told to end, while it writes its file of that number.
+DYING = """
+import os, signal, sys
+from spacy_structreg.estimators import checkpoints
+from spacy_structreg.cli.app import structreg_app
+checkpoints._LEAST_PAUSE = 0.0
+written, fsync = 0, os.fsync
+def dying(descriptor):
+    global written
+    written += 1
+    if written == {number}:
+        os.kill(os.getpid(), signal.{signal})
+    fsync(descriptor)
+os.fsync = dying
+structreg_app(sys.argv[1:])
+"""
+
+
+def die(number: int, signal: str, command: list[str]) -> subprocess.CompletedProcess[str]:
+    program = DYING.format(number=number, signal=signal)
+    return subprocess.run(
+        [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False
+    )
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [(6, []), (12, ["--models", "2", "--all", "CORPUS", "--threads", "1"])],
+    ids=["one", "several_and_all"],
+)
+def test_a_killed_training_is_resumed(
+    number: int,
+    options: list[str],
+    config: Path,
+    corpus: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("killed")
+    output, report = tmp_path / "out" / "pipeline", tmp_path / "report.json"
+    options = [str(corpus) if each == "CORPUS" else each for each in options]
+    command = [*arguments(config, corpus, output), *options, "--report", str(report)]
+    killed = die(number, "SIGKILL", command)
+    assert killed.returncode == -9, killed.stderr
+    assert not report.exists()
+    # The best so far can be used.
+    assert spacy.load(output).tokenizer.model.is_trained
+    state = output.with_name("pipeline.checkpoint")
+    # From there, not from the beginning.
+    reached = json.dumps(sorted(files_of(state)))
+    assert "dev/1.srt" in reached
+    result = CliRunner().invoke(structreg_app, [*command, "--resume"])
+    assert result.exit_code == 0, result.output
+    assert "epoch 1 of" not in result.stderr.partition("model 2")[0]
+    straight = tmp_path / "straight"
+    command[2] = str(straight)
+    assert CliRunner().invoke(structreg_app, command).exit_code == 0
+    assert files_of(output) == files_of(straight)
+    assert sorted(path.name for path in output.parent.iterdir()) == ["pipeline"]
+    assert len(json.loads(report.read_text("utf-8"))["dev_epochs"]) == 1 + ("--models" in options)
+
+
+def test_a_training_that_is_told_to_end_leaves_no_temporary_file(
+    config: Path, corpus: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out" / "pipeline"
+    # While the pipeline is written whole.
+    ended = die(3, "SIGTERM", arguments(config, corpus, output))
+    assert (ended.returncode, ended.stdout) == (128 + 15, ""), ended.stderr
+    assert "Traceback" not in ended.stderr
+    left = sorted(path.name for path in output.parent.rglob("*") if path.name.startswith("."))
+    assert left == []
+    result = CliRunner().invoke(structreg_app, [*arguments(config, corpus, output), "--resume"])
+    assert result.exit_code == 0, result.output
+    assert "epoch 1 of" not in result.stderr
+
+
+def interrupt(command: list[str]) -> None:
+    """Run a command that ends after its epochs, before it has written all."""
+
+    def end(history: object) -> None:
+        raise OSError("interrupted")
+
+    with pytest.MonkeyPatch().context() as patch:
+        patch.setattr("spacy_structreg.cli.fit.best_epochs", end)
+        assert CliRunner().invoke(structreg_app, command).exit_code == 1
+
+
+def test_without_resume_training_begins_anew(config: Path, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pipeline"
+    # Without a seed in the config one is drawn, and drawn once.
+    command = [each if each != "3" else "null" for each in arguments(config, corpus, output)]
+    state = tmp_path / "pipeline.checkpoint"
+    interrupt(command)
+    assert state.exists()
+    resumed = CliRunner().invoke(structreg_app, [*command, "--resume"])
+    # The state would be that of another training, if it had another seed.
+    assert resumed.exit_code == 0, resumed.output
+    assert "epoch 1 of" not in resumed.stderr
+    assert not state.exists()
+    again = CliRunner().invoke(structreg_app, [*command, "--resume"])
+    assert "epoch 1 of" in again.stderr
+    assert again.stdout.partition(":")[0] != resumed.stdout.partition(":")[0]
+
+
+def test_another_training_is_not_resumed(config: Path, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pipeline"
+    command = arguments(config, corpus, output)
+    interrupt(command)
+    before = files_of(tmp_path / "pipeline.checkpoint")
+    result = CliRunner().invoke(structreg_app, [*command, "--resume", "--models", "2"])
+    assert result.exit_code == 1
+    assert (
+        "it is of a training with another n_models; train as before, or begin anew" in result.stderr
+    )
+    assert files_of(tmp_path / "pipeline.checkpoint") == before
+
+
+def test_outputs_are_checked_before_training(
+    config: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(*arguments: object, **options: object) -> None:
+        raise AssertionError("training has begun")
+
+    monkeypatch.setattr(CharacterSegmenter, "fit", train)
+    (tmp_path / "file").touch()
+    (tmp_path / "folder" / "mine").mkdir(parents=True)
+    (tmp_path / "p.checkpoint" / "mine").mkdir(parents=True)
+    good = tmp_path / "good"
+    for output, report, message in [
+        (tmp_path / "file", None, "file is no pipeline, and is not replaced"),
+        (tmp_path / "folder", None, "folder is no pipeline, and is not replaced"),
+        (tmp_path / "file" / "pipeline", None, f"{tmp_path / 'file' / 'pipeline'}: "),
+        (tmp_path / "p", None, "p.checkpoint is no unfinished training"),
+        (good, tmp_path, f"{tmp_path}: not a regular file"),
+        (good, tmp_path / "file" / "r.json", f"{tmp_path / 'file' / 'r.json'}: "),
+    ]:
+        further = [] if report is None else ["--report", str(report)]
+        result = CliRunner().invoke(structreg_app, [*arguments(config, corpus, output), *further])
+        assert (result.exit_code, result.stdout) == (1, ""), result.output
+        assert message in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert not good.exists()
+
+
+def test_the_best_so_far_is_written_at_every_better_epoch(
+    config: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "pipeline"
+    found = []
+    report = EpochReport.__init__
+
+    def look(self: EpochReport, *arguments: object, **options: object) -> None:
+        """Before an epoch is reported: what lies there after those before."""
+        report(self, *arguments, **options)
+        found.append(spacy.load(output).tokenizer.model.to_bytes() if output.exists() else None)
+
+    monkeypatch.setattr(EpochReport, "__init__", look)
+    command = arguments(config, corpus, output)
+    assert CliRunner().invoke(structreg_app, command).exit_code == 0
+    monkeypatch.undo()
+    assert found[0] is None
+    best = spacy.load(output).tokenizer.model
+    vocab = spacy.blank("zh").vocab
+    gold = [[token.text for token in doc] for doc in DocBin().from_disk(corpus).get_docs(vocab)]
+    for epoch, data in enumerate(found[1:], 1):
+        one = best.untrained()
+        one.epochs = epoch
+        one.fit(gold, gold)
+        one.epochs = best.epochs
+        assert data == one.to_bytes()

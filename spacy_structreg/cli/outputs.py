@@ -1,0 +1,86 @@
+"""Outputs of the commands: checked before the work, and written in one step after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["check_file", "check_folder", "replace_folder"]
+
+
+def check_file(path: Path | None) -> None:
+    """Check that a file can be written, before the work for it begins; None for no file.
+
+    Makes its folder. Raises ValueError or OSError, naming the file, if it cannot be written.
+    """
+    from spacy_structreg.corpora.files import check_writable
+
+    if path is not None:
+        check_writable(path)
+
+
+def check_folder(path: Path) -> None:
+    """Check that the folder of a pipeline can be written, before the work for it begins.
+
+    Makes the folder that it will lie in. Raises ValueError if there is something in its place that
+    is no pipeline, and OSError, naming the folder, if it cannot be written.
+    """
+    if path.exists() and not is_replaceable(path):
+        raise ValueError(f"{path} is no pipeline, and is not replaced; name another folder")
+    with _named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.").cleanup()
+
+
+def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
+    """Write the folder of a pipeline, which appears whole or not at all.
+
+    write: writes it, by another name. What was in its place is removed when that is done. Raises
+    as `check_folder`.
+    """
+    check_folder(path)
+    with (
+        _named(path),
+        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
+    ):
+        whole = Path(folder) / "whole"
+        write(whole)
+        if not path.exists():
+            whole.rename(path)
+            return
+        replaced = Path(f"{folder}.replaced")
+        path.rename(replaced)
+        try:
+            whole.rename(path)
+        except BaseException:
+            replaced.rename(path)
+            raise
+        shutil.rmtree(replaced)
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether a folder is empty or a pipeline that spaCy has written."""
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or {"meta.json", "config.cfg"} <= names
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of writing name the folder that was asked for, not a temporary one."""
+    from spacy_structreg.corpora.files import NO_ROOM
+
+    try:
+        yield
+    except OSError as error:
+        about = "" if error.filename is None else os.fspath(error.filename)
+        temporary = f"{os.sep}.{path.name}." in about
+        above = Path(about) in path.parents
+        if (not about and error.errno in NO_ROOM) or temporary or above:
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        raise

@@ -1,0 +1,301 @@
+"""Users' mistakes on the command line: one line, no traceback, and nothing left behind."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_structreg.cli.app import structreg_app
+from spacy_structreg.corpora.files import replace_bytes
+
+FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
+JACKKNIFE = "jackknife tag.cfg c.spacy j.spacy -k 2"
+
+CONFIGS = ["empty.cfg", "bytes", "nul.cfg", "broken.cfg", "twice.cfg", "variable.cfg", "short.cfg"]
+CONFIGS += ["list.cfg", "none.cfg", ".", "c.spacy", "/dev/null"]
+
+SETTINGS = [
+    "--training.max_epochs x",
+    "--training.max_epochs 1.5",
+    "--training.max_epochs true",
+    "--training.max_epochs null",
+    "--training.max_epochs -7",
+    '--training.seed "x"',
+    "--training.seed x",
+    "--training.seed -1",
+    "--training.seed 1e3",
+    "--training.seed 99999999999999",
+    "--training.epochs 3",
+    "--training.=3",
+    "--training.frozen_components x",
+    "--training.frozen_components [1]",
+    "--nlp.lang xx-yy",
+    "--nlp.lang zz",
+    "--nlp.lang 3",
+    "--nlp.lang null",
+    "--nlp.langs zh",
+    "--nlp.batch_size x",
+    "--nlp.pipeline nope",
+    '--nlp.pipeline ["nope"]',
+    "--nlp.tokenizer.@tokenizers nope.v1",
+    "--nlp.tokenizer.model.@architectures nope.v1",
+    "--nlp.tokenizer.model.nope 3",
+    "--nlp.tokenizer.model.epochs 0",
+    "--nlp.tokenizer.model.epochs x",
+    "--nlp.tokenizer.model.templates nope",
+    "--nlp.tokenizer.model.templates 3",
+    "--nlp.tokenizer.model.sentences nope",
+    "--nlp.tokenizer.model.learning.update nope",
+    "--nlp.tokenizer.model.learning.dropout x",
+    "--components.tokenizer_trainer.factory nope",
+    "--initialize.tokenizer.user_words nope.txt",
+    "--initialize.tokenizer.pkuseg_model x",
+    "--initialize.before_init x",
+    "--initialize.vectors nope",
+    "--corpora.train.gold 3",
+    "--corpora.dev 3",
+    "--unlabelled c.spacy",
+    "--unlabelled none",
+    "--all none",
+    "--all words.txt.no",
+    "--train none",
+    "--train empty",
+    "--train bytes",
+    "--dev none",
+    "--dev empty",
+    "--dev /dev/null",
+    "--report .",
+    "--report empty/r.json",
+    "--report /proc/r.json",
+]
+
+# Ended by the command line itself, which says how the command is used.
+USAGE = [
+    f"{FIT} --nope",
+    f"{FIT} --nope=3",
+    f"{FIT} --nope 3",
+    f"{FIT} -x",
+    f"{FIT} extra",
+    f"{FIT} --training 3",
+    f"{FIT} --models 0",
+    f"{FIT} --models 1000000000",
+    f"{FIT} --models x",
+    f"{FIT} --patience 0",
+    f"{FIT} --threads 0",
+    f"{JACKKNIFE} --folds 1",
+    f"{JACKKNIFE} extra",
+    "fit segment.cfg",
+    "convert",
+    "convert words.txt o.spacy --format nope",
+    "convert words.txt o.spacy -n 0",
+    "segment pipeline text.txt --threads 0",
+    "draw trees.txt",
+    "draw trees.txt -o o.svg -n -1",
+    "average pipeline pipeline a --mean x",
+    "init-config x.cfg --task nope",
+    "nope",
+    "--nope",
+]
+
+OTHERS = [
+    f"{JACKKNIFE} --folds 100",
+    f"{JACKKNIFE} --training.max_epochs x",
+    f"{JACKKNIFE} --components.tagger.attribute nope",
+    f"{JACKKNIFE} --components.tagger nope",
+    "jackknife tag.cfg c.spacy j.txt",
+    "jackknife tag.cfg c.spacy empty/j.spacy",
+    "jackknife tag.cfg c.spacy /proc/j.spacy",
+    *(f"fit segment.cfg {out} --train c.spacy --dev c.spacy"
+      for out in ("/", "/proc/x", "empty", "empty/x", "/dev/null", "..")),
+    "convert none o.spacy",
+    "convert words.txt o.xyz",
+    "convert words.txt .",
+    "convert words.txt empty/o.spacy",
+    "convert words.txt /proc/o.spacy",
+    "convert words.txt o.spacy --percent 90:10",
+    "convert words.txt o.spacy --days x",
+    "convert words.txt o.spacy --columns x",
+    "convert words.txt o.spacy --part x",
+    "convert bytes o.spacy",
+    "convert empty o.spacy",
+    "convert . o.spacy",
+    f"convert words.txt {'x' * 300}.spacy",
+    "segment none text.txt",
+    "segment text.txt text.txt",
+    "segment pipeline none",
+    "segment pipeline .",
+    "segment pipeline bytes",
+    "segment pipeline text.txt --tags",
+    "segment pipeline text.txt -e nope",
+    "segment pipeline text.txt -o .",
+    "segment pipeline text.txt -o empty/x",
+    "segment pipeline text.txt -o /proc/x",
+    "evaluate none words.txt",
+    "evaluate pipeline none",
+    "evaluate pipeline empty",
+    "evaluate pipeline words.txt --train none",
+    "evaluate pipeline words.txt --punctuation X",
+    "evaluate pipeline words.txt --output .",
+    "evaluate pipeline words.txt --output empty/x",
+    "evaluate pipeline words.txt --output /proc/x",
+    "draw trees.txt -o o.xyz",
+    "draw trees.txt -o empty",
+    "draw trees.txt -o empty/x.svg",
+    "draw trees.txt -o /proc/x",
+    "draw none -o o.svg",
+    "draw text.txt -o o.svg --pipeline none",
+    "draw text.txt -o o.svg --pipeline pipeline",
+    "average pipeline none a",
+    "average pipeline pipeline empty --force",
+    "average pipeline pipeline empty/x",
+    "average pipeline pipeline /proc/x",
+    "init-config --task tag segment.cfg",
+    "init-config --task tag x.cfg --lang xx-yy",
+    "init-config --task tag x.cfg --train none",
+    "init-config --task tag x.cfg --train a$b",
+    "init-config x.cfg --base none --task tag",
+    "init-config x.cfg --task joint --tag-map nope",
+    "init-config --task tag empty/x.cfg",
+    "init-config --task tag /proc/x.cfg",
+]  # fmt: skip
+
+HOSTILE = [
+    *(f"fit {config} out --train c.spacy --dev c.spacy" for config in CONFIGS),
+    *(f"jackknife {config} c.spacy j.spacy" for config in CONFIGS[:3]),
+    *(f"{FIT} {setting}" for setting in SETTINGS),
+    *OTHERS,
+]
+
+
+@pytest.fixture(scope="module")
+def workplace(
+    tmp_path_factory: pytest.TempPathFactory, pipeline: str, sentences: list[list[str]]
+) -> Path:
+    """A folder with what there is in the command lines."""
+    folder = tmp_path_factory.mktemp("workplace")
+    vocab = spacy.blank("zh").vocab
+    docs = [
+        Doc(vocab, words=words, spaces=[False] * len(words), tags=["N"] * len(words))
+        for words in sentences
+    ]
+    DocBin(docs=docs).to_disk(folder / "c.spacy")
+    (folder / "pipeline").symlink_to(pipeline)
+    contents: dict[str, bytes] = {
+        "empty": b"",
+        "empty.cfg": b"",
+        "bytes": bytes(range(256)) * 4,
+        "nul.cfg": b"[nlp]\0\n",
+        "broken.cfg": b"[nlp\nlang=zh",
+        "twice.cfg": b'[nlp]\nlang = "zh"\nlang = "en"\n',
+        "variable.cfg": b"[nlp]\nlang = ${paths.x}\n",
+        "short.cfg": b'[nlp]\nlang = "zh"\n',
+        "list.cfg": b'[nlp]\nlang = ["zh"]\n[training]\nseed = 1\nmax_epochs = 1\n',
+        "text.txt": "我们在图书馆看书。\n".encode(),
+        "words.txt": "我们 在 图书馆\n".encode(),
+        "trees.txt": "(IP (NP (NN 狗)) (VP (VV 走)))\n".encode(),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    for task in ("segment", "tag"):
+        command = ["init-config", str(folder / f"{task}.cfg"), "--task", task]
+        assert CliRunner().invoke(structreg_app, command).exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize("line", [*HOSTILE, *USAGE])
+def test_mistakes_are_said_in_a_line(
+    line: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workplace)
+    before = sorted(path.name for path in workplace.iterdir())
+    result = CliRunner().invoke(structreg_app, line.split())
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.stdout == ""
+    if line in USAGE:
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Usage: ")
+    else:
+        assert result.exit_code == 1
+        assert result.stderr.startswith("✘ ")
+        assert result.stderr.count("\n") == 1
+        assert ".tmp" not in result.stderr
+    assert sorted(path.name for path in workplace.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"{FIT} --training.max_epochs 1.5", "segment.cfg: training.max_epochs is 1.5; it must be"),
+        (f"{FIT} --nlp.lang xx-yy", "segment.cfg: [E048] Can't import language"),
+        (f"{FIT} --training.epochs 3", "segment.cfg: there is no setting training.epochs"),
+        ("fit empty.cfg out --train c.spacy --dev c.spacy", "empty.cfg: "),
+        ("fit bytes out --train c.spacy --dev c.spacy", "bytes: "),
+        ("convert words.txt empty/o.spacy", "empty/o.spacy: "),
+        ("draw trees.txt -o o.xyz", "o.xyz: name a file that ends in .svg or .html, or a folder"),
+        ("convert words.txt /proc/o.spacy", "/proc/o.spacy: "),
+        (f"convert words.txt {'x' * 300}.spacy", f"{'x' * 300}.spacy: "),
+    ],
+)
+def test_messages_name_what_was_given(
+    line: str, message: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workplace)
+    result = CliRunner().invoke(structreg_app, line.split())
+    assert result.stderr.removeprefix("✘ ").startswith(message)
+
+
+def limited() -> None:
+    """Let the process write files of few bytes only, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("convert words.txt full/o.spacy", "full/o.spacy"),
+        ("segment pipeline long.txt -o full/o.txt", "full/o.txt"),
+        ("average pipeline pipeline full/a", "full/a"),
+    ],
+)
+def test_a_full_disk_is_named_by_the_file(line: str, named: str, workplace: Path) -> None:
+    (workplace / "long.txt").write_text("我们在图书馆看书。\n" * 100, "utf-8")
+    result = subprocess.run(
+        [sys.executable, "-m", "spacy", "structreg", *line.split()],
+        cwd=workplace, preexec_fn=limited, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.endswith(f"✘ {named}: File too large\n")
+    assert "Traceback" not in result.stderr
+    assert list((workplace / "full").iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+@pytest.mark.parametrize("line", ["segment pipeline text.txt", "evaluate pipeline words.txt"])
+def test_a_full_standard_output(line: str, workplace: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "spacy", "structreg", *line.split()],
+            cwd=workplace, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert result.returncode == 1
+    assert result.stderr == "✘ standard output: No space left on device\n"
+
+
+def test_errors_of_inputs_are_not_blamed_on_the_output(tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    for error in (OSError(5, "Input/output error"), OSError(2, "No such file", "input.txt")):
+        with pytest.raises(OSError, match=r"error|No such") as caught, replace_bytes(output):
+            raise error
+        assert caught.value is error
+    full = OSError(28, "No space left on device")
+    with pytest.raises(OSError, match="No space") as caught, replace_bytes(output):
+        raise full
+    assert caught.value.filename == str(output)
+    assert list(tmp_path.iterdir()) == []
