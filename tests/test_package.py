@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -173,11 +174,14 @@ def test_names_are_compared_in_depth() -> None:
 
 
 class Built(NamedTuple):
-    """The names of the files in the sdist and the wheel, and the folder of the unpacked wheel."""
+    """The names of the files in the sdist and the wheel, the folder of the unpacked wheel, and what
+    was printed.
+    """
 
     sdist: set[str]
     wheel: set[str]
     unpacked: Path
+    printed: str
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +223,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
         archive.extractall(unpacked)
-    return Built(in_sdist, in_wheel, unpacked)
+    return Built(in_sdist, in_wheel, unpacked, result.stdout)
 
 
 def sources_of_the_package() -> set[str]:
@@ -246,6 +250,18 @@ def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
     compiled = {name.replace(".", "/") + EXTENSION_SUFFIXES[0] for name in COMPILED}
     in_package = {name for name in built.wheel if not name.split("/")[0].endswith(".dist-info")}
     assert in_package == sources_of_the_package() | compiled
+
+
+@pytest.mark.slow
+def test_a_line_is_printed_for_each_module_that_is_compiled(built: Built) -> None:
+    lines = re.findall(r"^\[(\d+)/(\d+)\] compiling (\S+)$", built.printed, re.MULTILINE)
+    n_modules = len(COMPILED)
+    # Of two threads the later one may be the first to write.
+    assert sorted((int(number), int(of)) for number, of, _ in lines) == [
+        (number, n_modules) for number in range(1, n_modules + 1)
+    ]
+    modules = {name.partition(".")[2].replace(".", "/") for name in COMPILED}
+    assert {module for _, _, module in lines} == modules
 
 
 # Run in the unpacked wheel: import every compiled module and load every entry point.
