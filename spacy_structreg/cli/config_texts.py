@@ -179,11 +179,10 @@ frozen_components = <frozen>
 annotating_components = []
 dev_corpus = "corpora.dev"
 train_corpus = "corpora.train"
-before_update = null
-
+<before_update>
 # Leaves losses, which are no figures of the model, out of meta.json.
 [training.before_to_disk]
-@callbacks = "spacy_structreg.WithoutLosses.v1"
+@callbacks = "spacy_structreg.without_losses.v1"
 
 [training.logger]
 @loggers = "spacy.ConsoleLogger.v1"
@@ -208,6 +207,22 @@ learn_rate = 0.001
 
 """
 
+SAVE_CHECKPOINT: Final = """\
+
+# Keeps the state of the training after each epoch in a folder.
+[training.before_update]
+@callbacks = "spacy_structreg.save_checkpoint.v1"
+path = <checkpoint>
+"""
+
+LOAD_CHECKPOINT: Final = """\
+
+# To go on with a training that was interrupted: --initialize.after_init.path <checkpoint>
+[initialize.after_init]
+@callbacks = "spacy_structreg.load_checkpoint.v1"
+path = null
+"""
+
 INITIALIZE: Final = """\
 [pretraining]
 
@@ -216,8 +231,7 @@ vectors = ${paths.vectors}
 init_tok2vec = ${paths.init_tok2vec}
 vocab_data = null
 lookups = null
-<before_init>after_init = null
-
+<before_init><after_init>
 [initialize.components]
 
 <rules>[initialize.tokenizer]

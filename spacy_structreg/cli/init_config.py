@@ -139,6 +139,14 @@ def init_config_command(
             "development corpus, and its attribute_ruler",
         ),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Folder that keeps the state of the training after each epoch, so that `spacy "
+            "train` can go on after an interruption, with --initialize.after_init.path FOLDER",
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", "-F", help="Replace the output file if there is one")
     ] = False,
@@ -149,7 +157,14 @@ def init_config_command(
     """
     with user_errors():
         config = init_config(
-            task, lang=lang, train=train, dev=dev, tags=tags, tag_map=tag_map, base=base
+            task,
+            lang=lang,
+            train=train,
+            dev=dev,
+            tags=tags,
+            tag_map=tag_map,
+            base=base,
+            checkpoint=checkpoint,
         )
         if str(output) == STDOUT:
             sys.stdout.write(config)
@@ -170,6 +185,7 @@ def init_config(
     tags: bool | None = None,
     tag_map: str | None = None,
     base: str | None = None,
+    checkpoint: Path | None = None,
 ) -> str:
     """The text of a training config.
 
@@ -182,6 +198,7 @@ def init_config(
     base: of a task on words, the pipeline whose tokenizer is taken over; None for that of the
         language. Of what needs tags, also its pipes that tag, and rulers of attributes; without
         pipes that tag, words of the development corpus have gold tags.
+    checkpoint: the folder that keeps the state of the training after each epoch; None keeps none.
 
     Tasks on words whose training corpus has universal tags alone go by these.
 
@@ -247,6 +264,7 @@ def init_config(
         "frozen": "[]",
         "sources": "",
         "other_scores": "",
+        **values_of_checkpoint(checkpoint),
     }
     attribute = "pos" if has_pos and not has_any else "tag"
     if task in ON_WORDS:
@@ -283,6 +301,17 @@ def parts_on_words(
     if task is Task.chunk:
         return texts.PIPELINE_OF_LABELLER, values_of_chunker(base, attribute)
     return texts.PIPELINE_OF_LABELLER, values_of_labeller(lang)
+
+
+def values_of_checkpoint(checkpoint: Path | None) -> dict[str, str]:
+    """What stands in the places of the callbacks that keep and load the state of a training."""
+    if checkpoint is None:
+        return {"before_update": "before_update = null\n", "after_init": "after_init = null\n"}
+    values = {"checkpoint": config_path(checkpoint)}
+    return {
+        "before_update": filled((texts.SAVE_CHECKPOINT,), values),
+        "after_init": filled((texts.LOAD_CHECKPOINT,), values),
+    }
 
 
 def filled(parts: Sequence[str], values: dict[str, Any]) -> str:

@@ -202,6 +202,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         trainer = self._trainer
         return self._trained is not None or (trainer is not None and trainer.learner.clock > 0)
 
+    @property
+    def is_training(self) -> bool:
+        """Whether a training is running, whose state `save` can write."""
+        return self._trainer is not None
+
     def fit(
         self,
         sentences: Iterable[GoldT],

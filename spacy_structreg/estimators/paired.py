@@ -86,6 +86,11 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
         return self.characters.is_trained and self.words.is_trained
 
     @property
+    def is_training(self) -> bool:
+        """Whether trainings of both are running, whose state `save` can write."""
+        return self.characters.is_training and self.words.is_training
+
+    @property
     def history(self) -> Sequence[EpochReport[Any]]:
         """Reports of the epochs of the model of words."""
         return self.words.history

@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import minibatch, registry
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
@@ -288,7 +288,6 @@ def _make(
     return cls(vocab, model, name, **settings)
 
 
-@registry.callbacks("spacy_structreg.WithoutLosses.v1")  # type: ignore[untyped-decorator]
 def create_without_losses() -> Callable[[Language], Language]:
     """Make what ``[training.before_to_disk]`` calls: `without_losses`."""
     return without_losses

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_structreg.corpora.segmented import read_segmented
+from spacy_structreg.pipeline.checkpoints import in_order
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
 Gold: TypeAlias = Literal["words", "tags", "sents"]
@@ -53,9 +54,10 @@ def create_corpus(
                 f"the corpus {path} gives gold words to a pipeline whose tokenizer is being "
                 "trained, which would score 1.0 untrained; set gold = [] in its block"
             )
-        references = read_references(nlp, Path(path))
-        for reference in islice(references, limit or None):
-            yield Example(_predicted(nlp, reference, given), reference)
+        references = islice(read_references(nlp, Path(path)), limit or None)
+        examples = (Example(_predicted(nlp, each, given), each) for each in references)
+        # Those of a training that goes on are to be shuffled as often as they have been.
+        yield from in_order(nlp, examples)
 
     return read
 

@@ -55,7 +55,7 @@ max_steps = 0
 eval_frequency = 20
 
 [training.before_to_disk]
-@callbacks = "spacy_structreg.WithoutLosses.v1"
+@callbacks = "spacy_structreg.without_losses.v1"
 
 [training.batcher]
 @batchers = "spacy.batch_by_sequence.v1"

@@ -338,7 +338,7 @@ def test_losses_of_our_pipes_are_left_out_of_meta_data(nlp: Language) -> None:
     nlp.add_pipe("ner")
     figures = {"seg_f": 0.9, "ner_loss": 3.0}
     nlp.meta["performance"] = {**figures, "trainer_loss": 1.0, "tagger_loss": 2.0}
-    callback = registry.callbacks.get("spacy_structreg.WithoutLosses.v1")()
+    callback = registry.callbacks.get("spacy_structreg.without_losses.v1")()
     assert callback(nlp) is nlp
     assert nlp.meta["performance"] == figures
     # Before the first evaluation there are no figures at all.

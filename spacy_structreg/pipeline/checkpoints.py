@@ -1,0 +1,163 @@
+"""The state of a training in ``spacy train``, kept after its epochs and taken up again.
+
+Two callbacks for configs, ``spacy_structreg.save_checkpoint.v1`` and
+``spacy_structreg.load_checkpoint.v1``. spaCy's loop saves weights to predict with, from which a
+training cannot go on as if nothing had happened: sums of averages, clocks and random numbers are
+in the folder of the checkpoint.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from spacy.language import Language
+from spacy.training import Example
+
+from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.pipeline.component import EstimatorPipe
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+
+_TOKENIZER: Final = "tokenizer"
+_EPOCHS: Final = re.compile("[0-9]{6}")
+
+# How many epochs a pipeline was trained for before.
+_done: WeakKeyDictionary[Language, int] = WeakKeyDictionary()
+# Until its corpus is read, the model that its tokenizer had when that began; None for another's.
+_resumed: WeakKeyDictionary[Language, Any] = WeakKeyDictionary()
+
+
+def create_saver(path: str | None) -> Callable[[Language, dict[str, Any]], None]:
+    """Make the callback that keeps the state of a training, for ``[training.before_update]``.
+
+    path: of a folder. After each epoch it holds the state of every model of ours that is being
+        trained, and none of earlier epochs. None keeps nothing.
+    The callback raises OSError, and ends training, if the folder cannot be written.
+    """
+    epoch = 0
+
+    def save(nlp: Language, step: dict[str, Any]) -> None:
+        nonlocal epoch
+        if path is None or step["epoch"] == epoch:
+            return
+        epoch = step["epoch"]
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        new = folder / f".{secrets.token_hex(8)}.tmp"
+        new.mkdir()
+        try:
+            for place, model in _models(nlp).items():
+                if model.is_training:
+                    model.save(new / f"{place}.srt", state="training")
+            target = folder / f"{_done.get(nlp, 0) + epoch:06}"
+            if target.exists():
+                shutil.rmtree(target)
+            new.rename(target)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            raise
+        for other in _states(folder):
+            if other != target:
+                shutil.rmtree(other)
+
+    return save
+
+
+def create_loader(path: str | None) -> Callable[[Language], Language]:
+    """Make the callback that takes a training up again, for ``[initialize.after_init]``.
+
+    path: the folder that `create_saver` has written. None begins anew.
+    Training goes on after the last whole epoch, up to ``max_epochs`` in all; with
+    ``spacy_structreg.Corpus.v1`` as reader and an evaluation an epoch, it visits sentences in the
+    order that it would have visited them in, and comes to the same weights. spaCy counts epochs,
+    looks for the best model, and waits for a better one, from there on anew.
+    The callback raises ValueError if there is no state, or it is that of another pipeline or of
+    log-linear models, and if all epochs are done.
+    """
+
+    def load(nlp: Language) -> Language:
+        if path is None:
+            return nlp
+        states = _states(Path(path))
+        if not states:
+            raise ValueError(f"{path}: there is no state of a training to go on from")
+        n_epochs = int(states[-1].name)
+        models = _models(nlp)
+        loaded = {}
+        for file in sorted(states[-1].iterdir()):
+            model = models.get(file.stem)
+            if model is None:
+                raise ValueError(f"{file}: the pipeline has no model of that name to train")
+            state = loaded[file.stem] = type(model).load(file)
+            if not state.is_training:
+                raise ValueError(f"{file}: it is no state of a training, but a model")
+            if isinstance(state.learning, LogLinear):
+                raise ValueError(
+                    f"{file}: log-linear models weigh the whole corpus from the beginning, and "
+                    "cannot go on in spacy train; train with 'python -m spacy structreg fit', "
+                    "which can"
+                )
+        training = nlp.config["training"]
+        if training["max_epochs"] > 0:
+            if n_epochs >= training["max_epochs"]:
+                raise ValueError(f"{path}: {n_epochs} epochs are done; raise training.max_epochs")
+            training["max_epochs"] -= n_epochs
+        tokenizer: Any = nlp.tokenizer
+        _resumed[nlp] = tokenizer.model if _TOKENIZER in loaded else None
+        for place, state in loaded.items():
+            if place == _TOKENIZER:
+                tokenizer.model = state
+            else:
+                pipe: Any = nlp.get_pipe(place)
+                pipe.estimator = state
+        _done[nlp] = n_epochs
+        return nlp
+
+    return load
+
+
+def in_order(nlp: Language, examples: Iterable[Example]) -> Iterable[Example]:
+    """The examples of a corpus as a training that goes on had them when it began.
+
+    spaCy reads the training corpus once, sorts batches by the tokens that the tokenizer finds then,
+    and shuffles the corpus before each epoch: so do those epochs that are done. All other corpora,
+    and those of trainings that begin, are as they are.
+    """
+    if nlp not in _resumed:
+        return examples
+    tokenizer: Any = nlp.tokenizer
+    untrained = _resumed.pop(nlp)
+    if untrained is None:
+        listed = list(examples)
+    else:
+        trained, tokenizer.model = tokenizer.model, untrained
+        try:
+            listed = list(examples)
+        finally:
+            tokenizer.model = trained
+    for _ in range(_done[nlp]):
+        random.shuffle(listed)
+    return listed
+
+
+def _models(nlp: Language) -> dict[str, Any]:
+    """The models of ours in a pipeline, by the names of their pipes."""
+    models = {
+        name: pipe.estimator for name, pipe in nlp.pipeline if isinstance(pipe, EstimatorPipe)
+    }
+    if isinstance(nlp.tokenizer, ModelTokenizer):
+        models[_TOKENIZER] = nlp.tokenizer.model
+    return models
+
+
+def _states(folder: Path) -> list[Path]:
+    """The states in a folder, by the number of their epochs."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if _EPOCHS.fullmatch(path.name))
