@@ -6,6 +6,7 @@ PROCESSES ?= auto
 PROJECT ?= projects/quickstart
 
 PY := $(VENV)/bin/python
+comma := ,
 METADATA := setup.cfg setup.py pyproject.toml
 SOURCES := $(shell find spacy_structreg -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi')
 
@@ -15,6 +16,16 @@ CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python3.10 pyt
 SUITABLE := import os, sys, sysconfig, ensurepip, venv; \
 	header = os.path.join(sysconfig.get_path("include"), "Python.h"); \
 	sys.exit(sys.version_info < (3, 10) or not os.path.exists(header))
+
+# Install what $(1) names into the environment. Of what pip says only what it fetches and compiles is
+# shown, line by line, but all of it if it fails.
+define install
+	@echo "Installing the package into $(VENV): some three minutes on two cores, most of it compiling"
+	@log=$(VENV)/install.log; rm -f $$log.failed; \
+	{ PYTHONUNBUFFERED=1 $(PY) -m pip install --verbose --editable $(1) 2>&1 || touch $$log.failed; } \
+		| tee $$log | grep --line-buffered -E '^ *(Collecting |\[ *[0-9]+/[0-9]+\] )' || true; \
+	if [ -e $$log.failed ]; then cat $$log >&2; exit 1; fi
+endef
 
 .DELETE_ON_ERROR:
 .PHONY: help quickstart test check build clean distclean
@@ -65,13 +76,11 @@ $(VENV)/.environment:
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
-	@echo "Installing the package into $(VENV) (compiles it: a minute or two)"
-	$(PY) -m pip install --quiet --editable .
+	$(call install,.)
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
-	@echo "Installing the package and its tools into $(VENV) (compiles it: a minute or two)"
-	$(PY) -m pip install --quiet --editable '.[test,dev]'
+	$(call install,'.[test$(comma)dev]')
 	@touch $@ $(VENV)/.package $(VENV)/.built
 
 $(VENV)/.built: $(SOURCES)

@@ -2,10 +2,12 @@
 
 import os
 import sys
+from itertools import count
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 PACKAGE = Path("spacy_structreg")
 
@@ -29,7 +31,10 @@ extensions = [
 
 
 class BuildExtensions(build_ext):
-    """Translates all modules first, in as many processes as compile them then; an sdist none."""
+    """Translates all modules first, in as many processes as compile them then; an sdist none.
+
+    Prints a line for each module that is compiled, as that takes minutes.
+    """
 
     def build_extensions(self):
         from Cython.Build import cythonize
@@ -50,7 +55,24 @@ class BuildExtensions(build_ext):
         )
         for extension, one in zip(self.extensions, translated, strict=True):
             extension.sources = one.sources
+        self.stale = {
+            extension.name
+            for extension in self.extensions
+            if self.force
+            or newer_group(
+                [*extension.sources, *extension.depends], self.get_ext_fullpath(extension.name)
+            )
+        }
+        self.numbers = count(1)
         super().build_extensions()
+
+    def build_extension(self, ext):
+        if ext.name in self.stale:
+            module = ext.name.partition(".")[2].replace(".", "/")
+            # Written at once, as modules are compiled in threads.
+            sys.stdout.write(f"[{next(self.numbers)}/{len(self.stale)}] compiling {module}\n")
+            sys.stdout.flush()
+        super().build_extension(ext)
 
 
 # Where processes are spawned, they read this file.

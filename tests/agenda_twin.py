@@ -1,7 +1,7 @@
 """A slow, obvious twin of the agenda and of words as a transition system (`tasks.words`).
 
-States are lists of words, features are templates with values that one can read, and slots are kept
-in a dict and sorted.
+States are lists of words, features are templates with values that one can read, and agendas are
+lists that are sorted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 from twins import murmur_64a
@@ -27,10 +27,15 @@ from spacy_structreg.tasks.words import WordTransitions
 APPEND = 0
 START = 1
 
+Found = list[tuple[float, list[int]]]  # scores and actions
 Words = tuple[tuple[str, int], ...]  # words with their tags; the last one may not be complete
 Value = tuple  # of an atom: its kind and what it shows
 PADDING = ("padding",)
 NO_WORD = ("no word",)
+
+
+class TiedError(Exception):
+    """Equal scores: what goes on is a matter of order."""
 
 
 @dataclass(frozen=True)
@@ -211,34 +216,20 @@ class WordsTwin:
 
     # Search -------------------------------------------------------------------------------------
 
-    def slot(self, words: Words, ended: bool) -> tuple[int, ...]:
-        """Where a state competes."""
-        if ended:
-            return (len(self.text) + 1,)
-        if not self.by_words:
-            return (consumed(words),)
-        # Complete words compete when the next one begins, at length 1; prefixes do not, unless
-        # they are longer than words should be.
-        longest = self.max_word_length or len(self.text)
-        return (consumed(words), min(len(words[-1][0]), longest))
-
     def view(self, words: Words, ended: bool) -> tuple:
         """What later features see of a state besides the text."""
         return () if ended else tuple((len(word), tag) for word, tag in words[-2:])
 
-    def beam(
-        self, width: float, merge: bool = False, n_best: int = 1
-    ) -> list[tuple[float, list[int]]]:
-        """What the agenda finds: of each slot the best, ties by action, then by parent."""
+    def beam(self, width: float, merge: bool = False, n_best: int = 1) -> Found:
+        """What a single beam finds: after each action the best, ties by action, then by parent."""
         items: list[tuple[float, Words, list[int]]] = []
-        slots: dict[tuple[int, ...], list] = {(0,): [(0.0, -1, -1, (), [])]}
-        last = (len(self.text) + 1,)
-        while True:
-            slot = min(slots)
+        slots: list[list] = [[(0.0, -1, -1, (), [])], *([] for _ in range(len(self.text) + 1))]
+        last = len(self.text) + 1
+        for slot, candidates in enumerate(slots):
             opened = []
             seen = set()
             for score, _, _, words, actions in sorted(
-                slots.pop(slot), key=lambda candidate: (-candidate[0], *candidate[1:3])
+                candidates, key=lambda candidate: (-candidate[0], *candidate[1:3])
             ):
                 view = self.view(words, slot == last)
                 if not (merge and view in seen):
@@ -250,16 +241,88 @@ class WordsTwin:
             for score, words, actions in opened:
                 items.append((score, words, actions))
                 for action in self.legal(words):
-                    after = self.apply(words, action)
-                    slots.setdefault(self.slot(after, action == self.end), []).append(
+                    slots[slot + 1].append(
                         (
                             score + self.action_score(words, action),
                             action,
                             len(items),
-                            after,
+                            self.apply(words, action),
                             [*actions, action],
                         )
                     )
+        raise AssertionError("the last slot has been opened")
+
+    def multiple_beams(self, width: int | None, merge: bool = False, n_best: int = 1) -> Found:
+        """What Zhang & Clark 2011, Fig. 4, finds, as sections 3.5.1 and 4.3.1 apply it.
+
+        An agenda for each character keeps the best sentences of complete words that end before it.
+        There is one for each tag of the word that comes next, as this tag is chosen, and scored,
+        together with the end of the word before (section 4.1). Each goes on with all words of the
+        tag that end at a later character. merge: of those with the same p0 p-1 w-1 only the best is
+        kept (section 4.2). Raises TiedError where the scores do not say which are the best.
+        """
+        n = len(self.text)
+        tags = range(self.n_tags)
+        agendas: dict[tuple[int, int], list[tuple[float, Words]]] = {}
+        if not n:
+            return [(self.action_score((), self.end), [self.end])]
+        for tag in tags:
+            agendas[0, tag] = [(self.action_score((), START + tag), ())]
+        for k in range(1, n + 1):
+            sentences = [
+                self.with_word(score, words, begin, k, tag)
+                for begin in range(k)
+                for tag in tags
+                for score, words in agendas[begin, tag]
+                if self.may_be_word(begin, k)
+            ]
+
+            def ranked(action: int, sentences: list = sentences) -> list[tuple[float, Words]]:
+                scored = [(score + self.action_score(w, action), w) for score, w in sentences]
+                scored.sort(reverse=True)
+                if len({score for score, _ in scored}) < len(scored):
+                    raise TiedError
+                return scored
+
+            if k == n:
+                # At the end all that there is looks alike.
+                found = ranked(self.end)[: 1 if merge else n_best]
+                return [(score, self.actions(words)) for score, words in found]
+            for tag in tags:
+                kept = ranked(START + tag)
+                if merge:
+                    first: dict[tuple, tuple[float, Words]] = {}
+                    for score, words in kept:
+                        first.setdefault(words[-1], (score, words))
+                    kept = list(first.values())
+                agendas[k, tag] = kept[:width]
+        raise AssertionError("the last agenda has been opened")
+
+    def may_be_word(self, begin: int, end: int) -> bool:
+        """Whether characters may be a word under the constraints, and as long as that."""
+        wishes = [0] * len(self.text) if self.constraints is None else list(self.constraints)
+        wishes = [1, *wishes[1:], 1]
+        longest = self.max_word_length or len(self.text)
+        return (
+            wishes[begin] != 2
+            and 1 not in wishes[begin + 1 : end]
+            and wishes[end] != 2
+            # A word that is too long goes on only where it must.
+            and set(wishes[begin + longest : end]) <= {2}
+        )
+
+    def with_word(
+        self, score: float, words: Words, begin: int, end: int, tag: int
+    ) -> tuple[float, Words]:
+        """Some words and another one, whose first character has been scored already."""
+        for i in range(begin + 1, end):
+            score += self.action_score((*words, (self.text[begin:i], tag)), APPEND)
+        return score, (*words, (self.text[begin:end], tag))
+
+    def actions(self, words: Words) -> list[int]:
+        """The actions that make all words of the text."""
+        made = [[START + tag, *[APPEND] * (len(word) - 1)] for word, tag in words]
+        return [*chain.from_iterable(made), self.end]
 
 
 def consumed(words: Words) -> int:
@@ -280,10 +343,12 @@ class SmallWeights:
     """Weights from -2 to 2 drawn for each feature: sums are exact, and there are many ties.
 
     One feature in three has no row. `tables` holds those that were asked for.
+    wide: draw from so many numbers instead that ties are rare, and give each feature a row.
     """
 
-    def __init__(self, salt: int, events: dict[str, int]) -> None:
+    def __init__(self, salt: int, events: dict[str, int], *, wide: bool = False) -> None:
         self.salt = salt
+        self.wide = wide
         self.events = events
         self.drawn: dict[Feature, list[int]] = {}
 
@@ -292,7 +357,10 @@ class SmallWeights:
             said = f"{self.salt} {feature.template} {feature.values}".encode()
             noise = [zlib.crc32(said, column) for column in range(1 + self._width(feature))]
             exists = noise[0] % 3 > 0
-            self.drawn[feature] = [exists * ((some >> 7) % 5 - 2) for some in noise[1:]]
+            self.drawn[feature] = [
+                (some >> 7) - 2**24 if self.wide else exists * ((some >> 7) % 5 - 2)
+                for some in noise[1:]
+            ]
         return self.drawn[feature]
 
     def _width(self, feature: Feature) -> int:

@@ -94,6 +94,11 @@ hidden_dropout = <hidden_dropout>
 mini_sample = <mini_sample>
 # What counts as one update for averaging and penalties: "examples", "mistakes" or "epochs".
 clock = <clock>
+# Averaged weights of this size or less are dropped, which makes the model smaller; 0 keeps all.
+prune = <prune>
+# Features that gold trees, tags or words have fewer times get no weights: 1 for all features. Above
+# 1 for parsers, taggers of words and models of whole words only.
+min_count = <min_count>
 
 """
 
@@ -174,8 +179,11 @@ frozen_components = <frozen>
 annotating_components = []
 dev_corpus = "corpora.dev"
 train_corpus = "corpora.train"
-before_to_disk = null
 <before_update>
+# Leaves losses, which are no figures of the model, out of meta.json.
+[training.before_to_disk]
+@callbacks = "spacy_structreg.WithoutLosses.v1"
+
 [training.logger]
 @loggers = "spacy.ConsoleLogger.v1"
 progress_bar = true
@@ -574,7 +582,7 @@ cats_f_per_type = null
 """
 
 PIPELINE_OF_TOKENIZER: Final = (
-    *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<prune>", SEED, LEARNING, VECTORS),
+    *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<label_pruning>", SEED, LEARNING, VECTORS),
     *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
     USER_WORDS,
 )

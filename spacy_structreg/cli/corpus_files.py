@@ -43,8 +43,8 @@ FORMATS_HELP = (
     "Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; sighan: a file, "
     "or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs, with their "
     'trees in the span group "constituents"; columns: a token a line, with what --columns names; '
-    "classified: a text and its category a line, between tabs or as JSON (.jsonl); auto: look at "
-    "the file, or, with --columns, at these"
+    "classified: a text and its category a line, between tabs or as JSON (.jsonl); auto: by "
+    "the extension (.spacy, .conllu, .mrg, .jsonl), else by --columns or the content"
 )
 COLUMNS_HELP = (
     "What stands in the columns of a file, such as word,tag,label: word; tag and pos, the tags of "
@@ -264,6 +264,8 @@ def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator
     format or have no sentence, some of it at the end of the file only, and as `find_format`;
     OSError as `open`.
     """
+    from spacy_structreg.corpora.sighan import is_release
+
     options = options or CorpusOptions()
     format = find_format(path, options)
     if format is CorpusFormat.spacy:
@@ -524,13 +526,6 @@ def parse_days(text: str | None) -> frozenset[int] | None:
 
 
 # ---- SIGHAN 2005 ----
-
-
-def is_release(path: Path) -> bool:
-    """Whether a path is a folder or a zip archive; their files can be named alone, too."""
-    import zipfile
-
-    return path.is_dir() or zipfile.is_zipfile(path)
 
 
 def split_part(part: str) -> tuple[str, str]:

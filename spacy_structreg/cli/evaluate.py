@@ -33,7 +33,6 @@ from spacy_structreg.cli.corpus_files import (
     Spaces,
     doc_of_sentence,
     find_format,
-    is_release,
     parse_columns,
     parse_days,
     read_sentences,
@@ -136,6 +135,9 @@ def evaluate_command(
             "out",
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say beside each figure what it is")
+    ] = False,
 ) -> None:
     """Evaluate the words of a pipeline, their tags and their trees, against a gold corpus.
 
@@ -181,7 +183,7 @@ def evaluate_command(
             conventions=conventions,
             punctuation=None if punctuation is None else frozenset(punctuation.split()),
         )
-        print_table(report)
+        print_table(report, explain=explain)
         for key in ("ents_per_type", "cats_f_per_type"):
             if report.get(key):
                 print_types(report[key])
@@ -370,7 +372,7 @@ def training_words(path: Path, options: CorpusOptions) -> set[str]:
     options: of the gold corpus, with the format of this one.
     """
     from spacy_structreg.corpora.files import line_encoding
-    from spacy_structreg.corpora.sighan import training_vocabulary
+    from spacy_structreg.corpora.sighan import is_release, training_vocabulary
 
     if options.part is not None and is_release(path):
         original = None if line_encoding(options.encoding) == "utf-8" else True
@@ -572,12 +574,14 @@ def squeezed(words: list[str]) -> list[str]:
     return [word for word in ("".join(word.split()) for word in words) if word]
 
 
-def print_table(report: dict[str, Any]) -> None:
+def print_table(report: dict[str, Any], *, explain: bool = False) -> None:
     """Print the figures of a report in percent; `-` stands for those that are not known.
 
-    That of crossing brackets is their number in a sentence.
+    That of crossing brackets is their number in a sentence. explain: say what each is.
     """
     from wasabi import msg
+
+    from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
     # Figures stand before the counts behind them.
     rows = []
@@ -585,7 +589,8 @@ def print_table(report: dict[str, Any]) -> None:
         if key == "counts":
             break
         is_number = key.startswith("brackets_crossing") and figure is not None
-        rows.append((key, f"{figure:.2f}" if is_number else percent(figure)))
+        row = (key, f"{figure:.2f}" if is_number else percent(figure))
+        rows.append((*row, SCORE_GLOSSARY[key]) if explain else row)
     msg.table(rows, title=f"{report['gold']}, {report['counts']['sentences']:,} sentences")
 
 

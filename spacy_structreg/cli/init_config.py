@@ -134,8 +134,9 @@ def init_config_command(
         typer.Option(
             "--base",
             help="All tasks but segment and joint: folder or package of the pipeline whose "
-            "tokenizer is taken over; for parse, constituency and chunk, also its pipes that tag, "
-            "which then tag the words of the development corpus",
+            "tokenizer is taken over, as that of a segmenter or joint tagger; for parse, "
+            "constituency and chunk, also its pipes that tag, which then tag the words of the "
+            "development corpus, and its attribute_ruler",
         ),
     ] = None,
     checkpoint: Annotated[
@@ -195,8 +196,8 @@ def init_config(
     tag_map: of a joint tagger, a name of `corpora.tag_maps`, or ``"none"``; None for the table that
     has the tags of `train`, if there is one.
     base: of a task on words, the pipeline whose tokenizer is taken over; None for that of the
-        language. Of what needs tags, also its pipes that tag; without them, words of the
-        development corpus have gold tags.
+        language. Of what needs tags, also its pipes that tag, and rulers of attributes; without
+        pipes that tag, words of the development corpus have gold tags.
     checkpoint: the folder that keeps the state of the training after each epoch; None keeps none.
 
     Tasks on words whose training corpus has universal tags alone go by these.
@@ -335,7 +336,7 @@ def values_of_tokenizer(*, joint: bool, tags: bool) -> dict[str, Any]:
         "architecture": json.dumps(
             f"spacy_structreg.{'CharacterJointTagger' if tags else 'CharacterSegmenter'}.v1"
         ),
-        "prune": texts.PRUNE if tags else "",
+        "label_pruning": texts.PRUNE if tags else "",
         "model": "nlp.tokenizer.model",
         "unit": "characters",
         "a_unit": "a character",
@@ -408,6 +409,7 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
 
     name: of its pipe. attribute: which tags it looks at.
     """
+    from spacy_structreg.estimators.dependency_parser import DEFAULT_LEARNING
     from spacy_structreg.learn.settings import Learning
 
     return {
@@ -416,7 +418,7 @@ def values_of_parser(name: str, lang: str, base: str | None, attribute: str) -> 
         "sentences": json.dumps("punctuation" if lang in WITHOUT_ALPHABET else "doc"),
         "about_gold": ABOUT_GOLD_OF_PARSER,
         "trained": "parser",
-        **learning_values(Learning()),
+        **learning_values(DEFAULT_LEARNING if name == "parser" else Learning()),
     }
 
 
@@ -482,19 +484,23 @@ def values_on_tags(trained: str, name: str, base: str | None, attribute: str) ->
 
     nlp = None if base is None else load_pipeline(base)
     taggers = [] if nlp is None else tagging_pipes(nlp, [attribute])
+    metas = {} if nlp is None else {name: nlp.get_pipe_meta(name) for name in nlp.pipe_names}
+    # Rulers write what follows from tags, those of a tokenizer too.
+    kept = [name for name in metas if name in taggers or metas[name].factory == "attribute_ruler"]
     sources = "".join(
         f"# Tags words for the {trained}, and is not trained here.\n[components.{name}]\n"
         f"source = {config_path(Path(base or ''))}\n\n"
-        for name in taggers
+        for name in kept
     )
     # The figures of pipes that are not trained here do not count.
-    metas = [] if nlp is None else map(nlp.get_pipe_meta, taggers)
-    others = dict.fromkeys(name for meta in metas for name in meta.default_score_weights or ())
+    others = dict.fromkeys(
+        score for name in kept for score in metas[name].default_score_weights or ()
+    )
     return {
-        "pipeline": json.dumps([*taggers, name]),
+        "pipeline": json.dumps([*kept, name]),
         "attribute": attribute,
         "sources": sources,
-        "frozen": json.dumps(taggers),
+        "frozen": json.dumps(kept),
         "other_scores": "".join(f"{name} = null\n" for name in others),
         "gold": '["words", "tags"]',
         "dev_gold": '["words"]' if taggers else '["words", "tags"]',

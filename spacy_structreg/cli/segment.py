@@ -85,10 +85,11 @@ def segment(
 
     tags: write word_TAG, for pipelines that tag.
 
-    Memory is bounded by the longest line. The output file is written in one step. Shows a progress
-    bar on standard error, if that is a terminal and the output does not go to one. Raises
-    ValueError for faulty input or settings, with file and line, and for a pipeline that does not
-    tag; OSError for files that cannot be read or written.
+    Memory is bounded by the longest line, which has `corpora.files.LONGEST_LINE` bytes at most. The
+    output file is written in one step. Shows a progress bar on standard error, if that is a
+    terminal and the output does not go to one. Raises ValueError for faulty input or settings, with
+    file and line, and for a pipeline that does not tag; OSError for files that cannot be read or
+    written.
     """
     from tqdm import tqdm
 
@@ -179,14 +180,16 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
 
     Lines end at \n and \r\n. Any character that the encoding knows is text, NUL included; a byte
     order mark at the start is dropped. name: of the stream, for errors. Raises CorpusError for
-    bytes that are not of the encoding and for damaged compressed data.
+    lines of more than `corpora.files.LONGEST_LINE` bytes, bytes that are not of the encoding, and
+    damaged compressed data.
     """
     from spacy_structreg.corpora.errors import CorpusError
-    from spacy_structreg.corpora.files import DAMAGED
+    from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, long_line
 
     number = 0
-    # Parts of a line whose end has not arrived yet.
+    # Parts of a line whose end has not arrived yet, and their bytes.
     begun: list[bytes] = []
+    size = 0
     while True:
         try:
             data = stream.read1(PORTION_BYTES)
@@ -199,6 +202,9 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
         whole, line_feed, rest = data.rpartition(b"\n")
         if data and not line_feed:
             begun.append(data)
+            size += len(data)
+            if size > LONGEST_LINE:
+                raise long_line(name, number + 1)
             continue
         begun.append(whole if data else b"")
         text = b"".join(begun)
@@ -206,11 +212,14 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
             lines = []
             for line in text.split(b"\n"):
                 number += 1
+                if len(line) > LONGEST_LINE:
+                    raise long_line(name, number)
                 lines.append(decode(line, name, number, encoding))
             yield lines
         if not data:
             return
         begun = [rest]
+        size = len(rest)
 
 
 def decode(data: bytes, name: str, number: int, encoding: str) -> str:

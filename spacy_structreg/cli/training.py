@@ -144,15 +144,19 @@ def load_training(
     That is the component of ours, or the tokenizer if there is none, or the pipe that trains
     tokenizers. seed: of what is drawn if the config names none.
     Raises ValueError, naming the config, if it is none or has faults, if neither is of this
-    package, or there is more than one component to train.
+    package, or there is more than one component to train, and as `corpora.files.read_lines`.
     """
     from spacy.util import load_config, load_model_from_config
     from thinc.api import fix_random_seed
 
+    from spacy_structreg.corpora.files import check_lines
     from spacy_structreg.pipeline.component import EstimatorPipe
     from spacy_structreg.pipeline.tokenizer import ModelTokenizer
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
+    # Anything else is refused by spaCy, or is standard input.
+    if config.is_file():
+        check_lines(config)
     with config_faults(config):
         settings = load_config(config, overrides=overrides or {}, interpolate=False)
         # Corpora are named on the command line; what the config says of them does not matter.
@@ -200,7 +204,7 @@ def config_faults(config: Path) -> Iterator[None]:
             ".".join(map(str, fault.get("loc", ()))) + f": {fault.get('msg', '')}"
             for fault in error.errors or ()
         )
-        raise ValueError(f"{config}: {faults or error.title}") from error
+        raise ValueError(f"{config}: {faults or error.desc or error.title}") from error
     except (ValueError, TypeError, KeyError, ImportError, NotationError) as error:
         raise ValueError(f"{config}: {error}") from error
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.errors import CorpusError, StrPath, shown, warn_of_digits
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = ["DOCUMENT_START", "SKIPPED", "Separator", "read_columns", "write_columns"]
@@ -66,16 +66,17 @@ def read_columns(
     than there are columns, an empty cell of `word` or `label`, a comment that has the cells of a
     token between tabs, a carriage return within a line, and a file without a token; ValueError for
     columns of which none is named, or with an empty name or the same one twice, and for other
-    separators and empty beginnings of comments.
+    separators and empty beginnings of comments. Warns as `warn_of_digits` of a column `word`.
     """
     _check_separator(separator)
     kept = _kept_columns(columns)
     if comments is not None and not comments.strip(BLANKS):
         raise ValueError(f"comments cannot begin with {comments!r}; give a visible beginning")
     filled = [i for i in kept if columns[i] in NOT_EMPTY]
+    word = columns.index("word") if "word" in columns else None
     rows: list[tuple[str, ...]] = []
     number = 1
-    any_token = False
+    n_tokens = n_digits = 0
     for number, line in _token_lines(
         path,
         encoding,
@@ -105,10 +106,12 @@ def read_columns(
                     "line",
                 )
         rows.append(tuple([cells[i] for i in kept]))
-        any_token = True
+        n_tokens += 1
+        n_digits += word is not None and cells[word][-1:].isdigit()
     if rows:
         yield rows
-    if not any_token:
+    warn_of_digits(path, n_tokens, n_digits)
+    if not n_tokens:
         raise CorpusError(
             path, number, "no token in the file; column files have a token with its columns a line"
         )

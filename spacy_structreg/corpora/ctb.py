@@ -7,13 +7,14 @@ around the trees or without.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.errors import StrPath
-from spacy_structreg.corpora.files import DAMAGED, open_bytes
+from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, open_bytes
 from spacy_structreg.corpora.splits import CtbPart
 
 __all__ = ["article_encoding", "check_counts", "list_articles", "read_articles"]
@@ -70,11 +71,12 @@ def _articles(folder: Path) -> list[tuple[int, Path]]:
 def article_encoding(path: StrPath) -> str:
     """`utf-8` if a file is that, else `gb18030`: no Chinese text in GB18030 is UTF-8 by chance.
 
-    Damaged files are left to the reader to refuse. Raises OSError as `open`.
+    The first 16 MiB tell. Damaged files are left to the reader to refuse. Raises OSError as `open`.
     """
     with open_bytes(path) as stream:
         try:
-            stream.read().decode("utf-8")
+            # The last character may be cut.
+            codecs.getincrementaldecoder("utf-8")().decode(stream.read(LONGEST_LINE))
         except UnicodeDecodeError:
             return "gb18030"
         except DAMAGED:

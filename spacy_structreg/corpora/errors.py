@@ -1,15 +1,21 @@
-"""The error that every reader of this floor raises, and what it shows of the file."""
+"""The error that every reader of this floor raises, what it shows of the file, and warnings."""
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TypeAlias
 
-__all__ = ["CorpusError", "StrPath", "shown"]
+__all__ = ["CorpusError", "StrPath", "shown", "warn_of_digits"]
+
+logger = logging.getLogger("spacy_structreg")
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
 
 LONGEST_SHOWN = 40
+
+# So many words do not end in digits by chance.
+LEAST_WORDS = 5
 
 
 def shown(text: str) -> str:
@@ -34,3 +40,17 @@ class CorpusError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.fault}"
+
+
+def warn_of_digits(file: StrPath, n_words: int, n_digits: int) -> None:
+    """Warn once, at the end of a file, when all of its words end in digits: they are hardly words.
+
+    n_digits: how many of the words end in a digit.
+    """
+    if n_words == n_digits >= LEAST_WORDS:
+        logger.warning(
+            "%s: every one of the %d words ends in a digit; make sure that the file has words "
+            "there, and no numbers or columns of another order",
+            os.fspath(file),
+            n_words,
+        )

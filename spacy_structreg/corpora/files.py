@@ -19,14 +19,23 @@ from typing import IO, BinaryIO, TextIO, cast
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 
 __all__ = [
+    "LONGEST_LINE",
     "NO_ROOM",
     "check_line_end",
+    "check_lines",
     "check_writable",
     "decode_lines",
     "read_lines",
     "replace_bytes",
     "replace_text",
 ]
+
+LONGEST_LINE = 1 << 24
+"""How many bytes a line may have, its break not counted: 16 MiB, ten long novels.
+
+So what has no line ends at all, such as /dev/zero or three gigabytes compressed to a few megabytes,
+is an error before it fills the memory.
+"""
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -43,8 +52,9 @@ def read_lines(path: StrPath, *, encoding: str = "utf-8") -> Iterator[tuple[int,
     the file is dropped. `encoding` is any of Python's in which a line feed is the byte 0x0A: utf-8,
     gb18030, big5hkscs, …, but not utf-16.
 
-    Raises CorpusError for bytes that are not of the encoding, NUL characters, lone surrogates and
-    damaged or truncated compressed data, ValueError for an unusable encoding, OSError as `open`.
+    Raises CorpusError for lines of more than `LONGEST_LINE` bytes, bytes that are not of the
+    encoding, NUL characters, lone surrogates and damaged or truncated compressed data, ValueError
+    for an unusable encoding, OSError as `open`.
     """
     encoding = line_encoding(encoding)
     with open_bytes(path) as stream:
@@ -59,7 +69,8 @@ def decode_lines(
     number = 0
     while True:
         try:
-            data = stream.readline()
+            # One byte more for the line feed, and another one to see that there is more.
+            data = stream.readline(LONGEST_LINE + 2)
         except DAMAGED as error:
             raise CorpusError(
                 name,
@@ -69,7 +80,25 @@ def decode_lines(
         if not data:
             return
         number += 1
+        if len(data) - data.endswith(b"\n") > LONGEST_LINE:
+            raise long_line(name, number)
         yield number, decode_line(data, name, number, encoding)
+
+
+def long_line(name: StrPath, number: int) -> CorpusError:
+    """The error for a line of more than `LONGEST_LINE` bytes."""
+    return CorpusError(
+        name,
+        number,
+        f"the line is longer than {LONGEST_LINE} bytes; part it into lines, or make sure that this "
+        "is a text",
+    )
+
+
+def check_lines(path: StrPath) -> None:
+    """Read a file to its end, for the errors of `read_lines`."""
+    for _ in read_lines(path):
+        pass
 
 
 def check_line_end(line: str, file: StrPath, number: int) -> None:

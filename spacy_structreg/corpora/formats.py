@@ -1,18 +1,18 @@
-"""What a file is: the format of a corpus, and whether text is raw indeed."""
+"""The format of a corpus file, and a check that text is raw."""
 
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from spacy_structreg.corpora.brackets import after_markup
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.segmented import HAN, SPACED_HAN, WORD
-from spacy_structreg.corpora.sighan import list_sighan
+from spacy_structreg.corpora.sighan import is_release, list_sighan
 
 __all__ = ["CorpusFormat", "check_raw_file", "check_raw_lines", "guess_format"]
 
@@ -20,15 +20,21 @@ CorpusFormat: TypeAlias = Literal[
     "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "sighan"
 ]
 
+# Extensions of one format only; .gz or .xz may follow.
+EXTENSIONS: Mapping[str, CorpusFormat] = MappingProxyType({".conllu": "conllu", ".mrg": "brackets"})
+COMPRESSED = (".gz", ".xz")
+
 # How much of a file `guess_format` looks at.
 MOST_LINES = 200
-LONGEST_LINE = 100_000
+MOST_CHARACTERS = 100_000
 
 # `( (IP`, `(IP (NP`, or a tree of one leaf. Segmented text may begin with brackets, too, but then
 # white space follows them.
 TREE = re.compile(r"\s*\((?:\s*(?:[^\s()]+\s*)?\([^\s()]|[A-Z]+\s+[^\s()]+\s*\))")
 SINICA_ROW = re.compile(r"#[^\s\[\]]*\[[^\[\]]*\][ \t]*\S.*#[^#]*")
 CONLLU_ROW = re.compile("[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}")
+# Of any script: such rows are no text either.
+NUMBERED_ROW = re.compile("\\d+\t.*", re.DOTALL)
 TAG = "[A-Za-z][A-Za-z0-9-]*"
 PFR_TOKEN = re.compile(rf".+/{TAG}(?:\]/?{TAG})?", re.DOTALL)
 TAGGED_TOKEN = re.compile(f".+_{TAG}", re.DOTALL)
@@ -46,7 +52,9 @@ SPACED_SHARE = 0.2
 
 
 def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
-    """The format of a corpus, from the first lines of the file; its name does not count.
+    """The format of a corpus, from the extension of the file if it names one (.conllu, .mrg).
+
+    The reader of the format says then if the file is none of it. Otherwise the first lines tell:
 
     sighan: a folder or zip archive with files that `list_sighan` knows.
     conllu: at least half of the rows have ten columns and an ID.
@@ -57,41 +65,51 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
     segmented: white space separates Han characters in at least half of the lines that have two of
         them; in text without such lines, at least half of the lines have white space within.
 
-    Raises CorpusError when it is none of these (raw text, say, or one word a line with its label),
-    for an empty file, and as `read_lines`; ValueError for folders and archives of something else.
+    Raises CorpusError when it is none of these (raw text, say, one word a line with its label, or
+    rows that are numbered as those of CoNLL-U and are none), for an empty file, and as
+    `read_lines`; ValueError for folders and archives of something else.
     """
-    if Path(path).is_dir() or zipfile.is_zipfile(path):
+    if is_release(path):
         if list_sighan(path):
             return "sighan"
         raise ValueError(
             f"{path}: no file of the SIGHAN 2005 release (training/pku_training.utf8, …) in it; "
             "name its folder icwb2-data or its zip archive, or a file"
         )
+    name = Path(path)
+    suffix = (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).suffix
+    if named := EXTENSIONS.get(suffix.lower()):
+        return named
     lines: list[str] = []
     first_line = number = 1
     for number, line in read_lines(path, encoding=encoding):
         if WORD.search(line):
             if not lines:
                 first_line = number
-            lines.append(line[:LONGEST_LINE])
+            lines.append(line[:MOST_CHARACTERS])
             if len(lines) == MOST_LINES:
                 break
     if not lines:
         raise CorpusError(path, number, "no text in the file; name a corpus")
     if guessed := _guess(lines):
         return guessed
-    if _looks_like_columns(lines):
-        what = "each line seems to be one word with its label"
-    elif any(HAN_PAIR.search(line) for line in lines):
-        what = "the text does not seem to be segmented"
-    else:
-        what = "most lines have no white space"
     raise CorpusError(
         path,
         first_line,
-        f"the format cannot be told from the beginning of the file: {what}; if it is a corpus, "
-        "name its format",
+        f"the format cannot be told from the beginning of the file: {_untold(lines)}; if it is a "
+        "corpus, name its format",
     )
+
+
+def _untold(lines: list[str]) -> str:
+    """The reason why `_guess` found nothing."""
+    if _is_numbered(lines):
+        return "the lines are numbered, but have no ten columns as those of CoNLL-U"
+    if _looks_like_columns(lines):
+        return "each line seems to be one word with its label"
+    if any(HAN_PAIR.search(line) for line in lines):
+        return "the text does not seem to be segmented"
+    return "most lines have no white space"
 
 
 def _guess(lines: list[str]) -> CorpusFormat | None:
@@ -110,7 +128,7 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
     for name, pattern, items in forms:
         if _share(pattern, items) >= MOST:
             return name
-    if _looks_like_columns(lines):
+    if _is_numbered(lines) or _looks_like_columns(lines):
         return None
     with_han = [line for line in lines if HAN_PAIR.search(line)]
     if with_han:
@@ -122,6 +140,11 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
 
 def _share(pattern: re.Pattern[str], items: list[str]) -> float:
     return sum(bool(pattern.fullmatch(item)) for item in items) / len(items)
+
+
+def _is_numbered(lines: list[str]) -> bool:
+    rows = [line for line in lines if not line.startswith("#")]
+    return bool(rows) and _share(NUMBERED_ROW, rows) >= HALF
 
 
 def _looks_like_columns(lines: list[str]) -> bool:

@@ -6,10 +6,11 @@ character, the no-break space and the line separators of Unicode included, belon
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.errors import CorpusError, StrPath, logger, warn_of_digits
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = ["check_raw_text", "raw_text", "read_segmented", "write_segmented"]
@@ -39,8 +40,11 @@ def read_segmented(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[s
       characters and more, and four fifths of all characters of the file. A list of single words
       passes, and so does any short file. This can only be seen at the end of the file, after its
       sentences have been yielded.
+
+    Warns at the end of a file that has no separator at all, and as `warn_of_digits`.
     """
     characters = unseparated = first_unseparated = 0
+    n_lines = n_words = n_digits = 0
     number = 1
     for number, line in read_lines(path, encoding=encoding):
         check_line_end(line, path, number)
@@ -49,6 +53,9 @@ def read_segmented(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[s
             continue
         length = sum(map(len, words))
         characters += length
+        n_lines += 1
+        n_words += len(words)
+        n_digits += sum(word[-1].isdigit() for word in words)
         if len(words) == 1 and length >= LONG_LINE:
             unseparated += length
             first_unseparated = first_unseparated or number
@@ -60,12 +67,19 @@ def read_segmented(path: StrPath, *, encoding: str = "utf-8") -> Iterator[list[s
             "no sentence in the file; segmented text has one sentence a line, its words separated "
             "by white space",
         )
+    warn_of_digits(path, n_words, n_digits)
     if unseparated >= LEAST_UNSEPARATED and unseparated >= UNSEPARATED_SHARE * characters:
         raise CorpusError(
             path,
             first_unseparated,
             "the text is not segmented: this line and nearly all others have no white space "
             "between words; give a file with one sentence a line, its words separated by spaces",
+        )
+    if n_words == n_lines:
+        logger.warning(
+            "%s: no line has white space between words, so that each is taken for one word; make "
+            "sure that the text is segmented",
+            os.fspath(path),
         )
 
 

@@ -39,32 +39,39 @@ STOPS: Final = ".．"
 TERMINATORS: Final = FULL + HALF + ELLIPSIS
 OPENERS: Final = "“‘「『（《〈【〔［｛〖〘〚﹁﹃｢([{\"'«‹＂＇¿¡"
 CLOSERS: Final = "”’」』）》〉】〕］｝〗〙〛﹂﹄｣)]}\"'»›＂＇"
-QUOTED: Final = frozenset(OPENERS) - frozenset(CLOSERS)
+STRAIGHT: Final = frozenset(OPENERS) & frozenset(CLOSERS)
+QUOTED: Final = frozenset(OPENERS) - STRAIGHT
 TITLE_CLOSERS: Final = "》〉"
 MIDDLE: Final = "，、；：,;:·"
 # What follows a mark, if it is not simply the next sentence; nothing does at the end of the text.
 UNUSUAL: Final = ("", "[", *MIDDLE)
 BREAKS: Final = "\n\r\u2028\u2029"
 
-# Combining marks, variation selectors, emoji modifiers and joiners; then emoji, without hands that
-# point at what follows, and the tilde that softens an end in chats.
+# Combining marks, variation selectors, emoji modifiers and joiners.
 EXTENDERS: Final = (
-    "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u2060\u20d0-\u20ff"
-    "\u302a-\u302f\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\U000e0020-\U000e01ef"
-    "\u2639\u263a\u2640\u2642\u2764\U0001f1e6-\U0001f446\U0001f448\U0001f44a-\U0001faff~～"
+    "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\u302a-\u302f"
+    "\u3099\u309a\ufe00-\ufe0f\ufe20-\ufe2f\U0001f3fb-\U0001f3ff\U000e0020-\U000e01ef"
+)
+# What belongs to the marks before it: spaces of no width, the tilde that softens an end in chats,
+# and emoji, without hands that point at what follows.
+FOLLOWERS: Final = (
+    "\u200b\u200e\u200f\u2060~～\u2639\u263a\u2640\u2642\u2764"
+    "\U0001f1e6-\U0001f446\U0001f448\U0001f44a-\U0001faff"
 )
 
 # Linear on any input: the first class finds a place to look at, every other one takes a run of
 # characters once, and the search goes on behind them. No group is repeated, so that nothing is kept
 # for each character of a long run.
 CANDIDATE: Final = re.compile(
-    "[{t}{b}{d}:](?:(?<=:)//[!-~]+|(?<=[{b}])(\\s*)|(?<=[{t}])[{r}]*(\\s*)"
-    "|(?<=[{d}])(?:[{d}][{r}]*(\\s*)|[{c}]*(\\s+|(?=\\[[0-9]{{1,3}}\\]))))".format(
+    "[{t}{b}{d}:](?:(?<=:)//[!-~]+|(?<=[{b}])(\\s*)|(?<=[{t}])[{r}]*{j}(\\s*)"
+    "|(?<=[{d}])(?:[{d}][{r}]*{j}(\\s*)|[{c}]*(\\s+|(?=\\[[0-9]{{1,3}}\\]))))".format(
         t=re.escape(TERMINATORS),
         b=BREAKS,
         d=re.escape(STOPS),
         c=re.escape(CLOSERS),
-        r=re.escape(TERMINATORS + STOPS + CLOSERS) + EXTENDERS,
+        r=re.escape(TERMINATORS + STOPS + CLOSERS) + EXTENDERS + FOLLOWERS,
+        # What a joiner joins.
+        j=f"(?:(?<=\u200d)[^{BREAKS}])?",
     )
 )
 FOOTNOTE: Final = re.compile(r"\[[0-9]{1,3}\]\s*")
@@ -220,7 +227,7 @@ def _is_mentioned(run: str, before: str, closer: str) -> bool:
 
     before: the character before them.
     """
-    if before == closer or (before in QUOTED and closer in CLOSERS):
+    if (before in QUOTED and closer in CLOSERS) or (before in STRAIGHT and before == closer):
         return True
     return closer in TITLE_CLOSERS and not HAS_TERMINATOR.search(run, run.index(closer))
 
@@ -256,7 +263,8 @@ def _dots_end(mark: str, before: str, sign: str, word: str, *, is_apart: bool) -
         return False
     if is_apart:
         return sign.isalnum()
-    if not before or before in OPENERS:
+    # A list goes on: 桌子、椅子……等.
+    if not before or before in OPENERS or sign == "等":
         return False
     if mark == ELLIPSIS:
         return not (before.isspace() or (before.isdigit() and sign.isdigit()))

@@ -31,7 +31,15 @@ from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.corpora.segmented import read_segmented
 
-__all__ = ["CORPORA", "PARTS", "SighanFile", "find_sighan", "list_sighan", "training_vocabulary"]
+__all__ = [
+    "CORPORA",
+    "PARTS",
+    "SighanFile",
+    "find_sighan",
+    "is_release",
+    "list_sighan",
+    "training_vocabulary",
+]
 
 T = TypeVar("T")
 
@@ -172,6 +180,12 @@ def _names(corpus: str, part: str, original: bool | None) -> Iterator[tuple[str,
             for place in (folder, ""):
                 for stem in stems:
                     yield f"{root}{place}{corpus}_{stem}{suffix}", encoding
+
+
+def is_release(path: StrPath) -> bool:
+    """Whether a path is a folder or a zip archive, as `list_sighan` takes them."""
+    # zipfile looks for the end of devices and pipes.
+    return Path(path).is_dir() or (Path(path).is_file() and zipfile.is_zipfile(path))
 
 
 def list_sighan(source: StrPath, *, original: bool | None = None) -> list[SighanFile]:

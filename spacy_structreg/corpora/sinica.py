@@ -26,7 +26,7 @@ from spacy_structreg.corpora.files import read_lines
 
 __all__ = ["sinica_sentences"]
 
-LINE = re.compile(r"#[^\[\]]*\[[^\[\]]*\][ \t]*(?P<tree>.*)#[^#]*", re.DOTALL)
+LINE = re.compile(r"#[^\[\]]*\[[^\[\]]*\](?P<tree>.*)#[^#]*", re.DOTALL)
 MARK = re.compile(r"([()|])")
 FEATURES = re.compile(r"\[.*", re.DOTALL)
 WHITE_SPACE = re.compile(r"[\x20\t\n\r\v\f]")
@@ -147,7 +147,7 @@ def sinica_sentences(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Cons
                 f"{shown(line)} is no line of the treebank; write #number[number] S(…)#。",
             )
         try:
-            sentence = _parse(found["tree"])
+            sentence = _parse(found["tree"].lstrip(" \t"))
         except ValueError as error:
             raise CorpusError(path, number, str(error)) from error
         any_tree = True

@@ -6,7 +6,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
@@ -21,7 +21,14 @@ from spacy_structreg.estimators.epochs import Epochs
 from spacy_structreg.estimators.gold import GoldKind, GoldT
 from spacy_structreg.estimators.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.estimators.reports import EpochReport, ScoresT
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, number, whole
+from spacy_structreg.estimators.settings import (
+    MAX_EPOCHS,
+    MAX_MODELS,
+    CompleteTemplates,
+    choose,
+    number,
+    whole,
+)
 from spacy_structreg.estimators.stored import StoredModel, besides_tables, by_table, numbered
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.word_counts import WordCounts
@@ -44,11 +51,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     says how to score; see the class attributes and the methods under "Hooks".
 
     learning: how weights are learnt and regularised; of a kind that `LEARNS` names.
-    epochs: passes over the training corpus, ≥ 1. patience: stop after so many epochs without a
-        better figure on the development corpus, if `fit` gets one; None for never.
-    n_models: train so many models, with the seeds `seed`, `seed` + 1, …, and average them; the
-        seeds of groups that are to be independent lie n_models apart. mean: how to average,
-        ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
+    epochs: passes over the training corpus, 1 to 1,000,000. patience: stop after so many epochs
+        without a better figure on the development corpus, if `fit` gets one; None for never.
+    n_models: train so many models, 1 to 1,000, with the seeds `seed`, `seed` + 1, …, and average
+        them; the seeds of groups that are to be independent lie n_models apart. mean: how to
+        average, ``"nonzero"`` or ``"plain"`` (`learn.averaging`).
     seed: of all that training draws; None draws one from Python's generator.
     structure: None if labels or features come from the data.
 
@@ -69,6 +76,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     GIVEN_WORDS: ClassVar[bool] = False
     """Whether it predicts from given words, so that those of its training are counted."""
+
+    COUNTS: ClassVar[bool] = False
+    """Whether its trainers can count features first (`AgendaTrainer.restrict`)."""
 
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "learning": (dict,),
@@ -97,15 +107,20 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 f"a {self.NOUN} of this kind is not trained by {type(learning).__name__} settings, "
                 f"only by {' or '.join(kind.__name__ for kind in self.LEARNS)}"
             )
+        if learning.min_count > 1 and not self.COUNTS:
+            raise ValueError(
+                f"min_count is {learning.min_count}, but a {self.NOUN} of this kind has weights "
+                "for all features of its corpus; leave it at 1"
+            )
         if isinstance(learning, LogLinear) and learning.optimizer == "lbfgs" and n_models > 1:
             raise ValueError(
                 f"optimizer = 'lbfgs' draws nothing, so that {n_models} models would be the same; "
                 "choose n_models = 1, or optimizer = 'sgd'"
             )
         self.learning = learning
-        self.epochs = whole("epochs", epochs, 1)
-        self.patience = None if patience is None else whole("patience", patience, 1)
-        self.n_models = whole("n_models", n_models, 1)
+        self.epochs = whole("epochs", epochs, 1, MAX_EPOCHS)
+        self.patience = None if patience is None else whole("patience", patience, 1, MAX_EPOCHS)
+        self.n_models = whole("n_models", n_models, 1, MAX_MODELS)
         self.mean: Mean = mean
         self.seed = random.getrandbits(32) if seed is None else whole("seed", seed, 0)
         self.corpus_checksum: str | None = None
@@ -294,7 +309,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             on_better=None if on_better is None else call_with_model,
             checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
         )
-        tables = [average_rows(table, self.mean) for table in zip(*trained, strict=True)]
+        tables = _mean_of(trained, self.mean, self.learning)
         with self._lock:
             self._structure = structure
             self.word_counts = word_counts
@@ -320,11 +335,13 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             raise ValueError(
                 f"there is nothing in the training corpus that a {self.NOUN} could learn from"
             )
+        _count(structure, learner, compiled)
         return structure, learner, compiled
 
     def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.
 
+        Features are counted here, if the setting `min_count` asks for it.
         labels: there are these too, whether or not the sentences have them.
         For a training in portions, which begins by seeing the whole corpus. Does nothing to a model
         that has been trained, or whose training is running. Raises ValueError as `compile`, and for
@@ -335,22 +352,29 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 return
             word_counts = WordCounts()
             checked = self._counting(map(self.GOLD.checked, sentences), word_counts)
+            examples: Iterable[GoldT] = chain.from_iterable(map(self._examples, checked))
+            counts = self.learning.min_count > 1
             self._expected = frozenset(labels)
             try:
-                structure = self._structure_of(chain.from_iterable(map(self._examples, checked)))
+                examples = list(examples) if counts else examples
+                structure = self._structure_of(examples)
             finally:
                 expected, self._expected = self._expected, frozenset()
             if unknown := sorted(expected.difference(structure.labels)):
                 raise ValueError(f"a {self.NOUN} of this kind has no label {unknown[0]!r:.60}")
             self._structure = structure
             self.word_counts = word_counts
+            if counts:
+                learner = self._running().learner
+                _count(structure, learner, _compile(structure, examples, learner))
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
 
         They belong to the running training, which is begun if need be, from the weights that there
         are. `fit` ends it. Labels that come from data are those of these sentences, unless there
-        are any already. Raises ValueError if a sentence is not of the kind.
+        are any already; with `min_count`, so it is with features. Raises ValueError if a sentence
+        is not of the kind.
         """
         with self._lock:
             word_counts = WordCounts()
@@ -359,7 +383,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             if self._structure is None:
                 self._structure = self._structure_of(examples)
                 self.word_counts = word_counts
-            return _compile(self._structure, examples, self._running().learner)
+            learner = self._running().learner
+            compiled = _compile(self._structure, examples, learner)
+            _count(self._structure, learner, compiled)
+            return compiled
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
         """Visit each compiled sentence once, in an order of the model's own generator.
@@ -455,6 +482,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _decoders(self) -> DecoderPool[DecoderT]:
         """Decoders of the weights as they are now, averaged anew if training has gone on."""
+        self._check_source()
         trained = self._trained
         if trained is not None and not self._outdated:
             return trained
@@ -502,7 +530,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             _hold_to(entries, arrays, structure)
         averaged = models[0].untrained()
         averaged._structure = structures[0]
-        averaged._take([average_rows(table, mean) for table in zip(*weights, strict=True)])
+        averaged._take(_mean_of(weights, mean, averaged.learning))
         checksums = {model.corpus_checksum for model in models}
         averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
         averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
@@ -572,8 +600,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         labels = field(header, "labels", list)
         entries = field(header, "structure", dict) if "structure" in header else {}
         structure = self._restored_structure(labels, entries, arrays)
-        if tuple(labels) != structure.labels:
-            raise ValueError(f"it has the labels {labels}")
+        if tuple(labels) != structure.labels or any(a >= b for a, b in pairwise(labels)):
+            raise ValueError(f"its labels are not sorted and distinct: {labels!r:.80}")
         if tuple(field(header, "columns", list)) != structure.widths:
             raise ValueError("its weight rows do not fit its templates")
         expected = structure.contents()
@@ -604,6 +632,28 @@ def _compile(
 ) -> list[Compiled]:
     compiled = (structure.compile(example, learner) for example in examples)
     return [example for example in compiled if example is not None]
+
+
+def _count(
+    structure: Structure[GoldT, Any], learner: Learner, compiled: Sequence[Compiled]
+) -> None:
+    """Restrict a training to features that are frequent enough, unless that has been done."""
+    least: int = learner.settings.min_count
+    if least > 1 and not any(table.closed for table in learner.tables):
+        trainer: Any = structure.new_trainer(learner)
+        trainer.restrict(compiled, least)
+
+
+def _mean_of(
+    models: Sequence[list[TrainedRows]], mean: Mean, learning: AnyLearning
+) -> list[TrainedRows]:
+    """The mean of the weights of models, pruned as the settings have it."""
+    if len(models) == 1:
+        return models[0]
+    return [
+        average_rows(tables, mean, learning.prune_of(max(table.n_rows for table in tables)))
+        for tables in zip(*models, strict=True)
+    ]
 
 
 def _hold_to(entries: dict[str, Any], arrays: Arrays, structure: Structure[Any, Any]) -> None:

@@ -76,6 +76,9 @@ SYSTEMS: Final = {
 """Transition systems by the names of the setting `system`."""
 
 
+DEFAULT_LEARNING: Final = Learning(prune=0.8)
+
+
 class DependencyParser(
     TreeParser[DependencySentence, ParseDecoder, ParsingScores, GivenArcs, Query, Parse]
 ):
@@ -89,7 +92,7 @@ class DependencyParser(
     merge: merge the states that no later score can tell apart, in training and in prediction;
         arc-standard parsing then goes on from all that such a state may lie on. None for what suits
         the system: merging for arc-standard only.
-    Other settings as of `TreeParser`.
+    learning: None for `DEFAULT_LEARNING`. Other settings as of `TreeParser`.
 
     Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
     training (`corpora.dependencies.projectivize`); where heads or labels are None, the model finds
@@ -147,7 +150,7 @@ class DependencyParser(
             half_width=half_width,
             beam=beam,
             update=update,
-            learning=learning,
+            learning=DEFAULT_LEARNING if learning is None else learning,
             epochs=epochs,
             patience=patience,
             n_models=n_models,

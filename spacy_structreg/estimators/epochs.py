@@ -134,6 +134,10 @@ class Epochs(Generic[ScoresT]):
             lbfgs = trainer
         began = time.perf_counter()
 
+        def weights() -> list[TrainedRows]:
+            # What is left out of one model should count in the mean of several.
+            return learner.average(pruned=self.n_models == 1)
+
         def end_epoch(wrong: tuple[int, int], *, converged: bool) -> bool:
             """Look at what an epoch has made of the weights; returns whether to go on."""
             nonlocal began
@@ -142,7 +146,7 @@ class Epochs(Generic[ScoresT]):
             # Where weights are kept with a scale, what is rounded must not depend on who looks.
             learner.tables_as_weights()
             if self.evaluate is not None:
-                tables = learner.average()
+                tables = weights()
                 scores = self.evaluate(tables)
                 primary = scores.as_dict()[self.primary] or 0.0
                 run.waited += 1
@@ -175,4 +179,4 @@ class Epochs(Generic[ScoresT]):
             wrong = run.draws.epoch(structure, trainer, examples)
             converged = isinstance(learner, LogLinearLearner) and learner.converged
             go_on = end_epoch(wrong, converged=converged)
-        return run.best or learner.average()
+        return run.best or weights()

@@ -16,7 +16,7 @@ from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import SEGMENTED, TAGGED, TaggedWords, Words
 from spacy_structreg.estimators.paired import CharactersT, Paired, WordsT
-from spacy_structreg.estimators.settings import number, whole
+from spacy_structreg.estimators.settings import MAX_BEAM, number, whole
 from spacy_structreg.estimators.texts import SegmentReader, TagReader
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
@@ -33,7 +33,7 @@ class Guided(Paired[WordDecoder, CharactersT, WordsT]):
     adds_scores: add the scores of characters to those of words. looks_ahead: rank states by the
         best completion under the model of characters too. window: leave out labels whose best path
         lies further than this behind the best of all; None for no window.
-    beam: how many states are kept in decoding.
+    beam: how many states are kept in decoding, 1 to 10,000.
     """
 
     SETTINGS: ClassVar = {
@@ -59,7 +59,7 @@ class Guided(Paired[WordDecoder, CharactersT, WordsT]):
         self.adds_scores = adds_scores
         self.looks_ahead = looks_ahead
         self.window = None if window is None else number("window", window, 0.0)
-        self.beam = whole("beam", beam, 1)
+        self.beam = whole("beam", beam, 1, MAX_BEAM)
 
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoder]:
         chain_tables = self.characters._decoders().tables

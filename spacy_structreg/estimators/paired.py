@@ -75,6 +75,8 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
             raise ValueError("the two models of a pair must cut texts into sentences alike")
         self.sentences = self.characters.sentences
         self._pool: tuple[Any, Any, float, DecoderPool[FinderT]] | None = None
+        # Those of the file that both models come from.
+        self._loaded: DecoderPool[FinderT] | None = None
 
     # What a tokenizer's model has ----------------------------------------------------------------
 
@@ -251,6 +253,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
         """Hook: the scores of what decoders predict for checked gold sentences."""
 
     def _decoders(self) -> DecoderPool[FinderT]:
+        self._check_source()
         of_characters = self.characters._decoders()
         of_words = self.words._decoders()
         pool = self._pool
@@ -324,7 +327,8 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
             setattr(self, name, cls.from_contents(name, inner, unnested(name, arrays)))
         self.tuned_weight = number("tuned_weight", field(header, "tuned_weight", float), 0.0)
         if field(header, "state", str) == "trained":
-            with self._decoders().borrow():
+            self._loaded = self._decoders()
+            with self._loaded.borrow():
                 pass  # The two must fit each other, before the first text.
 
     def _copy_to_memory(self) -> None:
@@ -333,7 +337,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
 
     @property
     def _is_as_loaded(self) -> bool:
-        return self._source is not None and not (self.characters._outdated or self.words._outdated)
+        return self._source is not None and self._decoders() is self._loaded
 
     @property
     def corpus_checksum(self) -> str | None:

@@ -80,6 +80,12 @@ class PartialTreeTrainer:
             [whole.get(i, example) for i, example in enumerate(examples)], pieces, noise
         )
 
+    def restrict(self, examples: Sequence[Any], least: int) -> None:
+        """As `training.agenda.AgendaTrainer.restrict`, by the features of whole trees."""
+        self._trainer.restrict(
+            [example for example in examples if isinstance(example, Derivation)], least
+        )
+
     def _completed(self, examples: dict[int, PartialTree]) -> dict[int, Derivation]:
         """The best derivations that have what is known of each tree."""
         decoder = self._new_decoder(self.learner.average())

@@ -18,7 +18,7 @@ from spacy_structreg.estimators.tagger import Tagger
 from spacy_structreg.estimators.text_classifier import TextClassifier
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.model_file import field, parse_model, read_model
+from spacy_structreg.learn.model_file import SourceFile, field, parse_model
 
 _CLASSES: Final[tuple[type[StoredModel], ...]] = (
     CharacterJointTagger,
@@ -43,7 +43,7 @@ ESTIMATORS: Final = {cls.TASK: cls for cls in _CLASSES}
 def load_estimator(source: StrPath | bytes, *, verify: bool = True) -> StoredModel:
     """The model of a file, whatever its task.
 
-    source: the path of the file, which is mapped into memory, or its contents as bytes.
+    source: the path of the file (see `StoredModel.load`), or its contents as bytes.
     verify: check the checksums of the weights.
     Raises ValueError, naming the file, if it is no sound model file or its task is unknown;
     OSError if it cannot be read.
@@ -51,8 +51,9 @@ def load_estimator(source: StrPath | bytes, *, verify: bool = True) -> StoredMod
     if isinstance(source, bytes):
         header, arrays = parse_model(source, verify=verify)
         return estimator_class(header, "model").from_contents("model", header, arrays)
-    header, arrays = read_model(source, verify=verify)
-    return estimator_class(header, str(source)).from_mapped(source, header, arrays)
+    file = SourceFile(source)
+    header, arrays = parse_model(file.data, name=str(source), verify=verify)
+    return estimator_class(header, str(source)).from_source(file, header, arrays)
 
 
 def estimator_class(header: dict[str, object], name: str = "model") -> type[StoredModel]:

@@ -9,7 +9,7 @@ from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagg
 from spacy_structreg.estimators.decoders import DecoderPool
 from spacy_structreg.estimators.gold import TAGGED, TaggedWords
 from spacy_structreg.estimators.paired import Paired
-from spacy_structreg.estimators.settings import whole
+from spacy_structreg.estimators.settings import MAX_BEAM, whole
 from spacy_structreg.estimators.texts import TagReader
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.metrics.joint import JointScores
@@ -27,7 +27,7 @@ class JointReranker(
     characters, words: the two models; None for those of the default settings. weight: of the scores
         of characters, to which those of words are added, ≥ 0; None to tune it on development
         sentences when `fit` gets some, `DEFAULT_WEIGHT` until then.
-    n_best: how many analyses of each sentence are ranked again, ≥ 1.
+    n_best: how many analyses of each sentence are ranked again, 1 to 10,000.
 
     Gold sentences are lists of (word, tag) pairs. Raises ValueError for settings that do not exist
     or contradict each other.
@@ -51,7 +51,7 @@ class JointReranker(
         n_best: int = 20,
     ) -> None:
         super().__init__(characters, words, weight)
-        self.n_best = whole("n_best", n_best, 1)
+        self.n_best = whole("n_best", n_best, 1, MAX_BEAM)
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite
 from operator import index
-from typing import Any
+from typing import Any, Final
+
+MAX_BEAM: Final = 10_000
+"""How many states a beam may keep: memory and time of a sentence grow with it."""
+
+MAX_EPOCHS: Final = 1_000_000
+"""How many passes over the training corpus there may be."""
+
+MAX_WORD_LENGTH: Final = 10_000
+"""How long a limit may let words become, in characters."""
+
+MAX_MODELS: Final = 1_000
+"""How many models may be trained for one average."""
 
 
 class CompleteTemplates(tuple[str, ...]):
@@ -25,17 +37,22 @@ def strings(name: str, values: Iterable[Any]) -> list[str]:
     return listed
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """A setting that is a whole number of at least `least`, and not beyond 63 bits."""
+def whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """A setting that is a whole number from `least` to `most`."""
     try:
         if isinstance(value, bool):
             raise TypeError("a truth value")
         number = int(index(value))
     except TypeError as error:
         raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
-    if not least <= number < 1 << 63:
-        raise ValueError(f"{name} is {number}; it must be at least {least}, and below 2 ** 63")
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}; it must be at least {least} and at most {most:,}")
     return number
+
+
+def beam_width(name: str, value: Any) -> int | None:
+    """How many states a beam keeps, from 1 to `MAX_BEAM`; None for no limit."""
+    return None if value is None else whole(name, value, 1, MAX_BEAM)
 
 
 def number(name: str, value: Any, least: float) -> float:

@@ -14,12 +14,12 @@ from spacy_structreg.about import __version__
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.learn.model_file import (
     Arrays,
+    SourceFile,
     State,
     field,
     model_bytes,
     model_checksum,
     parse_model,
-    read_model,
     write_model,
 )
 
@@ -43,8 +43,8 @@ class StoredModel(ABC):
     def __init__(self) -> None:
         # Held while weights change or are averaged; decoding works on weights that never change.
         self._lock = threading.RLock()
-        # The file that the weights are mapped from, and its checksum.
-        self._source: tuple[Path, int] | None = None
+        # The file that the weights are those of; they may lie in it.
+        self._source: SourceFile | None = None
 
     # What a subclass gives -----------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class StoredModel(ABC):
 
     @property
     def _is_as_loaded(self) -> bool:
-        """Whether weights are still those of the file that they are mapped from."""
+        """Whether weights are still those of the file that they were read from."""
         return self._source is not None
 
     # What it gets --------------------------------------------------------------------------------
@@ -109,21 +109,29 @@ class StoredModel(ABC):
         """
         with self._lock:
             target = Path(path).absolute()
-            if self._source is not None and target.exists() and target.samefile(self._source[0]):
+            source = self._source
+            if source is not None and target.exists() and target.samefile(source.path):
                 # A mapped file cannot be replaced everywhere: work on a copy from here on.
-                self._copy_to_memory()
+                if source.is_mapped:
+                    self._copy_to_memory()
                 self._source = None
             write_model(path, *self.contents(state))
 
     @classmethod
-    def load(cls, path: StrPath, *, verify: bool = True) -> Self:
-        """Read a model file. The weights stay in it and are mapped into memory.
+    def load(cls, path: StrPath, *, verify: bool = True, mapped: bool | None = None) -> Self:
+        """Read a model file.
 
         verify: check the checksums of the weights, about 1 ms a MB.
+        mapped: leave the weights in the file, which is mapped into memory and shared by all
+            processes that do so, rather than copy them; by default, if it is longer than 32 MiB
+            (`learn.model_file.COPIED_UP_TO`). A mapped file may be replaced or removed, but never
+            written to: predicting raises ValueError then, and where it happens meanwhile, the
+            system ends the process.
         Raises ValueError, naming the file, if it is not a whole and sound model file of this task;
         OSError if it cannot be read.
         """
-        return cls.from_mapped(path, *read_model(path, verify=verify))
+        source = SourceFile(path, mapped=mapped)
+        return cls.from_source(source, *parse_model(source.data, name=str(path), verify=verify))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, name: str = "model") -> Self:
@@ -169,20 +177,31 @@ class StoredModel(ABC):
         return dict(settings)
 
     @classmethod
-    def from_mapped(cls, path: StrPath, header: dict[str, Any], arrays: Arrays) -> Self:
-        model = cls.from_contents(str(path), header, arrays)
+    def from_source(cls, source: SourceFile, header: dict[str, Any], arrays: Arrays) -> Self:
+        """The model of a file, of which header and arrays have been parsed. Raises as `load`."""
+        model = cls.from_contents(str(source.path), header, arrays)
         if header["state"] == "trained":
-            model._source = (Path(path).absolute(), model_checksum(path))
+            model._source = source
         return model
+
+    def _check_source(self) -> None:
+        """Raise ValueError if the weights lie in a file that was written to."""
+        if self._source is not None:
+            self._source.check()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Weights and settings travel, a running training does not.
-        # A child process on this machine can map the file that this process has mapped.
+        # A child process on this machine can read the file that this process has read.
         if get_spawning_popen() is not None and self._source is not None and self._is_as_loaded:
-            path, checksum = self._source
+            source = self._source
             try:
-                if model_checksum(path) == checksum:
-                    return _load_checked, (type(self), path, checksum)
+                if model_checksum(source.path) == source.checksum:
+                    return _load_checked, (
+                        type(self),
+                        source.path,
+                        source.checksum,
+                        source.is_mapped,
+                    )
             except (OSError, ValueError):
                 pass  # The file is gone or another one; the weights travel instead.
         if not self.is_trained:
@@ -238,11 +257,11 @@ def besides_tables(arrays: Arrays) -> Arrays:
     return {key: array for key, array in arrays.items() if not _OF_TABLE.fullmatch(key)}
 
 
-def _load_checked(cls: type[StoredModel], path: Path, checksum: int) -> StoredModel:
-    """Load a model file that must still be the one that the parent process had mapped."""
+def _load_checked(cls: type[StoredModel], path: Path, checksum: int, mapped: bool) -> StoredModel:
+    """Load a model file that must still be the one that the parent process has loaded."""
     if model_checksum(path) != checksum:
         raise ValueError(f"{path}: the model file changed while a process was being started")
-    return cls.load(path)
+    return cls.load(path, mapped=mapped)
 
 
 def _untrained(cls: type[StoredModel], settings: dict[str, Any]) -> StoredModel:

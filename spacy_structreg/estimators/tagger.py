@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.decoders import DecoderPool, with_given
 from spacy_structreg.estimators.gold import TAGGED, TaggedWords, Words
-from spacy_structreg.estimators.settings import strings, whole
+from spacy_structreg.estimators.settings import beam_width, strings, whole
 from spacy_structreg.estimators.stored import nested, unnested
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -59,7 +59,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     templates: the name of a table of `features.tagger_tables`, templates in the notation of
         `features.state_templates`, or a list of these; atoms are those of `tasks.tagging`.
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept in training; None for no limit. decode_beam: in prediction.
+    beam: how many states are kept in training, 1 to 10,000; None for no limit, which keeps only the
+        best of the states that no later score can tell apart. decode_beam: in prediction.
     update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
         `beam` = 1, ``"every"`` (`training.agenda`).
     dictionary: in prediction, words that stand in the training corpus so often, or more, get only
@@ -78,6 +79,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
     MUST_AGREE = ("templates", "labels", "half_width")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "half_width": (bool,),
@@ -110,8 +112,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         )
         self.templates = tuple(map(str, self._templates))
         self.half_width = half_width
-        self.beam = None if beam is None else whole("beam", beam, 1)
-        self.decode_beam = None if decode_beam is None else whole("decode_beam", decode_beam, 1)
+        self.beam = beam_width("beam", beam)
+        self.decode_beam = beam_width("decode_beam", decode_beam)
         self.update = update
         self.dictionary = None if dictionary is None else whole("dictionary", dictionary, 1)
         learning = DEFAULT_LEARNING if learning is None else learning
@@ -323,12 +325,18 @@ class TagStructure(Structure[TaggedWords, TagDecoder]):
         return Perceptron([rows], learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+        # Without a limit there would be as many states as sequences of tags.
+        merge = self.beam is None
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, merge
+        )
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
         system = self.system.copy(self.dictionary)
         scorer = StateScorer(system, self.templates, tables)
-        return TagDecoder(Agenda(scorer, self.decode_beam), self.tags)
+        return TagDecoder(
+            Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
+        )
 
     def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
         number = {tag: i for i, tag in enumerate(self.tags)}

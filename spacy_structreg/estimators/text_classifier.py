@@ -76,7 +76,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
         seed: int | None = 0,
     ) -> None:
         choose("values", values, VALUES)
-        self.ngrams = _size("ngrams", ngrams, 0, 3)
+        self.ngrams = whole("ngrams", ngrams, 0, 3)
         self.characters = _sizes(characters)
         self.lower = bool(lower)
         self.values: Values = values
@@ -189,12 +189,5 @@ def _sizes(characters: Any) -> tuple[int, ...] | None:
         return None
     if isinstance(characters, str) or not isinstance(characters, Iterable):
         raise ValueError(f"characters is {characters!r}; give a list of sizes, as in [1, 2]")
-    sizes = {_size("characters", each, 1, LONGEST_NGRAM) for each in characters}
+    sizes = {whole("characters", each, 1, LONGEST_NGRAM) for each in characters}
     return tuple(sorted(sizes)) or None
-
-
-def _size(name: str, value: Any, least: int, most: int) -> int:
-    size = whole(name, value, least)
-    if size > most:
-        raise ValueError(f"{name} is {size}; it must be at most {most}")
-    return size

@@ -13,7 +13,7 @@ from spacy_structreg.estimators.gold import GoldT, Words
 from spacy_structreg.estimators.parse_queries import TaggedSentence
 from spacy_structreg.estimators.protocols import DecoderT
 from spacy_structreg.estimators.reports import ScoresT
-from spacy_structreg.estimators.settings import whole
+from spacy_structreg.estimators.settings import beam_width
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.averaging import Mean
@@ -40,7 +40,7 @@ class TreeParser(
     templates: the name of one of `tables`, templates in the notation of `features.state_templates`,
         or a list of these. events, atoms: those that templates may name.
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept, in training and in prediction; None for no limit.
+    beam: how many states are kept, in training and in prediction, 1 to 10,000; None for no limit.
     update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
         `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
         every action with a beam of 1.
@@ -49,6 +49,7 @@ class TreeParser(
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "templates": (list,),
         "half_width": (bool,),
@@ -79,7 +80,7 @@ class TreeParser(
         )
         self.templates = tuple(map(str, self._templates))
         self.half_width = half_width
-        self.beam = None if beam is None else whole("beam", beam, 1)
+        self.beam = beam_width("beam", beam)
         if update is None:
             update = "every" if self.beam == 1 else "max_violation"
         self.update = update

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.gold import TaggedWords
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, strings, whole
+from spacy_structreg.estimators.settings import (
+    MAX_WORD_LENGTH,
+    CompleteTemplates,
+    beam_width,
+    choose,
+    strings,
+    whole,
+)
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseJointTagger, Sentences, checked_sentences
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -57,14 +64,15 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     least_seen: how often a character must have been seen for the tags of its words to be an atom
         (``cat``), ≥ 1.
 
-    beam: how many states are kept, in training as in prediction; None for no limit, which merges
-        states in training too.
+    beam: how many states are kept, in training as in prediction, 1 to 10,000; None for no limit,
+        which merges states in training too.
     merge: in prediction, unless it is for n-best lists, keep only the best of the states that no
         later score can tell apart: of those that have just begun a word, one for its tag, the tag
         before and the word before.
-    by_words: let complete words compete where they end (multiple beams, Fig. 4) instead of all
-        states that have consumed the same characters.
-    max_word_length: no longer words are proposed; None for no limit.
+    by_words: let complete words compete where they end (multiple beams, Fig. 4 and section 4.3.1)
+        instead of all states that have consumed the same characters: `beam` of them for each tag of
+        the next word. Better at small widths, and many times slower.
+    max_word_length: no longer words are proposed, 1 to 10,000; None for no limit.
     update: where an update is made: ``"early"``, ``"max_violation"`` or ``"plain"``
         (`training.agenda`).
     learning, sentences, epochs, patience, n_models, mean, seed: as for `CharacterSegmenter`;
@@ -78,6 +86,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
     TASK = "word_joint_tagger"
     MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "types": (str, type(None)),
@@ -143,11 +152,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
         self.least_begun = None if least_begun is None else whole("least_begun", least_begun, 1)
         self.least_seen = whole("least_seen", least_seen, 1)
         self.prune_training = bool(prune_training)
-        self.beam = None if beam is None else whole("beam", beam, 1)
+        self.beam = beam_width("beam", beam)
         self.merge = bool(merge)
         self.by_words = bool(by_words)
         if max_word_length is not None:
-            max_word_length = whole("max_word_length", max_word_length, 1)
+            max_word_length = whole("max_word_length", max_word_length, 1, MAX_WORD_LENGTH)
         self.max_word_length = max_word_length
         choose("update", update, STOPS)
         self.update = update

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from spacy_structreg.estimators.base import Estimator
 from spacy_structreg.estimators.gold import Words
-from spacy_structreg.estimators.settings import CompleteTemplates, choose, whole
+from spacy_structreg.estimators.settings import (
+    MAX_WORD_LENGTH,
+    CompleteTemplates,
+    beam_width,
+    choose,
+    whole,
+)
 from spacy_structreg.estimators.structure import Structure
 from spacy_structreg.estimators.texts import BaseSegmenter, Sentences, checked_sentences
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -41,13 +47,13 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
     types: the alphabet of character types, ``"extended"`` or ``"g10"``, whose templates are added;
         None for no types. characters: add the templates of single characters (Table 2).
     half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept, in training as in prediction; None for no limit.
+    beam: how many states are kept, in training as in prediction, 1 to 10,000; None for no limit.
     merge: in prediction, keep only the best of the states that no later score can tell apart; with
         no limit and `by_words` that is exact decoding (Fig. 5). None: where it is worth its time,
         with no limit and with a guide (`estimators.guided`).
     by_words: let complete words compete where they end (multiple beams, Fig. 4) instead of all
         states that have consumed the same characters.
-    max_word_length: no longer words are proposed; None for no limit.
+    max_word_length: no longer words are proposed, 1 to 10,000; None for no limit.
     update: where an update is made: ``"early"``, ``"max_violation"`` or ``"plain"``
         (`training.agenda`).
     learning, sentences, epochs, patience, n_models, mean, seed: as for `CharacterSegmenter`;
@@ -59,6 +65,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     TASK = "word_segmenter"
     MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    COUNTS: ClassVar = True
     SETTINGS: ClassVar = {
         "templates": (list,),
         "types": (str, type(None)),
@@ -97,11 +104,11 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         if not isinstance(templates, CompleteTemplates):
             tables += ["types"] * (types is not None) + ["characters"] * characters
         atoms = CharacterAtoms(types, half_width)
-        self.beam = None if beam is None else whole("beam", beam, 1)
+        self.beam = beam_width("beam", beam)
         self.merge = merge
         self.by_words = by_words
         if max_word_length is not None:
-            max_word_length = whole("max_word_length", max_word_length, 1)
+            max_word_length = whole("max_word_length", max_word_length, 1, MAX_WORD_LENGTH)
         self.max_word_length = max_word_length
         choose("update", update, STOPS)
         self.update = update

@@ -8,7 +8,6 @@ characters beyond them, rare Han characters nearly all, have type ``other`` and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -67,18 +66,8 @@ def _fill(table: NDArray[np.uint8], ranges: _Ranges, value: int) -> None:
         table[first : last + 1] = value
 
 
-@cache
-def type_table(alphabet: str) -> NDArray[np.uint8]:
-    """The type of every character below `TABLE_SIZE`: 1 + its place in `ALPHABETS[alphabet]`.
-
-    Zero is left for the padding beyond the ends of a sentence. Raises ValueError for an alphabet
-    that does not exist.
-    """
-    if alphabet not in ALPHABETS:
-        raise ValueError(
-            f"there is no alphabet of character types called {alphabet!r}; "
-            f"choose from {', '.join(ALPHABETS)}"
-        )
+def _types(alphabet: str) -> NDArray[np.uint8]:
+    """The table that `type_table` gives."""
     number = {name: i + 1 for i, name in enumerate(ALPHABETS[alphabet])}
     table = np.full(TABLE_SIZE, number["other"], dtype=np.uint8)
     _fill(table, _PUNCTUATION, number["punctuation"])
@@ -96,17 +85,42 @@ def type_table(alphabet: str) -> NDArray[np.uint8]:
     return table
 
 
-@cache
+# Tables are made once, when the module is imported: what threads make in a cache of functions may
+# be made twice.
+_TYPES: Final = {alphabet: _types(alphabet) for alphabet in ALPHABETS}
+
+_HALF_WIDTHS: Final = np.arange(TABLE_SIZE, dtype=np.uint32)
+_HALF_WIDTHS[0xFF01:0xFF5F] -= 0xFEE0
+_HALF_WIDTHS.setflags(write=False)
+
+_PROPERTIES: Final = np.zeros(TABLE_SIZE, dtype=np.uint8)
+_fill(_PROPERTIES, _WHITE_SPACE, WHITE_SPACE)
+_fill(_PROPERTIES, _EXTENDS, EXTENDS)
+_PROPERTIES[0x200D] = EXTENDS | JOINS_NEXT
+_fill(_PROPERTIES, [(0x1F1E6, 0x1F1FF)], REGIONAL)
+_PROPERTIES.setflags(write=False)
+
+
+def type_table(alphabet: str) -> NDArray[np.uint8]:
+    """The type of every character below `TABLE_SIZE`: 1 + its place in `ALPHABETS[alphabet]`.
+
+    Zero is left for the padding beyond the ends of a sentence. Raises ValueError for an alphabet
+    that does not exist.
+    """
+    if alphabet not in _TYPES:
+        raise ValueError(
+            f"there is no alphabet of character types called {alphabet!r}; "
+            f"choose from {', '.join(ALPHABETS)}"
+        )
+    return _TYPES[alphabet]
+
+
 def half_width_table() -> NDArray[np.uint32]:
     """For every character below `TABLE_SIZE` the one that a model sees: full-width forms of
     printable ASCII become that ASCII character, all others stay. The length never changes."""
-    table = np.arange(TABLE_SIZE, dtype=np.uint32)
-    table[0xFF01:0xFF5F] -= 0xFEE0
-    table.setflags(write=False)
-    return table
+    return _HALF_WIDTHS
 
 
-@cache
 def property_table() -> NDArray[np.uint8]:
     """Flags of every character below `TABLE_SIZE`, for what no segmentation may do.
 
@@ -114,10 +128,4 @@ def property_table() -> NDArray[np.uint8]:
     (combining marks, variation selectors, emoji modifiers). `JOINS_NEXT`: so does the character
     after it (zero width joiner). `REGIONAL`: two in a row are one flag.
     """
-    table = np.zeros(TABLE_SIZE, dtype=np.uint8)
-    _fill(table, _WHITE_SPACE, WHITE_SPACE)
-    _fill(table, _EXTENDS, EXTENDS)
-    table[0x200D] = EXTENDS | JOINS_NEXT
-    _fill(table, [(0x1F1E6, 0x1F1FF)], REGIONAL)
-    table.setflags(write=False)
-    return table
+    return _PROPERTIES

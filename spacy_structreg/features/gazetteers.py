@@ -49,7 +49,7 @@ class Gazetteers:
         self.characters = bool(characters)
         self.names = tuple(sorted(lists))
         # The lists that have a phrase, and the length of the longest phrase that begins so.
-        self._found: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._found: dict[tuple[str, ...], list[int]] = {}
         self._longest: dict[str, int] = {}
         for number, name in enumerate(self.names):
             self._add(number, name, lists[name])
@@ -99,9 +99,10 @@ class Gazetteers:
                 tokens = _tokens(lower_case(phrase) if self.lower else phrase, self.characters)
             except ValueError as error:
                 raise ValueError(f"the gazetteer {name!r}: {error}") from error
-            lists = self._found.get(tokens, ())
-            if number not in lists:
-                self._found[tokens] = (*lists, number)
+            numbers = self._found.setdefault(tokens, [])
+            # Lists come one after the other.
+            if not numbers or numbers[-1] != number:
+                numbers.append(number)
             self._longest[tokens[0]] = max(self._longest.get(tokens[0], 0), len(tokens))
             empty = False
         if empty:

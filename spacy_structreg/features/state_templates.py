@@ -71,12 +71,12 @@ def parse_state_templates(
             if event is None:
                 known = f"; tables of templates are {', '.join(tables)}" if tables else ""
                 raise ValueError(
-                    f"feature template {part.strip()!r} names no event: write for example "
+                    f"feature template {part.strip()!r:.80} names no event: write for example "
                     f"'{min(events)}: {min(atoms)}'{known}"
                 )
             template = _template(part.strip(), event, tuple(rest.split()), events, atoms)
             if not template.atoms and event not in without_atoms:
-                raise ValueError(f"feature template {part.strip()!r} has no atoms")
+                raise ValueError(f"feature template {part.strip()!r:.80} has no atoms")
             templates[template] = None
     if not templates:
         raise ValueError("the list of feature templates is empty")
@@ -88,19 +88,19 @@ def _template(
 ) -> StateTemplate:
     if event not in events:
         raise ValueError(
-            f"feature template {text!r} fires on the event {event!r}, which this model does not "
-            f"have; it has {', '.join(sorted(events))}"
+            f"feature template {text!r:.80} fires on the event {event!r:.80}, which this model "
+            f"does not have; it has {', '.join(sorted(events))}"
         )
     for name in names:
         if name not in atoms:
             raise ValueError(
-                f"feature template {text!r} reads the atom {name!r}, which this model does not "
-                f"have; it has {', '.join(sorted(atoms))}"
+                f"feature template {text!r:.80} reads the atom {name!r:.80}, which this model "
+                f"does not have; it has {', '.join(sorted(atoms))}"
             )
     if len(names) > MAX_STATE_ATOMS:
-        raise ValueError(f"feature template {text!r} has more than {MAX_STATE_ATOMS} atoms")
+        raise ValueError(f"feature template {text!r:.80} has more than {MAX_STATE_ATOMS} atoms")
     if len(set(names)) != len(names):
-        raise ValueError(f"feature template {text!r} reads the same atom twice")
+        raise ValueError(f"feature template {text!r:.80} reads the same atom twice")
     return StateTemplate(event, names)
 
 

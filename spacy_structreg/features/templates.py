@@ -64,27 +64,32 @@ def parse_template(text: str, known: Collection[str]) -> Template:
     squeezed = "".join(text.split())
     if squeezed in _TAG_BIGRAM_SPELLINGS:
         return TAG_BIGRAM
-    atoms = [Atom(int(offset), name) for name, offset in _ATOM.findall(squeezed)]
-    if not atoms or "".join(m.group() for m in _ATOM.finditer(squeezed)) != squeezed:
+    atoms: list[Atom] = []
+    place = 0
+    # One after the other: a search would try every place of what cannot be read.
+    while len(atoms) <= MAX_ATOMS and (found := _ATOM.match(squeezed, place)):
+        atoms.append(Atom(int(found[2]), found[1]))
+        place = found.end()
+    if not atoms or (len(atoms) <= MAX_ATOMS and place < len(squeezed)):
         raise ValueError(
-            f"feature template {text!r} cannot be read: write atoms with their offsets one after "
-            f"the other, as in 'c-1c0', or {_TAG_BIGRAM!r} for the tag bigram"
+            f"feature template {text!r:.80} cannot be read: write atoms with their offsets one "
+            f"after the other, as in 'c-1c0', or {_TAG_BIGRAM!r} for the tag bigram"
         )
     for atom in atoms:
         if atom.name not in known:
             raise ValueError(
-                f"feature template {text!r} reads the atom {atom.name!r}, which this model does "
-                f"not have; it has {', '.join(sorted(known))}"
+                f"feature template {text!r:.80} reads the atom {atom.name!r:.80}, which this model "
+                f"does not have; it has {', '.join(sorted(known))}"
             )
         if abs(atom.offset) > MAX_OFFSET:
             raise ValueError(
-                f"feature template {text!r} looks {abs(atom.offset)} positions away; "
+                f"feature template {text!r:.80} looks {abs(atom.offset)} positions away; "
                 f"{MAX_OFFSET} is the limit"
             )
     if len(atoms) > MAX_ATOMS:
-        raise ValueError(f"feature template {text!r} has more than {MAX_ATOMS} atoms")
+        raise ValueError(f"feature template {text!r:.80} has more than {MAX_ATOMS} atoms")
     if len(set(atoms)) != len(atoms):
-        raise ValueError(f"feature template {text!r} reads the same atom twice")
+        raise ValueError(f"feature template {text!r:.80} reads the same atom twice")
     return Template(tuple(sorted(atoms)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Final
 
@@ -38,14 +38,13 @@ _GREEK: Final = frozenset([*_GREEK_NAMES.split(), *map(chr, range(0x3B1, 0x3CA))
 _ROMAN: Final = re.compile(r"(?=.)X{0,3}(IX|IV|V?I{0,3})")
 
 
-@cache
-def _lower_cases() -> dict[int, int]:
-    """The characters that have upper case, and what they are without it."""
-    table = lower_case_table()
-    return {int(code): int(table[code]) for code in np.flatnonzero(table != np.arange(TABLE_SIZE))}
+# The characters that have upper case, and what they are without it.
+_LOWER_CASES: Final = {
+    int(code): int(lower_case_table()[code])
+    for code in np.flatnonzero(lower_case_table() != np.arange(TABLE_SIZE))
+}
 
 
-@cache
 def _sign_table() -> bytes:
     """The sign of the kind of every character below `TABLE_SIZE`."""
     signs = "".join(_SIGNS[name] for name in ALPHABETS["extended"])
@@ -54,9 +53,12 @@ def _sign_table() -> bytes:
     return np.frombuffer(f" {signs}{_UPPER}".encode(), dtype=np.uint8)[shape_table()].tobytes()
 
 
+_SIGN_TABLE: Final = _sign_table()
+
+
 def lower_case(word: str) -> str:
     """The word without upper case, of the same length."""
-    return word.translate(_lower_cases())
+    return word.translate(_LOWER_CASES)
 
 
 # Several atoms of one word are made of its kinds, one after the other.
@@ -64,9 +66,8 @@ def lower_case(word: str) -> str:
 def kinds(word: str) -> str:
     """A sign for each character: X upper-case letter, x other letter, 0 digit, n Han numeral,
     d character of dates, . dot, - dash, p other punctuation, o other."""
-    table = _sign_table()
     other = TABLE_SIZE - 1
-    return bytes([table[min(ord(c), other)] for c in word[:MAX_CHARACTERS]]).decode()
+    return bytes([_SIGN_TABLE[min(ord(c), other)] for c in word[:MAX_CHARACTERS]]).decode()
 
 
 def shape(word: str) -> str:
@@ -88,10 +89,12 @@ def capitals(word: str) -> str:
 
 def digits(word: str) -> str:
     """The word without upper case, and with 0 for every digit."""
-    table = _sign_table()
     zero = ord(_SIGNS["digit"])
     return "".join(
-        ["0" if ord(c) < TABLE_SIZE and table[ord(c)] == zero else c for c in lower_case(word)]
+        [
+            "0" if ord(c) < TABLE_SIZE and _SIGN_TABLE[ord(c)] == zero else c
+            for c in lower_case(word)
+        ]
     )
 
 

@@ -6,7 +6,6 @@ of Python: case is told only within blocks whose letters are all assigned.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -27,9 +26,8 @@ _CASED: Final = (
 )
 
 
-@cache
-def lower_case_table() -> NDArray[np.uint32]:
-    """For every character the one without upper case; the length of a word never changes."""
+def _lower_cases() -> NDArray[np.uint32]:
+    """The table that `lower_case_table` gives."""
     table = np.arange(TABLE_SIZE, dtype=np.uint32)
     for first, last in _CASED:
         for code in range(first, last + 1):
@@ -40,10 +38,19 @@ def lower_case_table() -> NDArray[np.uint32]:
     return table
 
 
-@cache
+# Made once, when the module is imported, as the tables of `features.characters` are.
+_LOWER_CASES: Final = _lower_cases()
+
+_SHAPES: Final[NDArray[np.uint8]] = type_table("extended").copy()
+_SHAPES[np.arange(TABLE_SIZE) != _LOWER_CASES] = UPPER_CASE
+_SHAPES.setflags(write=False)
+
+
+def lower_case_table() -> NDArray[np.uint32]:
+    """For every character the one without upper case; the length of a word never changes."""
+    return _LOWER_CASES
+
+
 def shape_table() -> NDArray[np.uint8]:
     """The kind of every character: its type in the extended alphabet, or `UPPER_CASE`."""
-    table: NDArray[np.uint8] = type_table("extended").copy()
-    table[lower_case_table() != np.arange(TABLE_SIZE)] = UPPER_CASE
-    table.setflags(write=False)
-    return table
+    return _SHAPES

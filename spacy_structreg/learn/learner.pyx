@@ -21,6 +21,8 @@ cdef class Learner:
 
     def __init__(self, tables, settings, clock=0):
         cdef Py_ssize_t i
+        if self._tables != NULL:
+            raise TypeError("a learner cannot be made anew")
         self.tables = tuple(tables)
         self.settings = settings
         self._clock = clock
@@ -28,7 +30,6 @@ cdef class Learner:
         if not 0 <= self._clock <= MAX_CLOCK:
             raise ValueError(f"the clock stands at {self._clock}")
         self._n_tables = len(self.tables)
-        free(self._tables)
         self._tables = <void**> malloc(max(1, self._n_tables) * sizeof(void*))
         if self._tables == NULL:
             raise MemoryError("no memory for a learner")
@@ -57,8 +58,11 @@ cdef class Learner:
         """The tables, whose values are the weights as they are now."""
         return self.tables
 
-    def average(self):
-        """The weights to predict with: a `TrainedRows` of each table. The training goes on."""
+    def average(self, bint pruned=True):
+        """The weights to predict with: a `TrainedRows` of each table. The training goes on.
+
+        pruned: leave out small ones, as the settings have it.
+        """
         raise NotImplementedError
 
     def n_rows(self):

@@ -12,14 +12,22 @@ from spacy_structreg.learn.settings import AnyLearning, LogLinear
 
 
 def new_learner(tables: Iterable[TrainingRows], learning: AnyLearning, clock: int = 0) -> Learner:
-    """A learner of these weights. Raises ValueError as its class does."""
+    """A learner that goes on with these weights. Raises ValueError as its class does."""
     if isinstance(learning, LogLinear):
         return LogLinearLearner(tables, learning, clock)
-    return Perceptron(tables, learning, clock)
+    return _restricted(Perceptron(tables, learning, clock))
 
 
 def learner_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning) -> Learner:
     """A learner that goes on from trained weights, its clock at 0."""
     if isinstance(learning, LogLinear):
         return LogLinearLearner.from_trained(tables, learning)
-    return Perceptron.from_trained(tables, learning)
+    return _restricted(Perceptron.from_trained(tables, learning))
+
+
+def _restricted(learner: Perceptron) -> Perceptron:
+    """Keep to the features that there are, if they were chosen by their counts."""
+    if learner.settings.min_count > 1:
+        for table in learner.tables:
+            table.close()
+    return learner

@@ -82,8 +82,8 @@ cdef class LogLinearLearner(Learner):
             done += n
         self.scale = 1.0
 
-    def average(self):
-        """The weights as they are now: one `TrainedRows` for each table.
+    def average(self, bint pruned=True):
+        """The weights as they are now: one `TrainedRows` for each table. None are pruned.
 
         The iterates of a descent are not averaged: early ones would drag the mean along.
         """

@@ -1,4 +1,4 @@
-"""The model file: a checked header and raw arrays, written in one step, mapped when read.
+"""The model file: a checked header and raw arrays, written in one step, mapped if it is large.
 
 Layout, all numbers little-endian:
 
@@ -11,11 +11,15 @@ arrays                each begins at a multiple of 64 bytes, with zeros before i
 ====================  =======================================================================
 
 Nothing is allocated before the header has been checked, and nothing is ever unpickled.
+
+A mapped file is to be replaced by another one, as `write_model` does, never written to in place:
+the system ends a process that reads what was cut off. `SourceFile.check` finds that out before.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -29,12 +33,16 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.errors import StrPath
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.learn.header import unpack_header
 
 FORMAT_VERSION: Final = 1
 
 State: TypeAlias = Literal["training", "trained"]
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Buffer: TypeAlias = bytes | memoryview | mmap.mmap
+
+COPIED_UP_TO: Final = 32 << 20
+"""Files of so many bytes are copied into memory by default; longer ones are mapped."""
 
 _MAGIC: Final = b"\x89SRM\r\n\x1a\n"
 _PREAMBLE: Final = struct.Struct("<8sIIIQ")
@@ -62,17 +70,81 @@ def write_model(
             stream.write(chunk)
 
 
-def read_model(path: StrPath, *, verify: bool = True) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays of a model file, which is mapped into memory, not copied.
+class SourceFile:
+    """The file that a model is read from: its contents, copied or mapped into memory.
+
+    path: of the file. mapped: whether to map it, which processes share, rather than copy it; by
+        default, if it is longer than `COPIED_UP_TO`.
+    Raises OSError if it cannot be read.
+    """
+
+    def __init__(self, path: StrPath, *, mapped: bool | None = None) -> None:
+        self.path = Path(path).absolute()
+        with self.path.open("rb") as stream:
+            state = os.fstat(stream.fileno())
+            if mapped is None:
+                mapped = state.st_size > COPIED_UP_TO
+            # An empty file cannot be mapped.
+            self.data: bytes | mmap.mmap = (
+                mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+                if mapped and state.st_size
+                else stream.read()
+            )
+        self._state = _state_of(state)
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the contents lie in the file."""
+        return not isinstance(self.data, bytes)
+
+    @property
+    def checksum(self) -> int:
+        """As `model_checksum`, of a file that has been parsed."""
+        return _parse_header(self.data, str(self.path))[1]
+
+    def check(self) -> None:
+        """Raise ValueError if the file was written to since it was mapped.
+
+        What happens while weights are being read cannot be caught. Another file in its place is
+        all right, and so is one whose contents are still the same.
+        """
+        if not self.is_mapped:
+            return
+        try:
+            state = _state_of(self.path.stat())
+        except OSError:
+            return  # It has been removed, or its folder: the system keeps what is mapped.
+        if state == self._state or state[:2] != self._state[:2]:
+            return
+        fault = (
+            f"{self.path}: the file was written to while it was in use; load it again, and replace "
+            "model files instead: write another one beside it and rename that"
+        )
+        if state[2] != len(self.data):
+            raise ValueError(fault)
+        try:
+            parse_model(self.data)
+        except ValueError as error:
+            raise ValueError(fault) from error
+        self._state = state
+
+
+def _state_of(state: os.stat_result) -> tuple[int, int, int, int]:
+    """What tells a file from others (device and number), and from itself before: size and time."""
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+
+
+def read_model(
+    path: StrPath, *, verify: bool = True, mapped: bool | None = None
+) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a model file.
 
     verify: check the arrays' checksums too, which reads the whole file (about 1 ms a MB).
+    mapped: as of `SourceFile`.
     Raises ValueError, naming the file, if it is not a whole model file of this version; OSError
     if it cannot be read.
     """
-    with Path(path).open("rb") as stream:
-        # An empty file cannot be mapped.
-        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if stream.read(1) else b""
-    return parse_model(data, name=str(path), verify=verify)
+    return parse_model(SourceFile(path, mapped=mapped).data, name=str(path), verify=verify)
 
 
 def parse_model(
@@ -184,8 +256,8 @@ def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dic
     if len(packed) != length or zlib.crc32(packed) != checksum:
         raise ValueError(f"{name}: the header is damaged; get the file again or train again")
     try:
-        header = msgpack.unpackb(packed)
-    except (ValueError, msgpack.exceptions.UnpackException, RecursionError) as error:
+        header = unpack_header(packed)
+    except ValueError as error:
         raise ValueError(f"{name}: the header cannot be read ({error})") from error
     if not _is_well_formed(header):
         raise ValueError(f"{name}: the header lacks what every model file has")

@@ -81,9 +81,15 @@ cdef class Perceptron(Learner):
         self.changes.n = 0
         return 0
 
-    def average(self):
-        """The averaged weights: one `TrainedRows` for each table. The training is not touched."""
-        return [table.average(self._clock) for table in self.tables]
+    def average(self, bint pruned=True):
+        """The averaged weights: one `TrainedRows` for each table. The training is not touched.
+
+        pruned: leave out small ones, as the settings have it.
+        """
+        return [
+            table.average(self._clock, self.settings.prune_of(table.n_rows) if pruned else 0.0)
+            for table in self.tables
+        ]
 
     @classmethod
     def from_trained(cls, tables, settings=None):

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.penalty cimport Penalty
 
@@ -59,6 +59,7 @@ cdef class Rows:
     cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
+    cdef int index(self, const uint64_t[::1] keys) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil
@@ -71,8 +72,17 @@ cdef class Rows:
     ) noexcept nogil
 
 
+cdef class FeatureCounts(Rows):
+    cdef uint64_t* _keys
+    cdef uint32_t* _counts
+    cdef Py_ssize_t _capacity
+
+    cdef int add(self, uint64_t key) except -1 nogil
+
+
 cdef class TrainingRows(Rows):
     cdef Penalty penalty
+    cdef readonly bint closed
     cdef uint64_t* _keys
     cdef int64_t* _stamps
     cdef Entries* _entries
@@ -85,7 +95,7 @@ cdef class TrainingRows(Rows):
     cdef Py_ssize_t _pool_capacity
     cdef int64_t _free[16]  # heads of the lists of free cells, by size class
 
-    cdef int32_t insert(self, uint64_t key) except -1 nogil
+    cdef int32_t insert(self, uint64_t key) except -2 nogil
     cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil
     cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil
     cdef void settle(self, int32_t row, int64_t time) noexcept nogil

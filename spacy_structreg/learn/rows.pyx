@@ -95,10 +95,25 @@ cdef class Rows:
             displacement += 1
             if self._bounded and displacement > MAX_DISPLACEMENT:
                 with gil:
-                    raise ValueError("the keys of the weight rows collide too often to be genuine")
+                    raise ValueError("keys collide too often to be genuine")
         self._tags[slot] = tag_of(mixed)
         self._slots[slot].key = key
         self._slots[slot].row = <uint64_t> row
+        return 0
+
+    cdef int index(self, const uint64_t[::1] keys) except -1:
+        """Make keys, none twice, those of the rows 0, 1, …, in time linear in their number.
+
+        Raises ValueError if they are too many, or chosen to collide.
+        """
+        cdef Py_ssize_t i
+        if keys.shape[0] > MAX_ROWS:
+            raise ValueError(f"a table holds at most {MAX_ROWS:,} rows, not {keys.shape[0]:,}")
+        self._bounded = True
+        self._resize_index(keys.shape[0])
+        with nogil:
+            for i in range(keys.shape[0]):
+                self._place(keys[i], i)
         return 0
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
@@ -168,6 +183,48 @@ cdef class Rows:
         """
 
 
+cdef class FeatureCounts(Rows):
+    """How often each key occurs; a row is no more than a count."""
+
+    def __init__(self):
+        self._begin(1)
+
+    def __dealloc__(self):
+        free(self._keys)
+        free(self._counts)
+
+    def __reduce__(self):
+        raise TypeError("counts are made before a training begins, and not kept")
+
+    cdef int add(self, uint64_t key) except -1 nogil:
+        """Count a key once more."""
+        cdef int32_t row = self.find(key)
+        cdef Py_ssize_t capacity = self._capacity
+        cdef Py_ssize_t i
+        if row >= 0:
+            # Beyond all that a least count can be, it stays.
+            self._counts[row] += self._counts[row] < MAX_ROWS
+            return 0
+        if self.n_rows >= MAX_ROWS:
+            with gil:
+                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
+        reserve(<void**> &self._keys, &capacity, self.n_rows + 1, sizeof(uint64_t))
+        reserve(<void**> &self._counts, &self._capacity, self.n_rows + 1, sizeof(uint32_t))
+        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
+            self._resize_index((self.n_rows + 1) * 2)
+            for i in range(self.n_rows):
+                self._place(self._keys[i], i)
+        self._place(key, self.n_rows)
+        self._keys[self.n_rows] = key
+        self._counts[self.n_rows] = 1
+        self.n_rows += 1
+        return 0
+
+    def count(self, uint64_t key):
+        """Count a key once more."""
+        self.add(key)
+
+
 cdef class TrainingRows(Rows):
     """Rows under training: values, their sums over time, and the time of the last visit.
 
@@ -175,6 +232,7 @@ cdef class TrainingRows(Rows):
     more than 64 columns.
     l1, l2, cumulative_l1: the strengths of the penalties that every update applies to every
         weight (see `learn.penalty`); 0 for none.
+    closed: whether keys without a row get none any more (see `restrict`).
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
     values after updates 1 to s (method.md, section 2).
     Raises ValueError for strengths that are negative or do not go together.
@@ -203,11 +261,11 @@ cdef class TrainingRows(Rows):
         free(self._debts)
         free(self._columns)
 
-    cdef int32_t insert(self, uint64_t key) except -1 nogil:
-        """The row of a key, which is made if need be, with all weights zero."""
+    cdef int32_t insert(self, uint64_t key) except -2 nogil:
+        """The row of a key, which is made if need be, with all weights zero; -1 if it gets none."""
         cdef int32_t found = self.find(key)
         cdef Py_ssize_t i
-        if found >= 0:
+        if found >= 0 or self.closed:
             return found
         if self.n_rows >= MAX_ROWS:
             with gil:
@@ -527,8 +585,20 @@ cdef class TrainingRows(Rows):
                     scores[column] += value * self._values[first + k]
 
     def row(self, uint64_t key):
-        """The number of the row of `key`, which is made if need be."""
+        """The number of the row of `key`, which is made if need be; -1 if it gets none."""
         return self.insert(key)
+
+    def restrict(self, FeatureCounts counts not None, int64_t least):
+        """Make rows of the keys that were counted at least so often, and from now on no others."""
+        cdef Py_ssize_t i
+        for i in range(counts.n_rows):
+            if counts._counts[i] >= least:
+                self.insert(counts._keys[i])
+        self.close()
+
+    def close(self):
+        """From now on, keys without a row get none."""
+        self.closed = True
 
     def add(self, changes, int64_t time):
         """Update number `time` adds to weights.
@@ -685,10 +755,8 @@ cdef class TrainingRows(Rows):
             raise ValueError("a weight row was visited before the first update")
         counts = np.diff(state["starts"]) if rows.adaptive else n_columns
         visits = np.repeat(np.maximum(state["stamps"], 1), counts).reshape(state["values"].shape)
-        if (np.abs(state["values"]) > MAX_WEIGHT).any() or (
-            np.abs(state["sums"]) / visits > MAX_WEIGHT
-        ).any():
-            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
+        if (np.abs(state["sums"]) / visits > MAX_WEIGHT).any():
+            raise ValueError(f"the mean of a weight is beyond {MAX_WEIGHT:g}")
         cdef const uint64_t[::1] keys = np.ascontiguousarray(state["keys"])
         cdef const int64_t[::1] stamps = np.ascontiguousarray(state["stamps"])
         cdef const double[::1] values = np.ascontiguousarray(state["values"]).reshape(-1)
@@ -747,6 +815,7 @@ cdef class TrainingRows(Rows):
             duplicate(<void**> &twin._entries, self._entries, n_rows * sizeof(Entries))
             duplicate(<void**> &twin._columns, self._columns, n_cells * sizeof(uint16_t))
         memcpy(twin._free, self._free, sizeof(self._free))
+        twin.closed = self.closed
         twin.n_rows = twin._row_capacity = self.n_rows
         twin._pool_size = twin._pool_capacity = self._pool_size
         return twin
@@ -839,7 +908,8 @@ cdef class TrainingRows(Rows):
         return n
 
     def __reduce__(self):
-        return TrainingRows.from_state, (self.n_columns, self.state(), self.penalties)
+        arguments = (self.n_columns, self.state(), self.penalties)
+        return _restored_rows, (arguments, self.closed)
 
 
 cdef class TrainedRows(Rows):
@@ -854,11 +924,9 @@ cdef class TrainedRows(Rows):
     """
 
     def __init__(self, Py_ssize_t n_columns, arrays):
-        cdef const uint64_t[::1] keys
         cdef const float[::1] values
         cdef const int64_t[::1] starts
         cdef const uint16_t[::1] columns
-        cdef Py_ssize_t i
         self._begin(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
@@ -867,7 +935,8 @@ cdef class TrainedRows(Rows):
         key_array = self._arrays["keys"]
         if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
             raise ValueError("the keys of the weight rows do not rise")
-        keys = key_array
+        if self.adaptive and not np.diff(self._arrays["starts"]).all():
+            raise ValueError("a weight row belongs to no label")
         values = self._arrays["values"].reshape(-1)
         if values.shape[0]:
             self._values = &values[0]
@@ -877,11 +946,7 @@ cdef class TrainedRows(Rows):
             self._starts = &starts[0]
             if columns.shape[0]:
                 self._columns = &columns[0]
-        self._bounded = True
-        self._resize_index(self.n_rows)
-        with nogil:
-            for i in range(self.n_rows):
-                self._place(keys[i], i)
+        self.index(key_array)
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -956,6 +1021,13 @@ cdef class TrainedRows(Rows):
         return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self._arrays.items()})
 
 
+def _restored_rows(arguments, closed):
+    rows = TrainingRows.from_state(*arguments)
+    if closed:
+        rows.close()
+    return rows
+
+
 cdef int duplicate(void** target, const void* source, size_t size) except -1:
     """Let `target`, which holds nothing, be a copy of `size` bytes."""
     if size:
@@ -1014,6 +1086,10 @@ def _check_layout(n_columns, arrays, dtype):
             raise ValueError("the columns of a weight row do not rise")
     else:
         _check_array(arrays, "values", dtype, (n_rows, n_columns))
-    if not np.isfinite(values).all():
-        raise ValueError("a weight is not a finite number")
+    if values.size:
+        least, most = values.min(), values.max()
+        if not (np.isfinite(least) and np.isfinite(most)):
+            raise ValueError("a weight is not a finite number")
+        if max(-least, most) > values.dtype.type(MAX_WEIGHT):
+            raise ValueError(f"a weight is beyond {MAX_WEIGHT:g}")
     return n_rows

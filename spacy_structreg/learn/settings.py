@@ -12,6 +12,18 @@ Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
 Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 
+LEAST_PRUNED: Final = 50_000
+"""How many features a table of weights has at least, if small ones are to be dropped from it."""
+
+MAX_MINI_SAMPLE: Final = 1e6
+"""Mini-samples are shorter than this, on average."""
+
+MAX_COUNT: Final = 1_000_000
+"""The highest count that may be asked of features."""
+
+MAX_NOISE_WINDOW: Final = 1_000_000
+"""How far the window of feature noising may reach."""
+
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
 _OPTIMIZERS: Final = ("sgd", "lbfgs")
@@ -33,10 +45,18 @@ class Learning:
     dropout: the probability that an input token is hidden, 0 ≤ p < 1 (section 5.1).
     hidden_dropout: the probability that a feature is left out, 0 ≤ q < 1 (section 5.2).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     clock: what counts as one update, for averaging and penalties alike: ``"examples"``, each
         visit of an example; ``"mistakes"``, each visit that changed weights; ``"epochs"``, which
         averages the weights at the ends of epochs, as Gao et al. do.
+    prune: averaged weights of this absolute value or less are dropped, ≥ 0; 0 keeps all. A step of
+        the perceptron changes a weight by 1, so that one touched once, in the first fifth of a
+        training, is above 0.8. If several models are averaged, only their mean is pruned. Tables of
+        fewer than `LEAST_PRUNED` features are kept whole: a short training touches most weights
+        once, and there is little to gain.
+    min_count: features that the gold outputs of the training corpus have fewer times, counted
+        before training begins, get no weights, ≥ 1. With 1 all do, those of wrong outputs too.
 
     Raises ValueError for values out of range and for combinations without a meaning.
     """
@@ -50,6 +70,8 @@ class Learning:
     hidden_dropout: float = 0.0
     mini_sample: float | None = None
     clock: Clock = "examples"
+    prune: float = 0.0
+    min_count: int = 1
 
     def __post_init__(self) -> None:
         if self.update not in _RULES:
@@ -62,8 +84,10 @@ class Learning:
         _hold(self, "cumulative_l1", 0.0, math.inf)
         _hold(self, "dropout", 0.0, 1.0)
         _hold(self, "hidden_dropout", 0.0, 1.0)
+        _hold(self, "prune", 0.0, math.inf)
+        _hold_whole(self, "min_count", 1, MAX_COUNT)
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
         if self.aggressiveness != 1.0 and self.update == "perceptron":
             raise ValueError(
                 f"aggressiveness is {self.aggressiveness}, but update = 'perceptron' has no such "
@@ -79,6 +103,10 @@ class Learning:
                 "clock = 'epochs' would apply penalties once an epoch only; choose "
                 "clock = 'examples' or 'mistakes' with l1, l2 or cumulative_l1"
             )
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which the weights of a table of so many rows are dropped."""
+        return self.prune if n_rows >= LEAST_PRUNED else 0.0
 
     @property
     def penalties(self) -> dict[str, float]:
@@ -114,10 +142,11 @@ class LogLinear:
         1; ``"multiplicative"`` or ``"additive"`` Gaussian noise, whose deviation it is; or
         ``"none"``.
     noise_window: how far from a feature the uncertainty of labels counts in the gradient, in
-        positions (section 4.2); None for the exact gradient.
+        positions, up to 1,000,000 (section 4.2); None for the exact gradient.
     unlabelled_weight: α, how much an unlabelled example counts in the regulariser (equation 11).
     mini_sample: structure regularisation (Sun 2014): the mean length of the pieces into which
-        training sequences are cut, a real number ≥ 1; None for whole sequences.
+        training sequences are cut, a real number from 1 to below 1,000,000; None for whole
+        sequences.
     tolerance: training ends when an epoch changes what is minimised by less than this share, with
         L-BFGS the mean of ten; 0 for never.
 
@@ -150,13 +179,10 @@ class LogLinear:
         _hold(self, "noise_level", 0.0, 1.0 if self.noise == "dropout" else math.inf)
         _hold(self, "unlabelled_weight", 0.0, math.inf)
         _hold(self, "tolerance", 0.0, math.inf)
-        window = self.noise_window
-        if window is not None and (isinstance(window, bool) or not isinstance(window, int)):
-            raise ValueError(f"noise_window is {window!r}; it must be a whole number or None")
-        if window is not None and window < 0:
-            raise ValueError(f"noise_window is {window}; it must be at least 0")
+        if self.noise_window is not None:
+            _hold_whole(self, "noise_window", 0, MAX_NOISE_WINDOW)
         if self.mini_sample is not None:
-            _hold(self, "mini_sample", 1.0, math.inf)
+            _hold(self, "mini_sample", 1.0, MAX_MINI_SAMPLE)
             if self.optimizer == "lbfgs":
                 raise ValueError(
                     "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
@@ -172,6 +198,15 @@ class LogLinear:
     def penalties(self) -> dict[str, float]:
         """The penalties that weight rows apply by themselves: none."""
         return {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
+
+    @property
+    def min_count(self) -> int:
+        """How often a feature must occur: all that a corpus has get weights."""
+        return 1
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which weights are dropped: none are, L1 sees to that."""
+        return 0.0
 
     @property
     def variance(self) -> float:
@@ -209,6 +244,14 @@ def _complete(cls: type[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return settings
 
 
+def _hold_whole(settings: AnyLearning, name: str, least: int, most: int) -> None:
+    value = getattr(settings, name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number")
+    if not least <= value <= most:
+        raise ValueError(f"{name} is {value}; it must be at least {least} and at most {most:,}")
+
+
 def _hold(
     settings: AnyLearning, name: str, least: float, most: float, *, open_below: bool = False
 ) -> None:
@@ -219,7 +262,7 @@ def _hold(
         raise ValueError(f"{name} is {value}; it must be a finite number")
     if not (least < value if open_below else least <= value) or not value < most:
         bound = "above" if open_below else "at least"
-        limit = "" if most == math.inf else f" and below {most:g}"
+        limit = "" if most == math.inf else f" and below {most:,g}"
         raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
     try:
         number = float(value)

@@ -237,6 +237,8 @@ def create_learning(
     hidden_dropout: float = 0.0,
     mini_sample: float | None = None,
     clock: Clock = "examples",
+    prune: float = 0.0,
+    min_count: int = 1,
 ) -> Learning:
     """Make the settings of a learner and its regularisers: ``spacy_structreg.Learning.v1``.
 
@@ -252,6 +254,8 @@ def create_learning(
         hidden_dropout=hidden_dropout,
         mini_sample=mini_sample,
         clock=clock,
+        prune=prune,
+        min_count=min_count,
     )
 
 

@@ -17,12 +17,14 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import minibatch
+from spacy.util import minibatch, registry
 from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 from spacy_structreg.pipeline.word_check import WordCheck
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any],
     ) -> None:
+        from spacy_structreg.pipeline.glossary import extend_glossary
+
+        extend_glossary()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -233,6 +238,13 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
             self._compiled[doc] = seen, compiled
         return list(compiled)
 
+    # Evaluation ----------------------------------------------------------------------------------
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The figures of the scorer, and the table of them that ``spacy evaluate`` prints."""
+        examples = list(examples)
+        return with_table(super().score(examples, **kwargs), examples)
+
     # Files ---------------------------------------------------------------------------------------
 
     def _check_model(self) -> None:
@@ -274,6 +286,24 @@ def _make(
     cls: type[Any], vocab: Vocab, model: Model[Any, Any], name: str, settings: dict[str, Any]
 ) -> Any:
     return cls(vocab, model, name, **settings)
+
+
+@registry.callbacks("spacy_structreg.WithoutLosses.v1")  # type: ignore[untyped-decorator]
+def create_without_losses() -> Callable[[Language], Language]:
+    """Make what ``[training.before_to_disk]`` calls: `without_losses`."""
+    return without_losses
+
+
+def without_losses(nlp: Language) -> Language:
+    """Take the losses of pipes of ours out of the meta data of a pipeline, and return it.
+
+    They count what was corrected between two evaluations, which is no figure of the model.
+    """
+    performance = nlp.meta.get("performance", {})
+    for name, pipe in nlp.components:
+        if isinstance(pipe, (EstimatorPipe, TokenizerTrainer)):
+            performance.pop(f"{name}_loss", None)
+    return nlp
 
 
 def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:

@@ -59,7 +59,7 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
         """
         return self._stream(texts, self.user_words.snapshot(), n_threads)
 
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, and the words together with their tags."""
         return score_joint(examples)
 

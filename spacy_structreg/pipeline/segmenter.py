@@ -35,7 +35,7 @@ class Segmenter(ModelTokenizer[TokenizerModel, str]):
 
     NAME = "spacy_structreg.Segmenter.v1"
 
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+    def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, by spaCy's figures and by those of the bakeoffs."""
         return score_segmentation(examples)
 

@@ -64,7 +64,7 @@ class EstimatorShim(Shim):
             (folder / MODEL_FILE).unlink(missing_ok=True)
 
     def from_folder(self, folder: Path) -> None:
-        """Map the model file in a folder, and take its settings.
+        """Read the model file in a folder, and take its settings.
 
         Raises ValueError if the file is missing, though the model was trained, or damaged.
         """

@@ -21,6 +21,8 @@ from spacy_structreg.estimators.gold import TAGGED
 from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words
+from spacy_structreg.pipeline.glossary import extend_glossary
+from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.tasks.user_words import CompiledWords, UserWords
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     """Under which it is registered."""
 
     def __init__(self, vocab: Vocab, model: ModelT, user_words: UserWords | None = None) -> None:
+        extend_glossary()
         self.vocab = vocab
         self.model = model
         self.user_words = UserWords() if user_words is None else user_words
@@ -80,8 +83,8 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         """A Doc of a text and what was found in it."""
 
     @abstractmethod
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The figures that spaCy asks for when it evaluates a pipeline."""
+    def _score(self, examples: list[Example]) -> dict[str, Any]:
+        """The figures of what was found."""
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -180,6 +183,11 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         Raises ValueError for words without a tag then.
         """
         return gold_pairs(doc) if self.model.GOLD is TAGGED else gold_words(doc)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The figures that spaCy asks for, and the table of them that ``spacy evaluate`` prints."""
+        examples = list(examples)
+        return with_table(self._score(examples), examples)
 
     # Saving --------------------------------------------------------------------------------------
 

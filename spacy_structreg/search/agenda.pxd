@@ -20,6 +20,16 @@ ctypedef struct Ranked:
     int32_t place  # of the candidate
 
 
+ctypedef struct Bound:
+    double rank
+    uint64_t signature  # if states are merged
+
+
+ctypedef struct Bounded:
+    Py_ssize_t slot
+    Py_ssize_t n  # of its bounds
+
+
 ctypedef struct Item:
     double score
     int32_t parent
@@ -71,12 +81,13 @@ cdef class Agenda:
     cdef Py_ssize_t _pending_capacity
     cdef uint8_t* _mask
     cdef double* _scores
-    # The ranks of the best candidates of the slot that candidates went to last, the least first.
+    # The ranks of the best candidates of the slots that candidates went to last, the least first.
     cdef Py_ssize_t _keep
-    cdef Py_ssize_t _bounded_slot
-    cdef double* _bounds
-    cdef Py_ssize_t _n_bounds
+    cdef Bound* _bounds        # (_n_bounded, _keep)
     cdef Py_ssize_t _bound_capacity
+    cdef Bounded* _bounded
+    cdef Py_ssize_t _n_bounded
+    cdef Py_ssize_t _bounded_capacity
     # A training's: the gold actions, and what each other action costs.
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold
@@ -102,10 +113,13 @@ cdef class Agenda:
         self, Py_ssize_t slot, Py_ssize_t item, int action, double score, double rank,
         double inside, Py_ssize_t below,
     ) except -1 nogil
+    cdef Py_ssize_t _keep_all(self, Py_ssize_t n) except -1 nogil
     cdef int _add_item(self, const Candidate* candidate) except -1 nogil
     cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil
-    cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil
-    cdef void _raise_bound(self, double rank) noexcept nogil
+    cdef int _begin_bounds(self, Py_ssize_t keep) except -1 nogil
+    cdef bint _may_stay(
+        self, Py_ssize_t slot, double rank, const void* state, int action
+    ) noexcept nogil
     cdef Py_ssize_t _gather(self, Py_ssize_t slot) except -1 nogil
     cdef bint _is_better(self, const Ranked* one, const Ranked* other) noexcept nogil
     cdef void _sort(self, Py_ssize_t n, Py_ssize_t most) noexcept nogil

@@ -3,7 +3,8 @@
 States compete in slots. Slots are visited in rising order; of the candidates that have gathered in
 a slot the best `width` become items and are expanded by all legal actions. What a slot is, is the
 task's to say: the characters consumed give the single beam, the place of complete words gives
-multiple beams (Fig. 4), and, with merging and no limit, exact dynamic programming (Fig. 5).
+multiple beams (Fig. 4), and, with merging and no limit, exact dynamic programming (Fig. 5). States
+that are not to be compared yet can wait in slots that keep all of them.
 
 States of a stack are merged when their tops look alike, and go on from all that these lie on: the
 graph-structured stack of Huang & Sagae 2010, section 3. An item holds the score of the best way to
@@ -35,7 +36,10 @@ cdef enum:
     FEW = 64
     # In wider beams candidates are not held to the least that a slot will keep.
     MOST_BOUNDS = 1024
+    MOST_BOUNDS_WHEN_MERGING = 64
     NO_BOUND = 0
+    # So many ranks are noted, of as many slots as that allows.
+    BOUNDS = 0x4000
 
 
 @cython.final
@@ -72,6 +76,7 @@ cdef class Agenda:
         free(self._ranked)
         free(self._signatures)
         free(self._bounds)
+        free(self._bounded)
         free(self._signed)
         free(self._links)
         free(self._pending)
@@ -95,17 +100,16 @@ cdef class Agenda:
         reserve(<void**> &self._states, &self._state_capacity, self.system.state_size, 1)
         self._n_candidates = 0
         self._free_candidate = -1
-        self._bounded_slot = -1
-        self._keep = NO_BOUND
-        if not self.merge and self.width <= MOST_BOUNDS:
-            self._keep = self.width
-            reserve(
-                <void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double)
-            )
         self.n_items = 1
         self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL, 0.0, True, -1, 0, -1)
         self._packs = self.merge and self.system.has_stack
         self._n_links = 0
+        self._keep = NO_BOUND
+        # States that are merged on a stack lie on all that they were put on.
+        if not self._packs and self.width <= (
+            MOST_BOUNDS_WHEN_MERGING if self.merge else MOST_BOUNDS
+        ):
+            self._begin_bounds(self.width)
         self.system.init(self._states)
         self.scorer.forget()
         return 0
@@ -113,7 +117,8 @@ cdef class Agenda:
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil:
         """Make the best candidates of a slot items, best first; returns their number.
 
-        They are the last of the items. The first slot holds the first item only.
+        They are the last of the items. The first slot holds the first item only. Where states do
+        not compete, they all become items, in the order in which they came.
         """
         cdef const Candidate* kept
         cdef uint64_t signature
@@ -129,6 +134,8 @@ cdef class Agenda:
         n = self._gather(slot)
         if n == 0:
             return 0
+        if self.system.has_free_slots and self.system.keeps_all(slot):
+            return self._keep_all(n)
         is_heap = (n if self.merge else min(n, width)) > FEW
         if is_heap:
             i = n // 2 - 1
@@ -181,6 +188,19 @@ cdef class Agenda:
                 self._ranked[0] = self._ranked[n]
                 self._sift_down(n, 0)
         return n_kept
+
+    cdef Py_ssize_t _keep_all(self, Py_ssize_t n) except -1 nogil:
+        """Make all candidates that have been gathered items; returns their number."""
+        cdef Py_ssize_t i
+        reserve(<void**> &self.items, &self._item_capacity, self.n_items + n, sizeof(Item))
+        reserve(
+            <void**> &self._states, &self._state_capacity,
+            (self.n_items + n) * self.system.state_size, 1,
+        )
+        self.system.make_room(n)
+        for i in range(n):
+            self._add_item(&self._candidates[self._ranked[i].place])
+        return n
 
     cdef int _add_item(self, const Candidate* candidate) except -1 nogil:
         """Make a candidate an item, for which there is room."""
@@ -405,13 +425,12 @@ cdef class Agenda:
             rank = score
             if self.system.has_outlook:
                 rank += self.system.outlook(state, action)
-            if self._keep:
-                if slot == self._bounded_slot and self._n_bounds == self._keep:
-                    if rank < self._bounds[0]:
-                        continue
-                    self._raise_bound(rank)
-                else:
-                    self._add_bound(rank, slot)
+            if (
+                self._keep
+                and not (self.system.has_free_slots and self.system.keeps_all(slot))
+                and not self._may_stay(slot, rank, state, action)
+            ):
+                continue
             self._put(slot, item, action, score, rank, scores[action] + paid, -1)
         return 0
 
@@ -442,36 +461,67 @@ cdef class Agenda:
         self._heads[slot] = place
         return 0
 
-    cdef void _add_bound(self, double rank, Py_ssize_t slot) noexcept nogil:
-        """Note the rank of one of the first candidates of a slot."""
-        cdef double* bounds = self._bounds
-        cdef Py_ssize_t place
-        if slot != self._bounded_slot:
-            self._bounded_slot = slot
-            self._n_bounds = 0
-        place = self._n_bounds
-        self._n_bounds += 1
-        while place > 0 and rank < bounds[(place - 1) // 2]:
-            bounds[place] = bounds[(place - 1) // 2]
-            place = (place - 1) // 2
-        bounds[place] = rank
+    cdef int _begin_bounds(self, Py_ssize_t keep) except -1 nogil:
+        """Note no ranks yet, and from now on the best `keep` of a slot."""
+        cdef Py_ssize_t n_slots = self.system.n_slots()
+        cdef Py_ssize_t row
+        self._keep = keep
+        self._n_bounded = 1
+        while self._n_bounded < n_slots and self._n_bounded * 2 * keep <= BOUNDS:
+            self._n_bounded *= 2
+        reserve(
+            <void**> &self._bounds, &self._bound_capacity, self._n_bounded * keep, sizeof(Bound)
+        )
+        reserve(
+            <void**> &self._bounded, &self._bounded_capacity, self._n_bounded, sizeof(Bounded)
+        )
+        for row in range(self._n_bounded):
+            self._bounded[row] = Bounded(-1, 0)
+        return 0
 
-    cdef void _raise_bound(self, double rank) noexcept nogil:
-        """Note the rank of a candidate in place of the least that was to be kept."""
-        cdef double* bounds = self._bounds
-        cdef Py_ssize_t place = 0
+    cdef bint _may_stay(
+        self, Py_ssize_t slot, double rank, const void* state, int action
+    ) noexcept nogil:
+        """Whether a candidate is not known to be worse than all that its slot keeps; notes it."""
+        # Slots that share a row forget each other, and so keep more for a while.
+        cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
+        cdef Bound* bounds = self._bounds + (slot & (self._n_bounded - 1)) * self._keep
+        cdef uint64_t signature = 0
+        cdef Py_ssize_t place
         cdef Py_ssize_t child
-        while True:
-            child = 2 * place + 1
-            if child >= self._n_bounds:
-                break
-            if child + 1 < self._n_bounds and bounds[child + 1] < bounds[child]:
-                child += 1
-            if bounds[child] >= rank:
-                break
-            bounds[place] = bounds[child]
-            place = child
-        bounds[place] = rank
+        if bounded.slot != slot:
+            bounded[0] = Bounded(slot, 0)
+        if bounded.n == self._keep and rank < bounds[0].rank:
+            return False
+        place = bounded.n
+        if self.merge:
+            signature = self.system.signature(state, action)
+            place = 0
+            while place < bounded.n and bounds[place].signature != signature:
+                place += 1
+            if place < bounded.n and rank <= bounds[place].rank:
+                # Of equal ones the order decides, when the slot is opened.
+                return rank == bounds[place].rank
+        if place == bounded.n < self._keep:
+            bounded.n += 1
+            while place > 0 and rank < bounds[(place - 1) // 2].rank:
+                bounds[place] = bounds[(place - 1) // 2]
+                place = (place - 1) // 2
+        else:
+            if place == bounded.n:
+                place = 0
+            while True:
+                child = 2 * place + 1
+                if child >= bounded.n:
+                    break
+                if child + 1 < bounded.n and bounds[child + 1].rank < bounds[child].rank:
+                    child += 1
+                if bounds[child].rank >= rank:
+                    break
+                bounds[place] = bounds[child]
+                place = child
+        bounds[place] = Bound(rank, signature)
+        return True
 
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil:
         """Decode the sentence that the system has loaded.
@@ -487,8 +537,7 @@ cdef class Agenda:
         cdef bint is_last
         self.begin()
         if self._keep:
-            self._keep = most
-            reserve(<void**> &self._bounds, &self._bound_capacity, self._keep, sizeof(double))
+            self._begin_bounds(most)
         for slot in range(n_slots):
             is_last = slot == n_slots - 1
             # Any slot may be the last of a task that ends early.

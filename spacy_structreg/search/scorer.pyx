@@ -536,7 +536,7 @@ cdef class StateScorer:
     cdef int _make_lasting(self) except -1 nogil:
         """Room for what lasts, which is filled as texts come."""
         cdef Py_ssize_t slots = LASTING_BYTES // (self._lasting_width * sizeof(double))
-        self._lasting_slots = 1024
+        self._lasting_slots = 1
         while self._lasting_slots * 2 <= slots:
             self._lasting_slots *= 2
         self._lasting = <uint64_t*> calloc(self._lasting_slots, sizeof(uint64_t))

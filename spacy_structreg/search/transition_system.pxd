@@ -33,6 +33,7 @@ cdef class TransitionSystem:
     cdef readonly bint has_bonus
     cdef readonly bint has_outlook
     cdef readonly bint in_step           # slots are the numbers of actions taken
+    cdef readonly bint has_free_slots    # in some slots states do not compete: see `keeps_all`
     cdef readonly bint ends_early        # final states go on, until the best is one: see `is_final`
     cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
     cdef readonly bint follows_gold      # a gold action is right only after those before it
@@ -49,6 +50,7 @@ cdef class TransitionSystem:
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil
+    cdef int release(self) except -1 nogil
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil
@@ -58,6 +60,7 @@ cdef class TransitionSystem:
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil
+    cdef bint keeps_all(self, Py_ssize_t slot) noexcept nogil
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil
     cdef bint takes_below(self, int action) noexcept nogil
     cdef void apply_on(

@@ -8,7 +8,7 @@ A *state* is a block of `state_size` bytes without pointers into itself. A task 
 - *events*, on which templates fire, and how many columns their scores have. An action raises one
   or more, each with the column that belongs to it: its score is the sum of these;
 - *slots*, in which states compete: places of the agenda, visited in rising order. Every action
-  leads to a later slot than that of its state.
+  leads to a later slot than that of its state. In some they may just wait for a later one.
 
 A system holds the sentence that it works on, and so belongs to one thread at a time.
 """
@@ -86,6 +86,13 @@ cdef class TransitionSystem:
         """
         return 0
 
+    cdef int release(self) except -1 nogil:
+        """Load an empty sentence, so that nothing is read any more of what others own.
+
+        Whoever has loaded a sentence calls it before anything of it may go.
+        """
+        return 0
+
     cdef Py_ssize_t n_slots(self) noexcept nogil:
         """How many slots the sentence has. The state of `init` stands in the first."""
         return 0
@@ -118,6 +125,13 @@ cdef class TransitionSystem:
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
         """The slot of the state that an action leads to."""
         return 0
+
+    cdef bint keeps_all(self, Py_ssize_t slot) noexcept nogil:
+        """Whether the states of a slot do not compete; asked for if `has_free_slots`.
+
+        They all go on, whatever the width, and are not merged. The last slot is never of these.
+        """
+        return False
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         """What all later scores can see of the state that an action leads to."""

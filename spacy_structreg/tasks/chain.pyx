@@ -466,6 +466,8 @@ cdef class ChainDecoder:
     def __init__(self, ChainFeatures features not None, LabelGraph graph not None, tables):
         cdef TrainedRows table
         cdef Py_ssize_t i
+        if self._tables != NULL:
+            raise TypeError("a decoder cannot be made anew")
         self.features = features
         self.graph = graph
         self.tables = tuple(tables)
@@ -474,8 +476,6 @@ cdef class ChainDecoder:
             raise ValueError("the weight rows of the model do not fit its templates")
         if graph.n_labels != features.n_labels:
             raise ValueError("the graph of labels belongs to other features")
-        free(self._tables)
-        free(self._transitions)
         self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))
         self._transitions = <double*> malloc(
             features.n_labels * features.n_labels * sizeof(double)
@@ -488,6 +488,11 @@ cdef class ChainDecoder:
             self._transitions[i] = 0.0
         if features.tag_bigram >= 0:
             table = self.tables[features.tag_bigram]
+            keys = table.arrays["keys"]
+            if table.adaptive:
+                raise ValueError("the tag bigram needs dense rows")
+            if table.n_rows and int(keys[table.n_rows - 1]) >= features.n_pair_rows:
+                raise ValueError("the tag bigram has a row that belongs to no label")
             weights = [table.weights(key) for key in range(features.n_pair_rows)]
             for i, weight in enumerate(np.concatenate(weights)):
                 self._transitions[i] = weight

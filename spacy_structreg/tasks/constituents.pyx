@@ -335,6 +335,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     ) except -1 nogil:
         TaggedWordTransitions.load(self, text, bounds, tags, n)
         self._n_nodes = 0
+        self._given = NULL
         self._n_given = 0
         self._find_punctuation(text, bounds)
         return 0
@@ -859,16 +860,21 @@ cdef class ConstituentDecoder:
         cdef Py_ssize_t i
         cdef Py_ssize_t n
         cdef list trees = []
+        # Lists of our own, which nobody changes while the GIL is released.
+        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
         taken.fill(self.system.words, sentences)
-        for i in range(len(sentences)):
-            n = len(<list> sentences[i][0])
-            n_given = self._take_given(given[i] or () if given is not None else (), n)
-            with nogil:
-                self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
-                self.system.give(self._given, n_given)
-                n_found = self._decode()
-            trees.append(self._constituents(n_found) if n_found >= 0 else None)
-            first += n
+        try:
+            for i in range(len(sentences)):
+                n = len(<list> sentences[i][0])
+                n_given = self._take_given(given[i] or () if given is not None else (), n)
+                with nogil:
+                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+                    self.system.give(self._given, n_given)
+                    n_found = self._decode()
+                trees.append(self._constituents(n_found) if n_found >= 0 else None)
+                first += n
+        finally:
+            self.system.release()
         return trees
 
     cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1:

@@ -259,7 +259,7 @@ cdef class ParseDecoder:
         """
         cdef Py_ssize_t n_sentences = len(sentences)
         cdef TaggedWordBuffer taken = self._sentences
-        cdef Py_ssize_t n_words = taken.fill(self.system.words, sentences)
+        cdef Py_ssize_t n_words
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -267,28 +267,34 @@ cdef class ParseDecoder:
         cdef bint constrained
         cdef int found
         cdef list trees = []
+        # Lists of our own, which nobody changes while the GIL is released.
+        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
+        n_words = taken.fill(self.system.words, sentences)
         reserve(<void**> &self._heads, &self._head_capacity, n_words + 1, sizeof(int32_t))
         reserve(<void**> &self._labels, &self._label_capacity, n_words + 1, sizeof(int32_t))
-        for i in range(n_sentences):
-            n = len(<list> sentences[i][0])
-            constrained = given is not None and given[i] is not None
-            if constrained:
-                heads, labels = given[i]
-                heads = _given_numbers(heads, n, n)
-                labels = _given_numbers(labels, n, self.system.n_labels)
-                for k in range(n):
-                    self._heads[first + k] = heads[k]
-                    self._labels[first + k] = labels[k]
-            with nogil:
-                self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+        try:
+            for i in range(n_sentences):
+                n = len(<list> sentences[i][0])
+                constrained = given is not None and given[i] is not None
                 if constrained:
-                    self.system.give(self._heads + first, self._labels + first)
-                found = self._decode(first, n)
-            trees.append((
-                [self._heads[first + k] for k in range(n)],
-                [self._labels[first + k] for k in range(n)],
-            ) if found else None)
-            first += n
+                    heads, labels = given[i]
+                    heads = _given_numbers(heads, n, n)
+                    labels = _given_numbers(labels, n, self.system.n_labels)
+                    for k in range(n):
+                        self._heads[first + k] = heads[k]
+                        self._labels[first + k] = labels[k]
+                with nogil:
+                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+                    if constrained:
+                        self.system.give(self._heads + first, self._labels + first)
+                    found = self._decode(first, n)
+                trees.append((
+                    [self._heads[first + k] for k in range(n)],
+                    [self._labels[first + k] for k in range(n)],
+                ) if found else None)
+                first += n
+        finally:
+            self.system.release()
         return trees
 
     cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:

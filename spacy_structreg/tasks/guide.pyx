@@ -45,6 +45,8 @@ cdef class ChainGuide(WordGuide):
         cdef const int32_t[:, ::1] view
         cdef Py_ssize_t x
         cdef Py_ssize_t y
+        if self._transposed != NULL:
+            raise TypeError("a guide cannot be made anew")
         self.decoder = decoder
         self.chain = chain
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
@@ -62,7 +64,6 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
-        free(self._transposed)
         self._transposed = <double*> calloc(graph.n_labels * graph.n_labels, sizeof(double))
         if self._transposed == NULL:
             raise MemoryError("no memory for a guide")

@@ -21,6 +21,8 @@ cdef class LabelDecoder:
     """
 
     def __init__(self, ChainDecoder chain not None):
+        if self.chain is not None:
+            raise TypeError("a decoder cannot be made anew")
         self.chain = chain
 
     def __reduce__(self):

@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.rows cimport Rows
+
 
 cdef class TagRecords:
     cdef readonly int n_tags
@@ -9,14 +11,9 @@ cdef class TagRecords:
     cdef const int32_t* lengths
     cdef const uint64_t* any_words
     cdef const uint64_t* any_firsts
-    # Open addressing: the number of an entry, or -1.
-    cdef int32_t* _word_slots
-    cdef uint64_t _word_mask
-    cdef const uint64_t* _words
+    cdef Rows _word_index
     cdef const uint64_t* _word_tags
-    cdef int32_t* _character_slots
-    cdef uint64_t _character_mask
-    cdef const uint64_t* _characters
+    cdef Rows _character_index
     cdef const uint64_t* _first_tags
     cdef const uint64_t* _character_tags
 

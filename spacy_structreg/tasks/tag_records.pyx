@@ -11,10 +11,9 @@ trust that fails on new words; what rare words and characters would say is there
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
 
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.tasks.characters cimport CharacterAtoms
 
 from collections import Counter, defaultdict
@@ -92,19 +91,13 @@ cdef class TagRecords:
         self.lengths = &lengths[0]
         self.any_words = self._start("any_words")
         self.any_firsts = self._start("any_firsts")
-        self._words = self._start("words")
         self._word_tags = self._start("word_tags")
-        self._characters = self._start("characters")
         self._first_tags = self._start("first_tags")
         self._character_tags = self._start("character_tags")
-        free(self._word_slots)
-        free(self._character_slots)
-        self._word_slots = NULL
-        self._character_slots = NULL
-        self._word_slots = index(self._words, len(self.arrays["words"]), &self._word_mask)
-        self._character_slots = index(
-            self._characters, len(self.arrays["characters"]), &self._character_mask
-        )
+        self._word_index = Rows()
+        self._word_index.index(self.arrays["words"])
+        self._character_index = Rows()
+        self._character_index.index(self.arrays["characters"])
 
     cdef const uint64_t* _start(self, str name) except NULL:
         """Where the values of an array begin."""
@@ -141,10 +134,6 @@ cdef class TagRecords:
             for name in ("any_words", "any_firsts", "word_tags", "first_tags", "character_tags"):
                 if (arrays[name][..., self.n_blocks - 1] >> np.uint64(rest)).any():
                     raise ValueError(f"the record {name!r} names tags that there are not")
-
-    def __dealloc__(self):
-        free(self._word_slots)
-        free(self._character_slots)
 
     def __reduce__(self):
         return TagRecords, (self.n_tags, self.arrays)
@@ -231,31 +220,23 @@ cdef class TagRecords:
 
     cdef const uint64_t* tags_of_word(self, uint64_t word) noexcept nogil:
         """The tags that a word may have, by its key."""
-        cdef uint64_t place = spread(word) & self._word_mask
-        cdef int32_t entry = self._word_slots[place]
-        while entry >= 0:
-            if self._words[entry] == word:
-                return self._word_tags + entry * self.n_blocks
-            place = (place + 1) & self._word_mask
-            entry = self._word_slots[place]
-        return self.any_words
+        cdef Py_ssize_t entry = self._word_index.find(word)
+        return self.any_words if entry < 0 else self._word_tags + entry * self.n_blocks
 
     cdef int32_t number_of(self, uint64_t character) noexcept nogil:
         """The number of a character, or -1 if it was not seen."""
-        cdef uint64_t place = spread(character) & self._character_mask
-        cdef int32_t entry = self._character_slots[place]
-        while entry >= 0 and self._characters[entry] != character:
-            place = (place + 1) & self._character_mask
-            entry = self._character_slots[place]
-        return entry
+        return self._character_index.find(character)
 
     cdef const uint64_t* tags_of_first(self, int32_t number) noexcept nogil:
         """The tags that a word may have that begins with a character, by its number."""
-        return self.any_firsts if number < 0 else self._first_tags + number * self.n_blocks
+        return (
+            self.any_firsts if number < 0
+            else self._first_tags + <Py_ssize_t> number * self.n_blocks
+        )
 
     cdef uint64_t category(self, int32_t number) noexcept nogil:
         """An atom of the tags of the words that contain a character; null if there is no record."""
-        cdef const uint64_t* tags = self._character_tags + number * self.n_blocks
+        cdef const uint64_t* tags = self._character_tags + <Py_ssize_t> number * self.n_blocks
         cdef uint64_t any_tag = 0
         cdef int i
         if number < 0:
@@ -283,31 +264,6 @@ cdef class TagRecords:
 
     cdef list _numbers(self, const uint64_t* tags):
         return [tag for tag in range(self.n_tags) if self.is_in(tags, tag)]
-
-
-cdef inline uint64_t spread(uint64_t key) noexcept nogil:
-    return (key * <uint64_t> 0x9E3779B97F4A7C15ULL) >> 20
-
-
-cdef int32_t* index(const uint64_t* keys, Py_ssize_t n, uint64_t* mask) except NULL:
-    """A table of the numbers of keys, at most half full."""
-    cdef Py_ssize_t room = 4
-    cdef uint64_t place
-    cdef int32_t* slots
-    cdef Py_ssize_t i
-    while room < 2 * n:
-        room *= 2
-    slots = <int32_t*> malloc(room * sizeof(int32_t))
-    if slots == NULL:
-        raise MemoryError(f"no memory for {n:,} records")
-    memset(slots, 0xFF, room * sizeof(int32_t))
-    mask[0] = room - 1
-    for i in range(n):
-        place = spread(keys[i]) & mask[0]
-        while slots[place] >= 0:
-            place = (place + 1) & mask[0]
-        slots[place] = <int32_t> i
-    return slots
 
 
 def _key(word):

@@ -1,5 +1,6 @@
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 
@@ -11,21 +12,21 @@ cdef class TagSets:
     cdef readonly int n_tags
     cdef readonly Py_ssize_t n
     cdef dict _arrays
-    cdef const uint64_t* _keys
+    cdef Rows _index
+    cdef const int64_t* _starts
+    cdef const uint16_t* _tags
     cdef uint64_t* _ids      # of the set of each key
-    cdef uint8_t* _masks     # (n, n_tags)
-    cdef int32_t* _soles     # the tag of each set that has one, -1 for the others
-    cdef int32_t* _slots     # numbers of keys, -1 where there is none
-    cdef uint64_t _slot_mask
 
-    cdef Py_ssize_t find(self, uint64_t key) noexcept nogil
+    cdef int32_t find(self, uint64_t key) noexcept nogil
+    cdef int32_t sole(self, int32_t number) noexcept nogil
+    cdef void allow(self, int32_t number, uint8_t* mask) noexcept nogil
 
 
 cdef class WordAtoms:
     cdef readonly bint half_width
     cdef readonly TagSets categories
     cdef readonly TagSets classes
-    cdef object _tables
+    cdef object _tables     # whose memory the pointers borrow
     cdef const uint32_t* _half_width
     cdef const uint32_t* _lower
     cdef const uint8_t* _kinds
@@ -61,8 +62,10 @@ cdef class TagTransitions(TransitionSystem):
     cdef const int32_t* _bounds
     cdef uint64_t* _fields
     cdef Py_ssize_t _field_capacity
-    cdef const uint8_t** _masks
+    cdef const uint8_t** _masks   # the tags that each word may get, NULL if that is not given,
     cdef Py_ssize_t _mask_capacity
+    cdef int32_t* _sets           # and where it is not, its set in the dictionary; -1 for none
+    cdef Py_ssize_t _set_capacity
     cdef int32_t* _soles  # the only tag that a word may get, -1 if there are several
     cdef Py_ssize_t _sole_capacity
     cdef uint8_t* _hidden
@@ -75,6 +78,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, const uint8_t* allowed
     ) except -1 nogil
+    cdef int release(self) except -1 nogil
 
 
 cdef class TagDecoder:
@@ -91,6 +95,7 @@ cdef class TagDecoder:
     cdef Py_ssize_t _visible_capacity
     cdef int32_t* _counts    # of the visible words of each sentence
     cdef Py_ssize_t _count_capacity
+    cdef object _property_table    # whose memory the pointer borrows
     cdef const uint8_t* _properties
     # States at the next positions, of which only the position counts.
     cdef TagState* _ahead

@@ -27,6 +27,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
@@ -159,57 +160,33 @@ cdef class TagSets:
     """
 
     def __init__(self, int n_tags, arrays):
-        cdef const uint64_t[::1] keys
         cdef const int64_t[::1] starts
         cdef const uint16_t[::1] tags
-        cdef uint64_t size = 16
-        cdef uint64_t slot
         cdef Py_ssize_t i
-        cdef Py_ssize_t k
-        if self._slots != NULL:
+        if self._ids != NULL:
             raise TypeError("sets of tags cannot be made anew")
         self.n_tags = n_tags
         self._arrays = _checked_sets(n_tags, arrays)
-        keys = self._arrays["keys"]
-        starts = self._arrays["starts"]
-        tags = self._arrays["tags"]
-        self.n = keys.shape[0]
-        if self.n >= 0x40000000:
-            raise ValueError("there are too many sets of tags")
-        self._keys = &keys[0] if self.n else NULL
-        while size < <uint64_t> self.n * 2:
-            size *= 2
-        self._slot_mask = size - 1
+        self._index = Rows()
+        self._index.index(self._arrays["keys"])
+        self.n = len(self._arrays["keys"])
         self._ids = <uint64_t*> malloc(max(1, self.n) * sizeof(uint64_t))
-        self._masks = <uint8_t*> calloc(max(1, self.n), max(1, n_tags))
-        self._soles = <int32_t*> malloc(max(1, self.n) * sizeof(int32_t))
-        self._slots = <int32_t*> malloc(size * sizeof(int32_t))
-        if (
-            self._ids == NULL or self._masks == NULL or self._soles == NULL or self._slots == NULL
-        ):
+        if self._ids == NULL:
             raise MemoryError(f"no memory for {self.n:,} sets of tags")
-        memset(self._slots, 0xFF, size * sizeof(int32_t))
+        starts = self._arrays["starts"]
+        self._starts = &starts[0]
+        if self.n:
+            tags = self._arrays["tags"]
+            self._tags = &tags[0]
         for i in range(self.n):
-            for k in range(starts[i], starts[i + 1]):
-                self._masks[i * n_tags + tags[k]] = 1
-            self._soles[i] = SEVERAL
-            if starts[i + 1] - starts[i] == 1:
-                self._soles[i] = tags[starts[i]]
             self._ids[i] = field_of(
                 murmur_hash_64a(
-                    &tags[starts[i]], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
+                    self._tags + starts[i], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
                 )
             )
-            slot = mixed(0, keys[i]) & self._slot_mask
-            while self._slots[slot] >= 0:
-                slot = (slot + 1) & self._slot_mask
-            self._slots[slot] = <int32_t> i
 
     def __dealloc__(self):
         free(self._ids)
-        free(self._masks)
-        free(self._soles)
-        free(self._slots)
 
     def __reduce__(self):
         return TagSets, (self.n_tags, self._arrays)
@@ -224,19 +201,26 @@ cdef class TagSets:
 
     def get(self, uint64_t key):
         """The tags of a key, rising; None if it has none."""
-        found = self.find(key)
+        cdef int32_t found = self.find(key)
         if found < 0:
             return None
-        return [tag for tag in range(self.n_tags) if self._masks[found * self.n_tags + tag]]
+        return self._arrays["tags"][self._starts[found] : self._starts[found + 1]].tolist()
 
-    cdef Py_ssize_t find(self, uint64_t key) noexcept nogil:
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
         """The number of a key; -1 if it has no set."""
-        cdef uint64_t slot = mixed(0, key) & self._slot_mask
-        while self._slots[slot] >= 0:
-            if self._keys[self._slots[slot]] == key:
-                return self._slots[slot]
-            slot = (slot + 1) & self._slot_mask
-        return -1
+        return self._index.find(key)
+
+    cdef int32_t sole(self, int32_t number) noexcept nogil:
+        """The only tag of a set; `SEVERAL` if there are more."""
+        if self._starts[number + 1] - self._starts[number] > 1:
+            return SEVERAL
+        return self._tags[self._starts[number]]
+
+    cdef void allow(self, int32_t number, uint8_t* mask) noexcept nogil:
+        """Set the flags of the tags of a set."""
+        cdef int64_t k
+        for k in range(self._starts[number], self._starts[number + 1]):
+            mask[self._tags[k]] = 1
 
     @classmethod
     def from_mapping(cls, int n_tags, sets):
@@ -255,12 +239,15 @@ def _checked_sets(n_tags, arrays):
         raise ValueError(f"sets of tags are keys, starts and tags, not {sorted(arrays)}")
     if not 1 <= n_tags <= 0x10000:
         raise ValueError(f"there cannot be {n_tags:,} tags")
-    keys, starts, tags = arrays["keys"], arrays["starts"], arrays["tags"]
-    for name, array, dtype in (
-        ("keys", keys, np.uint64), ("starts", starts, np.int64), ("tags", tags, np.uint16)
-    ):
+    kept = {}
+    for name, dtype in (("keys", np.uint64), ("starts", np.int64), ("tags", np.uint16)):
+        array = arrays[name]
         if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
             raise ValueError(f"the {name} of sets of tags are not {np.dtype(dtype)} in one row")
+        # A copy: files that are mapped may change, and be gone.
+        kept[name] = array.copy()
+        kept[name].setflags(write=False)
+    keys, starts, tags = kept["keys"], kept["starts"], kept["tags"]
     n = len(keys)
     if len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(tags):
         raise ValueError("the sets of tags do not follow each other")
@@ -275,10 +262,6 @@ def _checked_sets(n_tags, arrays):
         or ((tags[1:] <= tags[: len(tags) - 1]) & ~begins[1 : len(tags)]).any()
     ):
         raise ValueError("the tags of a set do not rise, or do not exist")
-    kept = {}
-    for name, array in (("keys", keys), ("starts", starts), ("tags", tags)):
-        kept[name] = np.ascontiguousarray(array).view()
-        kept[name].setflags(write=False)
     return kept
 
 
@@ -291,13 +274,14 @@ cdef class WordAtoms:
     """
 
     def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
-        cdef const uint32_t[::1] half_widths = half_width_table()
-        cdef const uint32_t[::1] lower = lower_case_table()
-        cdef const uint8_t[::1] kinds = shape_table()
+        cdef const uint32_t[::1] half_widths
+        cdef const uint32_t[::1] lower
+        cdef const uint8_t[::1] kinds
         self.half_width = half_width
         self.categories = categories
         self.classes = classes
-        # The tables live as long as the process.
+        self._tables = (half_width_table(), lower_case_table(), shape_table())
+        half_widths, lower, kinds = self._tables
         self._half_width = &half_widths[0] if half_width else NULL
         self._lower = &lower[0]
         self._kinds = &kinds[0]
@@ -321,7 +305,7 @@ cdef class WordAtoms:
 
     cdef uint64_t category(self, uint32_t character) noexcept nogil:
         """The category of a character that is seen."""
-        cdef Py_ssize_t found = self.categories.find(character)
+        cdef int32_t found = self.categories.find(character)
         return self.categories._ids[found] if found >= 0 else NO_TAGS
 
     cdef void fill(
@@ -475,6 +459,7 @@ cdef class TagTransitions(TransitionSystem):
         free(self._many_kinds)
         free(self._fields)
         free(self._masks)
+        free(self._sets)
         free(self._soles)
         free(self._hidden)
         free(self._inner)
@@ -499,8 +484,8 @@ cdef class TagTransitions(TransitionSystem):
         """
         cdef uint64_t* fields
         cdef const uint8_t* mask
-        cdef Py_ssize_t found
         cdef Py_ssize_t i
+        cdef int32_t found
         cdef int32_t sole
         cdef int n_allowed
         cdef int k
@@ -509,6 +494,7 @@ cdef class TagTransitions(TransitionSystem):
             sizeof(uint64_t),
         )
         reserve(<void**> &self._masks, &self._mask_capacity, n + 1, sizeof(void*))
+        reserve(<void**> &self._sets, &self._set_capacity, n + 1, sizeof(int32_t))
         reserve(<void**> &self._soles, &self._sole_capacity, n + 1, sizeof(int32_t))
         self._n = n
         self._begin = 0
@@ -525,6 +511,7 @@ cdef class TagTransitions(TransitionSystem):
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
             )
             mask = NULL
+            found = -1
             sole = SEVERAL
             if allowed != NULL:
                 mask = allowed + i * self.n_tags
@@ -540,11 +527,14 @@ cdef class TagTransitions(TransitionSystem):
             if mask == NULL and self.dictionary is not None:
                 found = self.dictionary.find(fields[WORD])
                 if found >= 0:
-                    mask = self.dictionary._masks + found * self.n_tags
-                    sole = self.dictionary._soles[found]
+                    sole = self.dictionary.sole(found)
             self._masks[i] = mask
+            self._sets[i] = found
             self._soles[i] = sole
         return 0
+
+    cdef int release(self) except -1 nogil:
+        return self.load(NULL, NULL, 0, NULL)
 
     cdef int present(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
@@ -554,7 +544,8 @@ cdef class TagTransitions(TransitionSystem):
         cdef Py_ssize_t n = block[0]
         cdef Py_ssize_t i
         self.load(<const uint32_t*> (block + n + 2), block + 1, n, NULL)
-        memset(self._masks, 0, n * sizeof(void*))
+        # Training asks no dictionary.
+        memset(self._sets, 0xFF, n * sizeof(int32_t))
         self._begin = begin
         self._end = begin + count
         if dropout > 0.0:
@@ -638,11 +629,13 @@ cdef class TagTransitions(TransitionSystem):
         return (<const TagState*> state).position == self._end
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
-        cdef const uint8_t* allowed = self._masks[(<const TagState*> state).position]
-        if allowed == NULL:
-            memset(mask, 1, self.n_tags)
+        cdef Py_ssize_t position = (<const TagState*> state).position
+        if self._masks[position] != NULL:
+            memcpy(mask, self._masks[position], self.n_tags)
+        elif self._sets[position] >= 0:
+            self.dictionary.allow(self._sets[position], mask)
         else:
-            memcpy(mask, allowed, self.n_tags)
+            memset(mask, 1, self.n_tags)
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         cdef const TagState* before = <const TagState*> state
@@ -725,11 +718,12 @@ cdef class TagDecoder:
     """
 
     def __init__(self, Agenda agenda not None, tags):
-        cdef const uint8_t[::1] properties = property_table()
+        cdef const uint8_t[::1] properties
         self.agenda = agenda
         self.system = <TagTransitions?> agenda.system
         self.tags = tuple(tags)
-        # The table lives as long as the process.
+        self._property_table = property_table()
+        properties = self._property_table
         self._properties = &properties[0]
         if len(self.tags) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
@@ -825,7 +819,7 @@ cdef class TagDecoder:
         """
         cdef const uint8_t[:, ::1] masks
         cdef const uint8_t* mask = NULL
-        cdef Py_ssize_t n_words = self._load(sentences)
+        cdef Py_ssize_t n_words
         cdef Py_ssize_t n_sentences = len(sentences)
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t place = 0
@@ -833,20 +827,26 @@ cdef class TagDecoder:
         cdef list tagged = []
         cdef list tags
         cdef tuple names = self.tags
+        # Lists of our own, which nobody changes while the GIL is released.
+        sentences = [list(<list?> sentence) for sentence in sentences]
+        n_words = self._load(sentences)
         if allowed is not None and n_words:
             masks = _checked_masks(allowed, n_words, self.system.n_tags)[
                 np.asarray(<uint8_t[:n_words]> self._visible, dtype=bool)
             ]
             if masks.shape[0]:
                 mask = &masks[0, 0]
-        with nogil:
-            for i in range(n_sentences):
-                self.system.load(
-                    self._text, self._bounds + first, self._counts[i],
-                    NULL if mask == NULL else mask + first * self.system.n_tags,
-                )
-                self._decode(self._counts[i], self._decided + first)
-                first += self._counts[i]
+        try:
+            with nogil:
+                for i in range(n_sentences):
+                    self.system.load(
+                        self._text, self._bounds + first, self._counts[i],
+                        NULL if mask == NULL else mask + first * self.system.n_tags,
+                    )
+                    self._decode(self._counts[i], self._decided + first)
+                    first += self._counts[i]
+        finally:
+            self.system.release()
         first = 0
         for sentence in sentences:
             tags = []
@@ -902,7 +902,7 @@ cdef class TagDecoder:
     cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
         """As the agenda would with a width of 1, which has no use for candidates, nor for scores
         where there is no choice."""
-        cdef const uint8_t* mask
+        cdef uint8_t* mask = self.agenda._mask
         cdef double* scores = self.agenda._scores
         cdef TagState states[2]
         cdef Py_ssize_t seen = 0
@@ -919,10 +919,11 @@ cdef class TagDecoder:
             if best == SEVERAL:
                 # Scores of a single event are those of all tags, allowed or not.
                 self.agenda.scorer.score(&states[i & 1], 1, self._ahead_masks, scores)
-                mask = self.system._masks[i]
+                memset(mask, 0, self.system.n_tags)
+                self.system.legal(&states[i & 1], mask)
                 highest = -INFINITY
                 for action in range(self.system.n_tags):
-                    if scores[action] > highest and (mask == NULL or mask[action]):
+                    if scores[action] > highest and mask[action]:
                         best = action
                         highest = scores[action]
             decided[i] = best
@@ -933,9 +934,11 @@ cdef class TagDecoder:
         """The `k` best sequences of tags for a sentence, best first: (score, tags) each.
 
         No more are found than the width of the agenda, or `k` if that is more, lets through.
+        States are not merged: it takes away what would come second.
         Raises ValueError if k < 1, and as `tag`.
         """
         cdef Py_ssize_t i
+        cdef bint merge = self.agenda.merge
         if k < 1:
             raise ValueError(f"at least one sequence must be asked for, not {k}")
         self._load([words])
@@ -944,7 +947,12 @@ cdef class TagDecoder:
             allowed = _checked_masks(allowed, len(words), self.system.n_tags)[places]
         self.system.load_words([words[i] for i in places], allowed)
         found = []
-        for score, actions in self.agenda.derivations(k):
+        self.agenda.merge = merge and k == 1
+        try:
+            derivations = self.agenda.derivations(k)
+        finally:
+            self.agenda.merge = merge
+        for score, actions in derivations:
             tags = [""] * len(words)
             for i, action in zip(places, actions, strict=True):
                 tags[i] = self.tags[action]

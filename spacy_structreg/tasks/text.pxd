@@ -21,6 +21,7 @@ cdef class TextDecoder:
     # Its solution.
     cdef uint8_t* begins
     cdef int32_t* word_tags
+    cdef object _property_table    # whose memory the pointer borrows
     cdef const uint8_t* _properties
     cdef uint32_t* _text
     cdef uint8_t* _forced

@@ -72,9 +72,10 @@ cdef class TextDecoder:
     """
 
     def __cinit__(self, *args, **kwargs):
-        cdef const uint8_t[::1] properties = property_table()
+        cdef const uint8_t[::1] properties
         self.tags = ()
-        # The table lives as long as the process.
+        self._property_table = property_table()
+        properties = self._property_table
         self._properties = &properties[0]
 
     def __dealloc__(self):
@@ -347,6 +348,8 @@ cdef class TextDecoder:
         """
         cdef Py_ssize_t base = 0
         cdef str text
+        # A list of our own, which nobody changes while the GIL is released.
+        texts = list(texts)
         self._decode_all(texts, sentences, clusters)
         segmented = []
         for text in texts:
@@ -360,6 +363,7 @@ cdef class TextDecoder:
         cdef str text
         if not self.tags:
             raise ValueError("this decoder gives no tags")
+        texts = list(texts)
         self._decode_all(texts, sentences, clusters)
         tagged = []
         for text in texts:

@@ -66,13 +66,13 @@ cdef class WordTransitions(TransitionSystem):
     cdef int load(
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil
+    cdef int release(self) except -1 nogil
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t _longest(self) noexcept nogil
     cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil
 
 

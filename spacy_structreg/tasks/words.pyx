@@ -117,7 +117,9 @@ cdef class WordTransitions(TransitionSystem):
 
     characters: what the model sees of a character. n_tags: how many tags a word may have, ≥ 1.
     by_words: let whole words compete where they end, and prefixes of words not at all, instead of
-        all states that have consumed the same characters (multiple beams instead of one).
+        all states that have consumed the same characters (multiple beams instead of one; sections
+        3.5.1 and 4.3.1). As the tag of a word is chosen, and scored, together with the end of the
+        word before, each tag has a beam of its own: as many words begin there as in the paper.
     max_word_length: no word becomes longer, unless it must not end; None for no limit.
     records: what words and characters are known to be; None for nothing. prune: do not propose
         what they exclude.
@@ -139,6 +141,7 @@ cdef class WordTransitions(TransitionSystem):
             raise ValueError(f"the records are of {records.n_tags} tags, not of {n_tags}")
         self.records = records
         self.prune = prune and records is not None
+        self.has_free_slots = by_words
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
         # Without types their atoms stay, and are null.
@@ -191,6 +194,9 @@ cdef class WordTransitions(TransitionSystem):
         self._wanted_tags = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
+
+    cdef int release(self) except -1 nogil:
+        return self.load(NULL, 0, NULL)
 
     cdef int _fill(self, const uint32_t* text, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t stride = n + 2 * REACH
@@ -286,14 +292,8 @@ cdef class WordTransitions(TransitionSystem):
         if self._end == self._n:
             count += 1
         if self.by_words:
-            # A place for each length that the current word may have at each character.
-            return count * (self._longest() + 1) + 1
+            count = (self._end - self._begin) * (self.n_tags + 1) + (self._end == self._n)
         return count + 1
-
-    cdef Py_ssize_t _longest(self) noexcept nogil:
-        """The length from which on words share their places: few are longer than the longest."""
-        cdef Py_ssize_t n = self._end - self._begin
-        return min(n, self.max_word_length) if self.max_word_length else n
 
     cdef void init(self, void* state) noexcept nogil:
         cdef WordState* first = <WordState*> state
@@ -398,18 +398,21 @@ cdef class WordTransitions(TransitionSystem):
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
         cdef Py_ssize_t consumed = at.position - self._begin
-        cdef Py_ssize_t longest
         if not self.by_words:
             return consumed + 1
         if action == START + self.n_tags or (
             at.position + 1 == self._end and self._end < self._n
         ):
             return self.n_slots() - 1
-        # Prefixes of one word stand apart from all others; only completed words compete.
-        longest = self._longest()
-        return consumed * (longest + 1) + (
-            min(at.position - at.first0 + 1, longest) if action == APPEND else 1
-        )
+        # For each character a slot of complete words for each tag of the word that it begins, and
+        # then one of the words that it goes on.
+        if action == APPEND:
+            return (consumed + 1) * (self.n_tags + 1)
+        return consumed * (self.n_tags + 1) + action
+
+    cdef bint keeps_all(self, Py_ssize_t slot) noexcept nogil:
+        # Words that are not complete do not compete.
+        return slot % (self.n_tags + 1) == 0 and slot < self.n_slots() - 1
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
@@ -636,16 +639,19 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._wanted_tags = wanted_tags
-        if self.guide is not None:
-            self.guide.consult(
-                self.characters, n, constraints, wanted_tags, &self.system.guide
-            )
-        first = self.agenda.search(n_best, n_found)
-        if n_found[0] == 0 and self.system.prune:
-            # What the records leave need not reach the end.
-            self.system.prune = False
+        try:
+            if self.guide is not None:
+                self.guide.consult(
+                    self.characters, n, constraints, wanted_tags, &self.system.guide
+                )
             first = self.agenda.search(n_best, n_found)
-            self.system.prune = True
+            if n_found[0] == 0 and self.system.prune:
+                # What the records leave need not reach the end.
+                self.system.prune = False
+                first = self.agenda.search(n_best, n_found)
+                self.system.prune = True
+        finally:
+            self.system.release()
         return first
 
     cdef double _take(self, Py_ssize_t item) noexcept nogil:

@@ -4,6 +4,7 @@ from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.tasks.derivations cimport Derivation
 
 cdef enum Stop:
     EARLY
@@ -35,6 +36,7 @@ cdef class AgendaTrainer:
     cdef Py_ssize_t _state_capacity
     cdef int32_t* _predicted
     cdef Py_ssize_t _predicted_capacity
+    cdef void** _counts  # `FeatureCounts` of each event while gold features are counted, else NULL
 
     cdef Py_ssize_t _visit(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
@@ -48,4 +50,6 @@ cdef class AgendaTrainer:
     cdef int _compare(
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t n_predicted
     ) except -1 nogil
+    cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *
+    cdef int _count(self, const DerivationView* derivation) except -1 nogil
     cdef int _note(self, const void* state, int action, double sign) except -1 nogil

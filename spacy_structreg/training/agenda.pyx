@@ -1,10 +1,10 @@
 """Training on the agenda: one epoch as one kernel, without the GIL.
 
-While a sentence is decoded the gold derivation is followed beside the agenda: at every slot that
-it passes, its score is compared with the best there. One trace of these serves the three update
-points: *early*, the first slot that gold does not survive (Collins & Roark 2004); *max-violation*,
-the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012); *plain*, the end. An
-update skips the actions that prediction and gold begin with in common.
+While a sentence is decoded the gold derivation is followed beside the agenda: at every slot that it
+passes and in which states compete, its score is compared with the best there. One trace of these
+serves the three update points: *early*, the first slot that gold does not survive (Collins & Roark
+2004); *max-violation*, the slot where gold lies behind the best by most (Huang, Fayong & Guo 2012);
+*plain*, the end. An update skips the actions that prediction and gold begin with in common.
 
 A beam of one can instead learn from *every* action, as a classifier does, and go on from its own
 choice, right or wrong, so that it sees such histories as it will meet in decoding; or from that of
@@ -19,10 +19,15 @@ from libc.string cimport memcpy, memset
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_word
-from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
+from spacy_structreg.learn.rows cimport FeatureCounts, TrainingRows, is_dropped
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.scorer cimport GroupSpec, StateScorer
-from spacy_structreg.search.transition_system cimport MAX_EVENTS_OF_ACTION, Raised, TransitionSystem
+from spacy_structreg.search.transition_system cimport (
+    MAX_EVENTS,
+    MAX_EVENTS_OF_ACTION,
+    Raised,
+    TransitionSystem,
+)
 from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
@@ -60,6 +65,7 @@ cdef class AgendaTrainer:
         self.stop = STOPS[stop]
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
+        self._counts = NULL
         self.scorer.training = True
         self.scorer.threshold = self._threshold
 
@@ -82,7 +88,6 @@ cdef class AgendaTrainer:
         The GIL is released. Raises IndexError for pieces that do not exist, ValueError if a
         derivation was made for another learner.
         """
-        cdef Derivation derivation
         # A list of our own keeps the derivations alive while the GIL is released.
         cdef list owned = list(derivations)
         cdef Py_ssize_t n_wrong = 0
@@ -99,12 +104,8 @@ cdef class AgendaTrainer:
         if views == NULL:
             raise MemoryError(f"no memory for {len(owned):,} sentences")
         try:
-            for i, derivation in enumerate(owned):
-                if derivation.lineage is not self.learner.lineage:
-                    raise ValueError(f"sentence {i} was compiled for another learner")
-                views[i] = DerivationView(
-                    derivation.n, derivation.n_actions, derivation.actions, derivation.sentence
-                )
+            for i in range(len(owned)):
+                views[i] = self._view(owned[i], i)
             self._noise = noise
             self.learner.begin_epoch()
             with nogil:
@@ -118,7 +119,53 @@ cdef class AgendaTrainer:
             self.agenda.gold = NULL
             self.agenda.n_gold = 0
             self.agenda.cost = 0.0
+            self.system.release()
         return n_wrong, n_actions_wrong
+
+    def restrict(self, derivations, Py_ssize_t least):
+        """Give rows to the features that gold derivations have `least` times, and to no others.
+
+        derivations: `Derivation`s, whole; a feature counts once a state and event. The weights must
+        be new. Raises ValueError if a derivation was made for another learner.
+        """
+        cdef list owned = [FeatureCounts() for _ in self.learner.tables]
+        cdef void* counts[MAX_EVENTS]
+        cdef DerivationView view
+        for i, count in enumerate(owned):
+            counts[i] = <void*> count
+        try:
+            self._counts = counts
+            for i, derivation in enumerate(derivations):
+                view = self._view(<Derivation?> derivation, i)
+                with nogil:
+                    self._count(&view)
+        finally:
+            self._counts = NULL
+        for table, count in zip(self.learner.tables, owned, strict=True):
+            table.restrict(count, least)
+
+    cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *:
+        if derivation.lineage is not self.learner.lineage:
+            raise ValueError(f"sentence {number} was compiled for another learner")
+        return DerivationView(
+            derivation.n, derivation.n_actions, derivation.actions, derivation.sentence
+        )
+
+    cdef int _count(self, const DerivationView* derivation) except -1 nogil:
+        """Count the features of a gold derivation."""
+        cdef Py_ssize_t size = self.system.state_size
+        cdef Py_ssize_t step
+        cdef char* state
+        reserve(<void**> &self._states, &self._state_capacity, 2 * size, 1)
+        state = self._states
+        self.system.present(derivation.sentence, 0, derivation.n, 0.0, &self._noise)
+        self.system.make_room(derivation.n_actions)
+        self.system.init(state)
+        for step in range(derivation.n_actions):
+            self._note(state, derivation.actions[step], 0.0)
+            self.system.apply(state, derivation.actions[step], state + size)
+            memcpy(state, state + size, size)
+        return 0
 
     cdef Py_ssize_t _visit(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
@@ -240,6 +287,7 @@ cdef class AgendaTrainer:
         cdef double worst = -INFINITY
         cdef double violation
         cdef bint lost = False
+        cdef bint competes
         cdef bint survives
         cdef bint is_last
         reserve(
@@ -252,11 +300,12 @@ cdef class AgendaTrainer:
             first = self.agenda.n_items - count
             is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
+                competes = not (self.system.has_free_slots and self.system.keeps_all(slot))
                 survives = False
                 for i in range(first, first + count):
                     survives = survives or self.agenda.items[i].is_gold
                 lost = lost or not survives
-                if gold_step > 0 and count > 0:
+                if gold_step > 0 and count > 0 and competes:
                     # Of items other than gold; one that is gold again would say nothing.
                     other = first
                     if self.agenda.items[first].is_gold:
@@ -339,7 +388,10 @@ cdef class AgendaTrainer:
         return 0
 
     cdef int _note(self, const void* state, int action, double sign) except -1 nogil:
-        """Note the change of all weights that the score of an action in a state adds up."""
+        """Note the change of all weights that the score of an action in a state adds up.
+
+        While features are counted, count them instead.
+        """
         cdef const Raised* raised
         cdef const GroupSpec* group
         cdef void* table
@@ -358,8 +410,11 @@ cdef class AgendaTrainer:
                 self.scorer._n_keys = 0
                 self.scorer.collect(state, group)
                 for k in range(self.scorer._n_keys):
+                    if self._counts != NULL:
+                        (<FeatureCounts> self._counts[raised.event]).add(self.scorer._keys[k])
+                        continue
                     row = (<TrainingRows> table).insert(self.scorer._keys[k])
-                    if self._threshold and is_dropped(
+                    if row < 0 or self._threshold and is_dropped(
                         self.scorer.draw_of(raised.event), row, raised.column, self._threshold
                     ):
                         continue

@@ -125,6 +125,12 @@ AS_TEXT = {
 }
 
 
+def test_figures_are_explained(characters: str, invoke: Invoke, gold: Path) -> None:
+    printed = invoke("evaluate", characters, gold, "--explain").stdout
+    assert re.search(r"^seg_f +40\.00 +F of words, as of the SIGHAN bakeoffs *$", printed, re.M)
+    assert re.search(r"^oov_r +- +recall of words that are not in", printed, re.M)
+
+
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("format", [*AS_TEXT, "spacy"])
 def test_formats(tmp_path: Path, characters: str, invoke: Invoke, format: str, named: bool) -> None:

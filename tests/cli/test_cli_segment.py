@@ -21,7 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.cli.pipelines import load_pipeline, segmented
-from spacy_structreg.cli.segment import arriving_lines, segment_blocks
+from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, segment_blocks
+from spacy_structreg.corpora import files
 from spacy_structreg.corpora.errors import CorpusError
 
 Invoke = Callable[..., Result]
@@ -148,6 +149,36 @@ def test_any_bytes_are_lines_or_an_error(data: bytes, encoding: str) -> None:
     else:
         assert len(lines) == data.count(b"\n") + (data[-1:] not in (b"\n", b""))
         "".join(lines).encode()
+
+
+@given(st.lists(st.text("a\n", max_size=4), max_size=9))
+def test_lines_have_a_limit(chunks: list[str]) -> None:
+    lines = "".join(chunks).split("\n")
+    first_long = next((n for n, line in enumerate(lines, 1) if len(line) > 5), None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "LONGEST_LINE", 5)
+        portions = arriving_lines(Chunks([chunk.encode() for chunk in chunks]), "x")
+        if first_long is None:
+            found = [line for portion in portions for line in portion]
+            assert found == lines[: len(found)]
+        else:
+            with pytest.raises(CorpusError, match="longer than 5 bytes") as caught:
+                list(portions)
+            assert caught.value.line == first_long
+
+
+def test_what_never_ends_is_read_up_to_the_limit() -> None:
+    taken = 0
+
+    class Zeros:
+        def read1(self, size: int, /) -> bytes:
+            nonlocal taken
+            taken += size
+            return bytes(size)
+
+    with pytest.raises(CorpusError, match="x:1: the line is longer than"):
+        list(arriving_lines(Zeros(), "x"))
+    assert taken <= files.LONGEST_LINE + 2 * PORTION_BYTES
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

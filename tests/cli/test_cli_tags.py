@@ -217,7 +217,8 @@ def test_tags_of_given_words(
 def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> None:
     """Behind spaCy's characters, a word of one character is right if its tag is."""
     nlp = load_pipeline(str(tagging))
-    scores = score_pipeline(nlp, list(read_sentences(corpus)))
+    with pytest.warns(UserWarning, match="'tagger' learnt from words"):
+        scores = score_pipeline(nlp, list(read_sentences(corpus)))
     assert scores.as_dict()["joint_p"] is not None
     assert 0 < scores.joint_correct <= scores.correct < scores.gold
     # A gold sentence without a tag counts for the words alone.

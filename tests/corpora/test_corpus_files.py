@@ -10,14 +10,35 @@ import pickle
 import re
 import stat
 import tempfile
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import Buffer
 
+from spacy_structreg.cli.training import load_training
+from spacy_structreg.corpora import files
+from spacy_structreg.corpora.brackets import read_brackets
+from spacy_structreg.corpora.classified import read_classified
+from spacy_structreg.corpora.columns import read_columns
+from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.errors import CorpusError
-from spacy_structreg.corpora.files import decode_lines, read_lines, replace_bytes, replace_text
+from spacy_structreg.corpora.files import (
+    LONGEST_LINE,
+    check_lines,
+    decode_lines,
+    read_lines,
+    replace_bytes,
+    replace_text,
+)
+from spacy_structreg.corpora.formats import check_raw_file, guess_format
+from spacy_structreg.corpora.pfr import read_pfr
+from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.tasks.user_words import read_user_words
 
 # Characters at which str.splitlines would split, though they end no line of a file.
 TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -68,6 +89,90 @@ def test_byte_order_mark_is_dropped_at_the_file_start_only(encoding: str) -> Non
 )
 def test_encodings(encoding: str, text: str) -> None:
     assert lines_of(f"{text}\n{text}".encode(encoding), encoding) == [(1, text), (2, text)]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_lines_have_a_limit(end: bytes) -> None:
+    n_break = len(end.removesuffix(b"\n"))
+    longest = b"a" * (LONGEST_LINE - n_break)
+    assert [len(line) for _, line in lines_of(b"x\n" + longest + end)] == [1, len(longest)]
+    error = fault_of(b"x\n" + longest + b"a" + end)
+    assert (error.file, error.line) == ("corpus.txt", 2)
+    assert f"longer than {LONGEST_LINE} bytes" in error.fault
+
+
+class Endless(io.RawIOBase):
+    """Zeros without end, that counts what is read of it."""
+
+    taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        size = len(memoryview(buffer))
+        memoryview(buffer)[:] = bytes(size)
+        self.taken += size
+        return size
+
+
+def test_what_has_no_line_end_is_read_up_to_the_limit() -> None:
+    endless = Endless()
+    with pytest.raises(CorpusError, match=r"corpus\.txt:1: the line is longer than"):
+        list(decode_lines(io.BufferedReader(endless), "corpus.txt"))
+    assert endless.taken <= LONGEST_LINE + (1 << 20)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
+@pytest.mark.parametrize("read", [guess_format, check_raw_file])
+def test_devices_that_never_end(read: Callable[[Path], object]) -> None:
+    with pytest.raises(CorpusError, match="/dev/zero:1: the line is longer than"):
+        read(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("module", [gzip, lzma])
+def test_bombs_are_unpacked_up_to_the_limit(tmp_path: Path, module: ModuleType) -> None:
+    """Some kilobytes of 128 MiB without a line end take memory for a line, and no more."""
+    path = tmp_path / f"bomb.{'gz' if module is gzip else 'xz'}"
+    settings = {"preset": 0} if module is lzma else {"compresslevel": 1}
+    with module.open(path, "wb", **settings) as stream:
+        for _ in range(8):
+            stream.write(bytes(LONGEST_LINE))
+    assert path.stat().st_size < LONGEST_LINE / 16
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match="1: the line is longer than"):
+            check_lines(path)
+        assert tracemalloc.get_traced_memory()[1] < 4 * LONGEST_LINE
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        guess_format,
+        check_raw_file,
+        lambda path: list(read_columns(path, ["word"])),
+        lambda path: list(read_classified(path)),
+        lambda path: list(read_user_words(path)),
+        lambda path: Gazetteers.from_files({"x": path}),
+        lambda path: list(read_conllu(path)),
+        lambda path: list(read_pfr(path)),
+        lambda path: list(read_brackets(path)),
+        load_training,
+    ],
+)
+@pytest.mark.parametrize("name", ["x.txt", "x.jsonl", "x.txt.gz"])
+def test_the_limit_is_everywhere(
+    tmp_path: Path, read: Callable[[Path], object], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LONGEST_LINE", 1000)
+    path = tmp_path / name
+    with replace_text(path) as stream:
+        stream.write("\n" + "a" * 1001)
+    with pytest.raises(CorpusError, match="2: the line is longer than 1000 bytes"):
+        read(path)
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0"))))

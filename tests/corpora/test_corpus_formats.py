@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import write_archive, write_release
 
+from spacy_structreg.cli.corpus_files import (
+    CorpusFormat,
+    CorpusOptions,
+    parse_columns,
+    read_sentences,
+)
 from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.corpora.formats import check_raw_file, check_raw_lines, guess_format
 from spacy_structreg.corpora.sighan import find_sighan
 
@@ -67,6 +74,69 @@ def test_formats(tmp_path: Path, text: str, expected: str | None) -> None:
         assert guess(tmp_path, text) == expected
 
 
+@pytest.mark.parametrize("suffix", [".conllu", ".CoNLLU", ".conllu.gz", ".conllu.xz"])
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        (SEGMENTED, 1, "1 columns instead of 10"),
+        ("# a\n1\t我们\n2\t来\n", 2, "2 columns instead of 10"),
+        ("1\t我们\tPN\n2\t来\tVV\n", 1, "3 columns instead of 10"),
+        (CONLLU_ROW.format("１", 0), 1, "'１' is no ID"),
+        (CONLLU_ROW.format(1, 0) + CONLLU_ROW.format("٢", 1), 2, "'٢' is no ID"),
+        (CONLLU_ROW.format(1, "０"), 1, "the head '０' is no word"),
+        ("", 1, "no sentence in the file"),
+    ],
+)
+def test_the_extension_says_what_the_content_must_be(
+    tmp_path: Path, text: str, suffix: str, line: int, fault: str
+) -> None:
+    path = tmp_path / ("corpus" + suffix)
+    with replace_text(path) as stream:
+        stream.write(text)
+    assert guess_format(path) == "conllu"
+    with pytest.raises(CorpusError, match=fault) as caught:
+        list(read_sentences(path))
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+
+
+def test_trees_are_known_by_their_extension(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.mrg"
+    path.write_text(SEGMENTED, "utf-8")
+    assert guess_format(path) == "brackets"
+    with pytest.raises(CorpusError, match="stands outside"):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "warning"),
+    [
+        ("我们\n来\n", None, "no line has white space"),
+        ("我们 来\n走\n", None, ""),
+        ("我1 们2\n来3 去4 了5\n", None, "every one of the 5 words ends in a digit"),
+        ("我1 们2\n来3 去4 了\n", None, ""),
+        ("我1 们2\n来3 去4\n", None, ""),
+        ("1\t我\tN\n2\t去\tV\n\n" * 3, "word,_,tag", "every one of the 6 words ends"),
+        ("１\t我\tN\n２\t去\tV\n\n" * 3, "word,_,tag", "every one of the 6 words ends"),
+        ("1\t我\tN\n2\t去\tV\n\n" * 3, "_,word,tag", ""),
+    ],
+)
+def test_what_is_hardly_words_is_warned_of_once(
+    tmp_path: Path,
+    text: str,
+    columns: str | None,
+    warning: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    path = tmp_path / "corpus.txt"
+    path.write_text(text, "utf-8")
+    format = CorpusFormat.segmented if columns is None else CorpusFormat.columns
+    list(read_sentences(path, CorpusOptions(format, columns=parse_columns(columns))))
+    messages = [record.getMessage() for record in caplog.records]
+    assert [message.partition(f"{path}: ")[2][: len(warning)] for message in messages] == (
+        [warning] if warning else []
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
@@ -81,6 +151,10 @@ def test_formats(tmp_path: Path, text: str, expected: str | None) -> None:
         ("EU\tNNP\tO\n" * 5, 1, "one word with its label"),
         ("我\tPN\t2\n去\tVV\t0\n" * 3, 1, "one word with its label"),
         ("好 \0\n", 1, "NUL character"),
+        ("1\t我们\n2\t来\n", 1, "numbered, but have no ten columns"),
+        ("# a\n\n1\t我们\tPN\n2\t来\tVV\n", 1, "numbered, but have no ten columns"),
+        ("１\t我们 来\n２\t他 走\n", 1, "numbered, but have no ten columns"),
+        (CONLLU_ROW.format("١", 0) + CONLLU_ROW.format("٢", 1), 1, "numbered, but have no ten"),
     ],
 )
 def test_what_cannot_be_told(tmp_path: Path, text: str, line: int, fault: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from spacy_structreg.corpora import ctb
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.ctb import (
     article_encoding,
@@ -71,6 +72,16 @@ def test_later_releases(tmp_path: Path, trees: list[Tree]) -> None:
     assert list(files) == [1, 1001, 2946]
     assert {article_encoding(path) for path in files.values()} == {"utf-8"}
     assert list(read_articles(files, [1, 2946, 1001])) == trees
+
+
+def test_the_encoding_is_told_from_the_beginning_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ctb, "LONGEST_LINE", 10)
+    path = tmp_path / "chtb_001.fid"
+    for encoding, text in (("utf-8", "书书书书"), ("gb18030", "书 书书书书")):
+        path.write_bytes(text.encode(encoding) + b"\xff")
+        assert article_encoding(path) == encoding
 
 
 def test_folders_that_are_no_release(tmp_path: Path, trees: list[Tree]) -> None:

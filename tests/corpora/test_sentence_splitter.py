@@ -25,6 +25,8 @@ LAYOUT = [
     "下雨了…|我们回家。",
     "“……”他没有说话。",
     "……我不知道。|你呢？",
+    "桌子、椅子……等家具。|还有书．．．．．等。",
+    "——走吧！|——好——……",
     "他问：“……你去吗？”|我说：“去。”",
     "“走吧！”，他说。|我走了。",
     "你好！、再见！、谢谢！|都是客气话。",
@@ -155,6 +157,10 @@ BREAKS = set("\n\r\u2028\u2029")
 texts = st.text(st.sampled_from("我。！？”）“ \t\u3000\n\r\u2028\u2029\x0b\u0085\xa0"), max_size=30)
 
 
+# All that the splitter has rules for.
+NASTY = "aA1IUS.!?…。，：:/=\"'“”()（）《》[]等 \n\u3000\u200d\u0301👍👉~"
+
+
 def slow_ends(text: str) -> list[int]:
     """Where plain Chinese is parted, one character after the other."""
     ends = []
@@ -194,7 +200,7 @@ def test_equals_the_slow_twin(text: str) -> None:
     assert sentence_ends(text) == slow_ends(text)
 
 
-@given(st.one_of(texts, st.text(max_size=50)))
+@given(st.one_of(texts, st.text(max_size=50), st.text(NASTY, max_size=50)))
 def test_spans_cover_any_text_exactly(text: str) -> None:
     sentences = split(text)
     assert "".join(sentences) == text

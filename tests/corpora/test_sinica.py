@@ -227,3 +227,11 @@ def test_the_sample_of_the_corpus(data_folder: Path) -> None:
     # 59,215 opening brackets, 16 of them of phrases that are the only part of one of their label.
     assert sum(len(found.constituents) for found in sentences) == 59_199
     assert all(found.heads().count(ROOT) == 1 for found in sentences)
+
+
+def test_a_line_of_white_space_is_tried_once(tmp_path: Path) -> None:
+    """With two repeats side by side that both take it, this would not end."""
+    path = tmp_path / "parsed"
+    path.write_text("#1[1]" + "\t" * 1_000_000 + "\n")
+    with pytest.raises(CorpusError, match=r"parsed:1: .* is no line of the treebank"):
+        list(sinica_sentences(path))

@@ -8,6 +8,7 @@ import random
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
 from spacy_structreg.estimators.dependency_parser import SYSTEMS, UNLABELLED, DependencyParser
 from spacy_structreg.estimators.parse_queries import completed_heads
 from spacy_structreg.estimators.registry import load_estimator
+from spacy_structreg.learn import settings as learn_settings
+from spacy_structreg.learn.model_file import State, parse_model
 from spacy_structreg.learn.settings import Learning
 from spacy_structreg.metrics.parsing import score_parses
 
@@ -502,6 +505,90 @@ def test_files_bytes_and_pickles_keep_what_is_predicted(system: str, tmp_path: P
             parser.templates,
             system,
         )
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the features of small corpora were many."""
+    monkeypatch.setattr(learn_settings, "LEAST_PRUNED", 1)
+
+
+def sizes(parser: DependencyParser) -> np.ndarray:
+    """The absolute values of all weights."""
+    return np.abs(parse_model(parser.to_bytes())[1]["0.values"])
+
+
+def pruned_by_hand(parser: DependencyParser, prune: float) -> bytes:
+    """The arrays of a model without its small weights."""
+    arrays = parse_model(parser.to_bytes())[1]
+    kept = np.abs(arrays["0.values"]) > np.float32(prune)
+    rows = np.repeat(np.arange(len(arrays["0.keys"])), np.diff(arrays["0.starts"]))[kept]
+    numbers, counts = np.unique(rows, return_counts=True)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    parts = (arrays["0.keys"][numbers], starts, arrays["0.columns"][kept], arrays["0.values"][kept])
+    return b"".join(part.tobytes() for part in parts)
+
+
+def arrays_of_model(parser: DependencyParser) -> bytes:
+    arrays = parse_model(parser.to_bytes())[1]
+    names = ("keys", "starts", "columns", "values")
+    return b"".join(arrays[f"0.{name}"].tobytes() for name in names)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("n_models", [1, 3])
+def test_small_weights_are_dropped_at_the_end(n_models: int) -> None:
+    """Of one model, and of the mean of several, not before."""
+    chosen: dict[str, Any] = {"epochs": 4, "beam": 4, "n_models": n_models}
+    whole, pruned = (
+        DependencyParser(learning=Learning(prune=prune), **chosen).fit(CORPUS)
+        for prune in (0.0, 0.8)
+    )
+    assert arrays_of_model(pruned) == pruned_by_hand(whole, 0.8) != arrays_of_model(whole)
+    assert sizes(pruned).min() > 0.8
+    # What is averaged later, or goes on learning, is pruned by its settings too.
+    again = DependencyParser.average([pruned, pruned.partial_fit(CORPUS)])
+    assert again.learning.prune == 0.8 < sizes(again).min()
+    assert sizes(pruned).min() > 0.8
+
+
+def test_small_models_keep_all_weights() -> None:
+    default, whole = (
+        DependencyParser(learning=learning, epochs=4, beam=4).fit(CORPUS)
+        for learning in (None, Learning())
+    )
+    assert default.learning.prune == 0.8
+    assert arrays_of_model(default) == arrays_of_model(whole)
+    assert sizes(default).min() < 0.8
+
+
+def keys_of(parser: DependencyParser, state: State = "trained") -> set[int]:
+    return set(parse_model(parser.to_bytes(state=state))[1]["0.keys"].tolist())
+
+
+def test_rare_features_get_no_weights() -> None:
+    learning = Learning(min_count=3)
+    parser = DependencyParser(learning=learning, epochs=6, beam=4).fit(CORPUS)
+    # Counted over the whole corpus, whether it is learnt in portions or not.
+    portions = DependencyParser(learning=learning, beam=4)
+    portions.prepare(CORPUS)
+    at_once = DependencyParser(learning=learning, beam=4)
+    at_once.compile(CORPUS)
+    for portion in (CORPUS[:3], CORPUS[3:], CORPUS):
+        portions.learn(portions.compile(portion))
+    known = keys_of(portions, "training")
+    assert keys_of(parser) <= known == keys_of(at_once, "training")
+    assert not keys_of(DependencyParser(epochs=6, beam=4).fit(CORPUS)) <= known
+    # Nothing that comes later brings others, from a training or from its weights.
+    for again in (
+        DependencyParser.from_bytes(portions.to_bytes(state="training")),
+        DependencyParser.from_bytes(portions.to_bytes()),
+        pickle.loads(pickle.dumps(portions)),
+    ):
+        again.partial_fit([tree("new/N/2/nsubj words/V/0/root")])
+        again.partial_fit(CORPUS)
+        assert keys_of(again, "training") <= known
+    assert las(parser) is not None
 
 
 def test_settings_travel() -> None:

@@ -420,6 +420,35 @@ def test_every_way_gives_equal_bytes(fitted: GuidedSegmenter, tmp_path: Path) ->
     assert mapped.predict(TEXTS[0]) == fitted.predict(TEXTS[0])
 
 
+def test_a_loaded_model_that_was_trained_again_is_not_that_of_its_file(
+    fitted: GuidedSegmenter, tmp_path: Path
+) -> None:
+    """What a child process gets, by the path of the file or by its bytes."""
+    path = tmp_path / "m.srm"
+    fitted.save(path)
+    loaded = GuidedSegmenter.load(path)
+    assert loaded._is_as_loaded
+    loaded.partial_fit(DEV)
+    assert not loaded._is_as_loaded
+    loaded.predict(TEXTS[0])
+    assert not loaded._is_as_loaded
+    loaded = GuidedSegmenter.load(path)
+    loaded.fit(TRAIN[:5])
+    assert not loaded._is_as_loaded
+    loaded = GuidedSegmenter.load(path)
+    loaded.tuned_weight += 0.5
+    assert not loaded._is_as_loaded
+
+
+def test_a_mapped_file_that_is_written_to(fitted: GuidedSegmenter, tmp_path: Path) -> None:
+    path = tmp_path / "m.srm"
+    fitted.save(path)
+    loaded = GuidedSegmenter.load(path, mapped=True)
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(ValueError, match="the file was written to while it was in use"):
+        loaded.predict(TEXTS[0])
+
+
 def test_settings_travel() -> None:
     chosen = {"adds_scores": False, "looks_ahead": False, "window": None, "beam": 7}
     guided = made(weight=None, **chosen).fit(TRAIN[:20], DEV[:5])
@@ -564,10 +593,16 @@ def tag_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 @pytest.mark.parametrize("looks_ahead", [False, True])
-def test_tagged_scores_are_sums(weight: float, looks_ahead: bool, tag_parts: Any) -> None:
+@pytest.mark.parametrize("by_words", [False, True])
+def test_tagged_scores_are_sums(
+    weight: float, looks_ahead: bool, by_words: bool, tag_parts: Any
+) -> None:
     of_characters, of_words = tag_parts
+    header, arrays = of_words.contents()
+    header["settings"] |= {"by_words": by_words}
+    of_words = WordJointTagger.from_contents("of words", header, arrays)
     guided = GuidedJointTagger(
-        *tag_parts, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+        of_characters, of_words, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
     )
     assert guided.tags == ("N", "P", "V")
     for text in ("大", "在京", "大学生", "活在大", "没有过"):

@@ -119,7 +119,7 @@ class TestAnyText:
 class TestSentences:
     PIECES = (
         "今天天气很好。", "他说：“去吃饭吧！”", "海边人不好？？", "老师看书……", "学生会\n",
-        "上海\r\n",
+        "上海\r\n", "\u3000\u3000老师看书。\n\u3000\u3000", "学生A来。  ", "我是Tom. ",
     )  # fmt: skip
 
     @given(st.lists(st.sampled_from(PIECES), max_size=6))

@@ -58,7 +58,7 @@ def path(fitted: CharacterSegmenter, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def loaded(path: Path) -> CharacterSegmenter:
-    return CharacterSegmenter.load(path)
+    return CharacterSegmenter.load(path, mapped=True)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,17 @@ def test_a_spawned_process(
     words, mapped = answers.get(timeout=120)
     assert words == fitted.predict_batch(TEXTS)
     assert mapped in (file == "unchanged", None)
+
+
+def test_a_child_copies_what_was_copied(path: Path, fitted: CharacterSegmenter) -> None:
+    answers = SPAWN.Queue()
+    child = SPAWN.Process(target=work, args=(CharacterSegmenter.load(path), path, answers))
+    child.start()
+    child.join(timeout=120)
+    assert answers.get(timeout=120) in (
+        (fitted.predict_batch(TEXTS), False),
+        (fitted.predict_batch(TEXTS), None),
+    )
 
 
 def test_a_pool(loaded: CharacterSegmenter, fitted: CharacterSegmenter) -> None:

@@ -12,6 +12,7 @@ from made_up_corpora import arrays_of
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.features.tables import ZHANG_2014
+from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 
@@ -36,6 +37,7 @@ Corpus = list[list[str]]
         ({"seed": -1}, "seed is -1; it must be at least 0"),
         ({"sentences": "line"}, "choose 'punctuation' or 'doc'"),
         ({"sentences": None}, "choose 'punctuation' or 'doc'"),
+        ({"learning": Learning(min_count=2)}, "min_count is 2, but a segmenter of this kind has"),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:

@@ -120,6 +120,19 @@ def test_the_beam_finds_no_more_than_there_is(corpus: list[Tagged]) -> None:
     assert sum(best[1]) < sum(best[8]) <= sum(best[None]) + 1e-9
 
 
+def test_complete_words_gain_at_width_1() -> None:
+    """They do not share a beam of one with all tags of the next word."""
+    joint = {}
+    for by_words in (False, True):
+        scores = []
+        for seed in range(4):
+            model = WordJointTagger(epochs=4, beam=1, by_words=by_words)
+            model.fit(tagged_sentences(60, 100 + seed))
+            scores.append(model.evaluate(tagged_sentences(21, 200 + seed)).joint_f or 0)
+        joint[by_words] = np.mean(scores)
+    assert joint[True] > joint[False] + 0.02
+
+
 def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
     model = WordJointTagger(beam=None, epochs=2).fit(corpus[:20])
     assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.features import templates
 from spacy_structreg.features.tables import (
     CHARACTER_TABLES,
     CHARACTER_TYPES,
@@ -128,3 +131,21 @@ def test_the_optional_templates() -> None:
         [("type", i) for i in (-2, -1, 0, 1, 2)],
         [("c", -1), ("c", 1)],
     ]
+
+
+def test_what_cannot_be_read_is_tried_at_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letters without an offset may be many; a search would go over the rest from each of them."""
+    pattern, places = templates._ATOM, []
+
+    class Counting:
+        def match(self, text: str, place: int) -> re.Match[str] | None:
+            places.append(place)
+            return pattern.match(text, place)
+
+    monkeypatch.setattr(templates, "_ATOM", Counting())
+    for text in ("a" * 10_000, "c0" + "a" * 10_000, "c0" * 10_000):
+        places.clear()
+        with pytest.raises(ValueError, match=r"feature template '[ac0]{1,80}") as caught:
+            parse_template(text, ["c"])
+        assert len(places) <= MAX_ATOMS + 1
+        assert len(str(caught.value)) < 300

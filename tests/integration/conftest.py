@@ -54,6 +54,9 @@ patience = 0
 max_steps = 0
 eval_frequency = 20
 
+[training.before_to_disk]
+@callbacks = "spacy_structreg.WithoutLosses.v1"
+
 [training.batcher]
 @batchers = "spacy.batch_by_sequence.v1"
 size = 10

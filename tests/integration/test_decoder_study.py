@@ -738,8 +738,9 @@ def test_pictures_of_runs_made_up_by_hand(by_hand):
     assert done.returncode == 0, done.stderr
     assert {path.name for path in folder.iterdir()} == {"widths.svg", "parsing.svg"}
     drawn = (folder / "widths.svg").read_text(encoding="utf-8")
-    # A point for each width, with its name beside it; and the curve's name.
-    assert {"1", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
+    # A point for each width, with its name beside it, the one far below with its score too; and the
+    # curve's name.
+    assert {"1: 81", "16", "64", "single"} <= set(re.findall(r">([^<>]+)</text>", drawn))
 
 
 def test_a_report_of_an_unfinished_study_is_refused(by_hand):
@@ -827,6 +828,11 @@ def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
         ("average: [product]", "average: [products]", "no curve"),
         ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
         ("lines: {seeds", "rows: {seeds", "unknown corpus"),
+        (
+            "x: speed\n    curves",
+            "x: speed\n    panels: {a: [single]}\n    curves",
+            "'exact' is in no",
+        ),
         ("more: widths / single / 4", "more: widths / single / 5", "about nothing"),
         ("corpora:\n  tree", "corpus:\n  tree", "not a grid"),
     ],

@@ -49,6 +49,8 @@ def test_model_best_is_the_best_of_the_table(training: tuple[Path, str]) -> None
     best = max(row["SEG_F"] for row in table(printed))
     meta = json.loads((output / "model-best" / "meta.json").read_text(encoding="utf-8"))
     assert meta["performance"]["seg_f"] == pytest.approx(best / 100, abs=1e-4)
+    # Losses are left out.
+    assert set(meta["performance"]) == {"seg_f", "seg_p", "seg_r", "token_acc"}
     nlp = spacy.load(output / "model-best")
     assert nlp.pipe_names == ["tokenizer_trainer"]
     assert [tokens(nlp(text)) for text in TEXTS] == DEV

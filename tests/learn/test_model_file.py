@@ -7,6 +7,7 @@ import os
 import pickle
 import stat
 import struct
+import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,8 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from spacy_structreg.learn import model_file
 from spacy_structreg.learn.model_file import (
     FORMAT_VERSION,
+    SourceFile,
     model_bytes,
     model_checksum,
     parse_model,
@@ -492,13 +495,20 @@ class TestFiles:
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
 
-    def test_arrays_are_mapped(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("mapped", [True, False, None])
+    @pytest.mark.parametrize("limit", [10, 1 << 20])
+    def test_large_files_are_mapped(
+        self, mapped: bool | None, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(model_file, "COPIED_UP_TO", limit)
         path = tmp_path / "m.srm"
         write_model(path, HEADER, ARRAYS)
-        _, arrays = read_model(path)
+        _, arrays = read_model(path, mapped=mapped)
+        expected = limit == 10 if mapped is None else mapped
         for array in arrays.values():
-            assert isinstance(owner_of(array), mmap.mmap)
+            assert isinstance(owner_of(array), mmap.mmap if expected else bytes)
             assert not array.flags.owndata
+        assert SourceFile(path, mapped=mapped).is_mapped == expected
 
     def test_arrays_of_bytes_are_views(self) -> None:
         data = small_file()
@@ -509,11 +519,39 @@ class TestFiles:
     def test_the_old_file_stays_mapped_when_a_new_one_takes_its_place(self, tmp_path: Path) -> None:
         path = tmp_path / "m.srm"
         write_model(path, HEADER, ARRAYS)
-        _, arrays = read_model(path)
+        _, arrays = read_model(path, mapped=True)
         write_model(path, {"task": "other"}, {"keys": np.zeros(1)})
         assert_same(arrays, ARRAYS)
         write_model(path, HEADER, arrays)
         assert_same(read_model(path)[1], ARRAYS)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no mapped file can be written to")
+    def test_a_file_that_is_written_to_while_it_is_mapped(self, tmp_path: Path) -> None:
+        path = tmp_path / "m.srm"
+        write_model(path, HEADER, ARRAYS)
+        data = path.read_bytes()
+        source, copied = SourceFile(path, mapped=True), SourceFile(path, mapped=False)
+        source.check()
+        other = bytearray(data)
+        other[-1] ^= 1
+        for i, contents in enumerate((b"", data[:100], data[:-1], data + b"x", bytes(other))):
+            path.write_bytes(contents)
+            os.utime(path, ns=(i, i))  # The clock of a file system may be slow.
+            with pytest.raises(
+                ValueError, match=r"m\.srm: the file was written to .* load it again"
+            ):
+                source.check()
+            copied.check()
+        # The same again is no fault; nor is another file in its place, or none.
+        path.write_bytes(data)
+        os.utime(path, ns=(9, 9))
+        source.check()
+        source.check()
+        write_model(path, {"task": "other"}, {})
+        source.check()
+        path.unlink()
+        source.check()
+        assert_same(parse_model(source.data)[1], ARRAYS)
 
     def test_checksum_changes_with_any_content(self, tmp_path: Path) -> None:
         path = tmp_path / "m.srm"

@@ -44,6 +44,12 @@ from spacy_structreg.learn.settings import Learning
         ({"mini_sample": 0}, "mini_sample is 0; it must be at least 1"),
         ({"mini_sample": math.nan}, "mini_sample is nan; it must be"),
         ({"mini_sample": math.inf}, "mini_sample is inf; it must be"),
+        ({"prune": -0.1}, "prune is -0.1; it must be at least 0"),
+        ({"prune": math.inf}, "prune is inf; it must be"),
+        ({"min_count": 0}, "min_count is 0; it must be at least 1"),
+        ({"min_count": 1 << 31}, "min_count is 2147483648; it must be at least 1 and at most 1,000,000"),
+        ({"min_count": 2.0}, "min_count is 2.0; it must be a whole number"),
+        ({"min_count": True}, "min_count is True; it must be a whole number"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -123,6 +129,8 @@ def test_defaults_are_the_averaged_perceptron() -> None:
         "hidden_dropout": 0.0,
         "mini_sample": None,
         "clock": "examples",
+        "prune": 0.0,
+        "min_count": 1,
     }
     assert Learning().penalties == {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
     assert Learning(l1=0.25, l2=0.5).penalties == {"l1": 0.25, "l2": 0.5, "cumulative_l1": 0.0}
@@ -155,10 +163,10 @@ small = st.floats(0, 1, exclude_max=True)
         l1=st.floats(0, 1e9),
         dropout=small,
         hidden_dropout=small,
-        mini_sample=st.none() | st.floats(1, 1e9),
+        mini_sample=st.none() | st.floats(1, 999_999),
         clock=st.sampled_from(["examples", "mistakes"]),
     )
-    | st.builds(Learning, cumulative_l1=st.floats(0, 1e9), mini_sample=st.floats(1, 1e300))
+    | st.builds(Learning, cumulative_l1=st.floats(0, 1e9), mini_sample=st.floats(1, 999_999))
     | st.builds(Learning, clock=st.just("epochs"), dropout=small)
 )
 def test_round_trips(learning: Learning) -> None:

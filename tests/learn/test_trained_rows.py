@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from colliding_keys import colliding
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -162,21 +163,6 @@ def test_malformed_states_of_a_training(fault: dict[str, Any]) -> None:
         rows.add([(rows.row(key), column, 1.0)], 1)
     with pytest.raises(ValueError, match=r"weight|key"):
         TrainingRows.from_state(4, {**rows.state(), **fault})
-
-
-def unmix(mixed: int) -> int:
-    """The key whose slot, before masking, is `mixed`: `slot_of` of rows.pyx, backwards."""
-    word = mixed ^ (mixed >> 32)
-    word = word * pow(0x9E3779B97F4A7C15, -1, 2**64) % 2**64
-    key = word
-    for _ in range(3):
-        key = word ^ (key >> 29)
-    return key
-
-
-def colliding(n: int) -> np.ndarray:
-    """Distinct keys that all want the first slot of any table of up to 2**32 slots."""
-    return np.array(sorted(unmix(i << 33) for i in range(n)), dtype=np.uint64)
 
 
 def test_keys_that_collide_on_purpose_are_refused() -> None:

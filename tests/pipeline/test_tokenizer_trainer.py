@@ -14,6 +14,7 @@ from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens, untrained
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
+from spacy.util import registry
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.settings import Learning
@@ -330,6 +331,18 @@ def test_the_pipe_does_not_keep_its_pipeline_alive() -> None:
     assert alive() is None
     with pytest.raises(ValueError, match="belongs to no tokenizer"):
         pipe.update([])
+
+
+def test_losses_of_our_pipes_are_left_out_of_meta_data(nlp: Language) -> None:
+    nlp.add_pipe("structreg_tagger", name="tagger")
+    nlp.add_pipe("ner")
+    figures = {"seg_f": 0.9, "ner_loss": 3.0}
+    nlp.meta["performance"] = {**figures, "trainer_loss": 1.0, "tagger_loss": 2.0}
+    callback = registry.callbacks.get("spacy_structreg.WithoutLosses.v1")()
+    assert callback(nlp) is nlp
+    assert nlp.meta["performance"] == figures
+    # Before the first evaluation there are no figures at all.
+    assert callback(spacy.blank("zh")).meta.get("performance", {}) == {}
 
 
 def test_the_loss_has_the_name_of_the_pipe(nlp: Language) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -130,15 +131,20 @@ class Twin:
         return State(i, (*state.firsts, state.position), (*state.tags, action - 1), final)
 
     def slot(self, state: State) -> tuple[int, int]:
-        """States compete that have consumed the same; by words, at the same length of the word.
+        """States compete that have consumed the same.
 
-        Words that are longer than the longest share a place.
+        By words, only those do that have just begun a word of the same tag; the others wait.
         """
         if state.is_final:
             return len(self.text) + 1, 0
-        length = state.position - state.firsts[-1] if self.by_words else 0
-        longest = min(self.longest or len(self.text), self.end - self.begin)
-        return state.position, min(length, longest)
+        if not self.by_words:
+            return state.position, 0
+        if state.position - state.firsts[-1] > 1:
+            return state.position, self.n_tags
+        return state.position, state.tags[-1]
+
+    def waits(self, slot: tuple[int, int]) -> bool:
+        return self.by_words and slot[1] == self.n_tags
 
     # Scores --------------------------------------------------------------------------------------
 
@@ -263,13 +269,15 @@ class Twin:
         while True:
             slot = min(waiting)
             if candidates := waiting.pop(slot):
-                candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
-                kept = candidates[: self.width]
+                kept = candidates
+                if not self.waits(slot):
+                    candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
+                    kept = candidates[: self.width]
                 for item in kept:
                     item.number = numbers
                     numbers += 1
             for step, (place, gold_score) in enumerate(goal, 1):
-                if place != slot or not candidates:
+                if place != slot or not candidates or self.waits(slot):
                     continue
                 is_gold = [item.actions() == gold[:step] for item in kept]
                 lost = lost or not any(is_gold)
@@ -570,6 +578,62 @@ def test_the_common_prefix_gets_no_rows(stop: str) -> None:
     # Appending comes first among equals: 学 is wrong, and what stands before it is common.
     assert key(ord("大"), ord("学")) in keys
     assert key(PADDING, ord("大")) not in keys
+
+
+# Counts of features -------------------------------------------------------------------------------
+
+
+def counted(template: str, least: int) -> tuple[Pair, set[int]]:
+    """A training restricted by counts, and the keys of c-1 c0 that it should have, by hand.
+
+    template: of an event that either begins a word or goes on with it.
+    """
+    separates = template.startswith("separate")
+    pair = Pair(GOLDS + GOLDS[2:], templates=template, width=2)
+    counts: Counter[tuple[int, int]] = Counter()
+    for words in SENTENCES + SENTENCES[2:]:
+        text = "".join(words)
+        begins = {sum(map(len, words[:i])) for i in range(len(words))}
+        for i, character in enumerate(text):
+            if (i in begins) == separates:
+                counts[ord(text[i - 1]) if i else PADDING, ord(character)] += 1
+        # The last word is ended as if another began.
+        counts[ord(text[-1]), PADDING] += separates
+    counts = +counts
+    assert min(counts.values()) == 1 < max(counts.values())
+    seed = hash_string(template)
+    pair.trainer.restrict(pair.compiled, least)
+    return pair, {
+        murmur_64a(struct.pack("<3Q", seed, 1 + previous, 1 + current))
+        for (previous, current), count in counts.items()
+        if count >= least
+    }
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 100])
+@pytest.mark.parametrize("template", ["separate: c-1 c0", "append: c-1 c0"])
+def test_rare_features_of_gold_get_no_rows(template: str, least: int) -> None:
+    pair, expected = counted(template, least)
+    for _ in range(3):
+        pair.trainer.epoch(pair.compiled, whole(pair.golds))
+        tables = [table for table in pair.learner.tables if table.n_rows]
+        assert [set(rows_by_key(table)) for table in tables] == ([expected] if expected else [])
+    assert pair.learner.clock == 3 * len(pair.golds)
+    twin = pickle.loads(pickle.dumps(pair.learner))
+    for table in (*twin.tables, *pair.learner.copy().tables):
+        before = table.n_rows
+        assert (table.closed, table.row(12345), table.n_rows) == (True, -1, before)
+
+
+def test_features_of_other_learners_are_not_counted() -> None:
+    pair, other = Pair(GOLDS), Pair(GOLDS)
+    with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
+        pair.trainer.restrict([pair.compiled[0], other.compiled[1]], 2)
+    with pytest.raises(TypeError):
+        pair.trainer.restrict([None], 2)
+    assert not any(table.closed or table.n_rows for table in pair.learner.tables)
+    pair.trainer.epoch(pair.compiled, whole(GOLDS))
+    assert any(table.n_rows for table in pair.learner.tables)
 
 
 # Passive-aggressive rules -------------------------------------------------------------------------

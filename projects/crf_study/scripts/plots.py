@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import matplotlib as mpl
 
@@ -22,64 +22,71 @@ from matplotlib import pyplot as plt
 from report import dev, rows_of, seconds, test, timed
 from results import Result, Results
 
-from spacy_structreg.cli.studies import plot_command, save_pictures
+from spacy_structreg.cli.studies import label_points, plot_command, save_pictures
 
 Shown = Callable[[Result], "float | None"]
 
 
+VARIES: Final = {
+    "mini_sample": "mean size of mini-samples, tokens",
+    "l2": "strength of L2 (log scale)",
+}
+"""What varies, in words."""
+
+
 def draw(axes: Any, plan: Plan, results: Results, figures: Iterable[tuple[str, Shown]]) -> None:
     """Figures against what varies, with 95 % intervals; systems without a curve are dotted."""
-    names = {system.name: number for number, system in enumerate(plan.systems)}
+    colors = {system.name: f"C{number}" for number, system in enumerate(plan.systems)}
+    values = [row.value for row in rows_of(plan, results) if row.name]
+    names = []
     for faint, (title, figure) in enumerate(figures):
-        style = {"alpha": 0.35} if faint else {}
+        style = {"alpha": 0.4} if faint else {}
         for name, rows in groupby(rows_of(plan, results), key=lambda row: row.system):
             points = [(row, timed(results, plan.keys(row.setting), figure)) for row in rows]
             known = [(row, s) for row, s in points if s is not None]
-            label = f"{name}, {title}" if title else name
-            color = f"C{names[name]}"
+            said = f"{name}, {title}" if title else name
             for row, s in known:
                 if not row.name:
-                    axes.axhline(s.mean, color=color, linestyle=":", label=label, **style)
+                    axes.axhline(s.mean, color=colors[name], linestyle=":", **style)
+                    names.append((said, [(value, s.mean) for value in values], colors[name]))
             curve = [(row.value, s) for row, s in known if row.name]
             if curve:
-                axes.errorbar(
-                    [value for value, _ in curve],
-                    [s.mean for _, s in curve],
-                    yerr=[s.half or 0.0 for _, s in curve],
-                    color=color,
-                    marker="o",
-                    markersize=3,
-                    linewidth=1.2,
-                    capsize=2,
-                    label=label,
-                    **style,
-                )
-    axes.grid(alpha=0.3)
+                xs, means = [value for value, _ in curve], [s.mean for _, s in curve]
+                halves = [s.half or 0.0 for _, s in curve]
+                axes.errorbar(xs, means, yerr=halves, color=colors[name], fmt="-o", **style)
+                names.append((said, list(zip(xs, means, strict=True)), colors[name]))
+    axes.margins(x=0.1, y=0.15)
+    for text, places, color in names:
+        label_points(axes, text, places, color, fontsize=8)
 
 
 def picture(experiment: Experiment, results: Results) -> Any:
-    """The figure of an experiment: a column for each corpus; scores, and times if they matter."""
-    rows: list[tuple[str, list[tuple[str, Shown]]]] = [
+    """The figure of an experiment: a row for each corpus; scores, and times if they matter."""
+    columns: list[tuple[str, list[tuple[str, Shown]]]] = [
         ("score", [("test", test), ("dev", dev)] if not experiment.times else [("", test)])
     ]
     if experiment.times:
-        rows.append(("CPU seconds of training", [("", seconds)]))
-    n_columns = len(experiment.plans)
+        columns.append(("CPU seconds of training", [("", seconds)]))
+    # Without times, two corpora a row.
+    n_columns = 2 if experiment.times else min(2, len(experiment.plans))
+    n_rows = -(-len(experiment.plans) * len(columns) // n_columns)
     figure, panels = plt.subplots(
-        len(rows), n_columns, figsize=(1 + 4 * n_columns, 3.4 * len(rows)), squeeze=False
+        n_rows, n_columns, figsize=(4.9 * n_columns, 3.3 * n_rows), squeeze=False
     )
     varies = next(s.vary for plan in experiment.plans for s in plan.systems if s.vary)
-    for column, plan in enumerate(experiment.plans):
-        for axes, (title, figures) in zip(panels[:, column], rows, strict=True):
-            draw(axes, plan, results, figures)
-            axes.set_xscale(experiment.axis)
-            axes.set_xlabel(varies.replace("_", " "))
-            if column == 0:
-                axes.set_ylabel(title if title != "score" else "test score")
-        panels[0][column].set_title(plan.corpus)
-    for axes in panels[1:].flat:
-        axes.set_ylim(bottom=0)
-    panels[0][0].legend(fontsize=7)
+    wanted = [(plan, *column) for plan in experiment.plans for column in columns]
+    for axes, (plan, title, figures) in zip(panels.flat, wanted, strict=False):
+        axes.set_xscale(experiment.axis)
+        draw(axes, plan, results, figures)
+        axes.set_xlabel(VARIES.get(varies, varies.replace("_", " ")))
+        if title != "score":
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel(title)
+        else:
+            axes.set_ylabel(("test score" if experiment.times else "score") + ", %")
+        axes.set_title(plan.corpus)
+    for axes in panels.flat[len(wanted) :]:
+        axes.set_visible(False)
     return figure
 
 

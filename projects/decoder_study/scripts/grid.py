@@ -102,12 +102,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A section of the report. x: of its picture, ``"speed"``, ``"value"`` or ``""`` for none."""
+    """A section of the report.
+
+    x: of its picture, ``"speed"``, ``"value"`` or ``""`` for none. panels: of the picture, titles
+    and the curves that each shows.
+    """
 
     name: str
     title: str
     note: str
     x: str
+    panels: tuple[tuple[str, tuple[str, ...]], ...]
     plans: tuple[Plan, ...]
 
 
@@ -218,11 +223,22 @@ class Grid:
             entry["title"],
             entry.get("note", ""),
             entry.get("x", ""),
+            self._panels(name, entry),
             tuple(
                 self._plan(name, corpus, scope, entry["curves"])
                 for corpus, scope in entry["corpora"].items()
             ),
         )
+
+    def _panels(
+        self, name: str, entry: Mapping[str, Any]
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The panels of a picture; without any, one with all curves."""
+        panels = entry.get("panels") or {"": list(entry["curves"])}
+        shown = [curve for curves in panels.values() for curve in curves]
+        for curve in {*shown} ^ {*entry["curves"]}:
+            raise ValueError(f"{name}: the curve {curve!r} is in no panel, or no curve")
+        return tuple((title, tuple(curves)) for title, curves in panels.items())
 
     def _plan(
         self, name: str, corpus: str, scope: Mapping[str, Any], curves: Mapping[str, Any]

@@ -9,45 +9,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import matplotlib as mpl
 
 mpl.use("Agg")
 
-from grid import Experiment, Grid, Key, Plan, Row
+from grid import READS, Curve, Experiment, Grid, Key, Plan, Row
 from matplotlib import pyplot as plt
-from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
-from report import TITLES, Figure, of, ratio, score
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from report import TITLES, of, ratio, score
 from results import Results
 
-from spacy_structreg.cli.studies import plot_command, save_pictures
+from spacy_structreg.cli.studies import BACKGROUND, label_points, plot_command, save_pictures
 
+SCORES: Final = {
+    "words": "F of words",
+    "tags": "F of words with their tags",
+    "trees": "LAS",
+    "constituents": "F of labelled brackets",
+}
+"""By what systems find, their chief score, which the pictures show."""
 
-def against_speed(axes: Any, plan: Plan, results: Results, figure: Figure) -> None:
-    """F against speed: a line for each curve, its points named by what varies."""
-    for number, curve in enumerate(plan.curves):
-        color = f"C{number % 10}"
-        for style, label, keys in (
-            ("-o", curve.name, [row.singles() for row in curve.rows]),
-            (":s", f"{curve.name}, averaged", averages(curve.rows)),
-        ):
-            if not keys:
-                continue
-            xs = [of(results, each, ratio).mean for each in keys]
-            ys = [of(results, each, figure).mean for each in keys]
-            axes.plot(xs, ys, style, color=color, markersize=4, linewidth=1.2, label=label)
-            for row, x, y in zip(curve.rows, xs, ys, strict=True):
-                if curve.varies:
-                    axes.annotate(
-                        row.name, (x, y), xytext=(2, 3), textcoords="offset points", fontsize=6
-                    )
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5, 7)))
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("speed, as a multiple of the reference")
+SETTINGS: Final = {
+    "train.beam": "beam in training and decoding",
+    "decode.beam": "beam",
+    "decode.tagger_beam": "beam of the tagger",
+    "decode.n_best": "sentences to choose from",
+    "decode.window": "window",
+    "train.epochs": "epochs of training",
+    "train.mini_sample": "mean number of words in a mini-sample",
+}
+"""What varies, in words."""
+
+COLORS: Final = ("tab:blue", "tab:red", "tab:green", "tab:purple", "tab:orange", "tab:brown")
+OTHERS: Final = "0.82"
+DEEP: Final = 6.0
+"""How far below the best score the axes go, in points, where others are much further down."""
 
 
 def averages(rows: Sequence[Row]) -> list[list[Key]]:
@@ -55,54 +55,148 @@ def averages(rows: Sequence[Row]) -> list[list[Key]]:
     return [[row.key(row.average)] for row in rows] if all(row.average for row in rows) else []
 
 
-def against_value(axes: Any, plan: Plan, results: Results, figure: Figure) -> None:
-    """F against what varies, with 95 % intervals; rows without a number are dotted lines."""
-    for number, curve in enumerate(plan.curves):
-        color = f"C{number % 10}"
+def against_speed(axes: Any, plan: Plan, results: Results, shown: Sequence[str]) -> None:
+    """The score against speed: a line for each curve, its points named by what varies."""
+    figure = score(f"test_{[*TITLES[plan.finds]][-1]}")
+    every = {
+        (curve.name, kind): (
+            [of(results, each, ratio).mean for each in keys],
+            [of(results, each, figure).mean for each in keys],
+        )
+        for curve in plan.curves
+        for kind, keys in (
+            ("single", [row.singles() for row in curve.rows]),
+            ("averaged", averages(curve.rows)),
+        )
+        if keys
+    }
+    scores = [y for _, ys in every.values() for y in ys]
+    best = max(y for (_, kind), (_, ys) in every.items() for y in ys if kind == "single")
+    floor = min(scores) if best - min(scores) < 1.2 * DEEP else best - DEEP
+    margin = (max(scores) - floor) * 0.06
+    bottom = floor - 2 * margin
+    axes.set_ylim(bottom, max(scores) + 2 * margin)
+    axes.set_xscale("log")
+    for xs, ys in every.values():
+        axes.plot(xs, ys, "-o", color=OTHERS, markersize=3, linewidth=1, zorder=BACKGROUND)
+    for color, curve in colored(plan, shown):
+        for kind, style in (("averaged", ":o"), ("single", "-o")):
+            if (curve.name, kind) in every:
+                face = "white" if kind == "averaged" else color
+                axes.plot(*every[curve.name, kind], style, color=color, markerfacecolor=face)
+        xs, ys = every[curve.name, "single"]
+        for row, x, y in zip(curve.rows, xs, ys, strict=True):
+            if y < bottom:
+                axes.plot([x], [bottom + margin], "v", color=color)
+                text = f"{row.name}: {y:.0f}" if curve.varies else f"{y:.0f}"
+                label_points(axes, text, [(x, bottom + margin)], color, fontsize=7)
+            elif curve.varies:
+                label_points(axes, row.name, [(x, y)], color, fontsize=7)
+    # After the numbers, which have fewer places.
+    for color, curve in colored(plan, shown):
+        points = zip(*every[curve.name, "single"], strict=True)
+        places = [(x, max(y, bottom + margin)) for x, y in points]
+        label_points(axes, curve.name, places, color, fontsize=8.5)
+    low, high = axes.get_xlim()
+    axes.set_xlim(low / 1.15, high * 1.15)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}×"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def against_value(axes: Any, plan: Plan, results: Results, shown: Sequence[str]) -> None:
+    """The score against what varies, with 95 % intervals; rows without a number are dotted."""
+    figure = score(f"test_{[*TITLES[plan.finds]][-1]}")
+    values = sorted({row.value for curve in plan.curves for row in curve.rows if row.value})
+    if values and values[-1] / values[0] > 4:
+        axes.set_xscale("log")
+    names = []
+    colors = {curve: color for color, curve in colored(plan, shown)}
+    for curve in plan.curves:
+        named = curve in colors
+        color = colors.get(curve, OTHERS)
+        front = BACKGROUND + named
         points = [row for row in curve.rows if row.value is not None]
         found = [of(results, row.singles(), figure) for row in points]
         if points:
+            xs, ys = [row.value for row in points], [s.mean for s in found]
+            halves = [s.half or 0.0 for s in found]
             axes.errorbar(
-                [row.value for row in points],
-                [s.mean for s in found],
-                yerr=[s.half or 0.0 for s in found],
-                color=color,
-                marker="o",
-                markersize=3,
-                linewidth=1.2,
-                capsize=2,
-                label=curve.name,
+                xs, ys, yerr=halves if any(halves) else None, fmt="-o", color=color, zorder=front
             )
+            names += [(curve.name, list(zip(xs, ys, strict=True)), color)] * named
         for row in curve.rows:
             if row.value is None:
                 level = of(results, row.singles(), figure).mean
-                label = f"{curve.name}, {row.name}" if curve.varies else curve.name
-                axes.axhline(level, color=color, linestyle=":", linewidth=1, label=label)
-        axes.set_xlabel(curve.varies.partition(".")[2].replace("_", " ") or "")
-    values = [row.value for curve in plan.curves for row in curve.rows if row.value]
-    if values and max(values) / min(values) > 8:
-        axes.set_xscale("log", base=2)
+                axes.axhline(level, color=color, linestyle=":", zorder=front)
+                name = f"{curve.name}, {row.name}" if curve.varies else curve.name
+                names += [(name, [(value, level) for value in reversed(values)], color)] * named
+    for name, places, color in names:
+        label_points(axes, name, places, color, fontsize=8.5)
+    axes.margins(x=0.08, y=0.12)
+    axes.xaxis.set_major_locator(plt.FixedLocator(values))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
-def picture(experiment: Experiment, results: Results) -> Any:
-    """The figure of an experiment: a column for each corpus, a row for each kind of F."""
-    plans = experiment.plans
-    n_rows = max(len(TITLES[plan.finds]) for plan in plans)
-    figure, panels = plt.subplots(
-        n_rows, len(plans), figsize=(6.2 * len(plans), 4.4 * n_rows), squeeze=False
+def colored(plan: Plan, shown: Sequence[str]) -> list[tuple[str, Curve]]:
+    """The curves of a panel, in its order, that the corpus has, with their colours."""
+    named = {curve.name: curve for curve in plan.curves}
+    return [(color, named[name]) for color, name in zip(cycle(COLORS), shown) if name in named]
+
+
+def explained(experiment: Experiment, grid: Grid) -> str:
+    """What the axis and the marks of a picture against speed mean."""
+    settings: dict[str, list[str]] = {}
+    for curve in experiment.plans[0].curves:
+        if curve.varies:
+            settings.setdefault(SETTINGS.get(curve.varies, curve.varies), []).append(curve.name)
+    reference = grid.references[READS[experiment.plans[0].finds]]
+    (model,) = (grid.models[line] for _, line in reference.parts)
+    beam = f", beam {model['beam']}" if "beam" in model else ""
+    says = [f"1× is the reference: {model['kind']}{beam}."]
+    if settings:
+        usual, *others = sorted(settings, key=lambda name: -len(settings[name]))
+        numbers = [usual, *(f"of {', '.join(settings[name])}: {name}" for name in others)]
+        says.append(f"Numbers at points: {'; '.join(numbers)}.")
+    if any(row.average for plan in experiment.plans for c in plan.curves for row in c.rows):
+        says.append("Dots: one model; circles, dotted: averages of models.")
+    if len(experiment.panels) > 1:
+        says.append("Grey: the systems of the other panels.")
+    return " ".join(says)
+
+
+def picture(experiment: Experiment, grid: Grid, results: Results) -> Any:
+    """The figure of an experiment: for each corpus a panel for each group of curves."""
+    panels = [
+        (plan, title, shown)
+        for plan in experiment.plans
+        for title, shown in experiment.panels
+        if colored(plan, shown)
+    ]
+    n_columns = min(2, len(panels))
+    n_rows = -(-len(panels) // n_columns)
+    figure, places = plt.subplots(
+        n_rows, n_columns, figsize=(4.9 * n_columns, 3.5 * n_rows), squeeze=False
     )
-    draw = against_speed if experiment.x == "speed" else against_value
-    for column, plan in enumerate(plans):
-        shown = TITLES[plan.finds]
-        for place, (name, title) in enumerate(shown.items()):
-            axes = panels[place][column]
-            draw(axes, plan, results, score(f"test_{name}"))
-            axes.set_title(plan.corpus)
-            axes.set_ylabel(f"test {title}")
-            axes.grid(alpha=0.3)
-        for place in range(len(shown), n_rows):
-            panels[place][column].set_visible(False)
-    panels[0][0].legend(fontsize=7)
+    by_speed = experiment.x == "speed"
+    draw = against_speed if by_speed else against_value
+    for axes, (plan, title, shown) in zip(places.flat, panels, strict=False):
+        draw(axes, plan, results, shown)
+        axes.set_title(": ".join(filter(None, [plan.corpus, title])))
+        axes.set_ylabel(f"{SCORES[plan.finds]}, test set, %")
+        axes.set_xlabel(
+            "speed, as a multiple of that of the reference (log scale)"
+            if by_speed
+            else next(SETTINGS.get(c.varies, c.varies) for c in plan.curves if c.varies)
+        )
+    for axes in places.flat[len(panels) :]:
+        axes.set_visible(False)
+    if by_speed:
+        says = explained(experiment, grid)
+        if any(line.get_marker() == "v" for axes in figure.axes for line in axes.lines):
+            says += " Triangles: points below the axes, with their scores."
+        figure.supxlabel(says, fontsize=8, x=0.01, ha="left", wrap=True)
     return figure
 
 
@@ -112,7 +206,7 @@ def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
     suffix: how the names of the files end, which says their format.
     """
     pictures = {
-        experiment.name: partial(picture, experiment, results)
+        experiment.name: partial(picture, experiment, grid, results)
         for experiment in grid.experiments
         if experiment.x
     }

@@ -18,10 +18,11 @@ mpl.use("Agg")
 
 from grid import Grid, Key, Row
 from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter
 from report import dev_f, of, seconds, test_f
 from results import Result, Results
 
-from spacy_structreg.cli.studies import plot_command, save_pictures
+from spacy_structreg.cli.studies import label_points, plot_command, save_pictures
 from spacy_structreg.metrics.summary import Summary
 
 SINGLE: Final = "tab:blue"
@@ -40,8 +41,6 @@ def curve(axes: Any, xs: Sequence[float], ys: Sequence[Summary], color: str, lab
         color=color,
         marker="o",
         markersize=3,
-        linewidth=1.2,
-        capsize=2,
         label=label,
     )
 
@@ -72,15 +71,12 @@ def combinations(grid: Grid, results: Results) -> Any:
                 xerr=[s.half or 0.0 for s in found] if shown else None,
                 fmt="o",
                 color=color,
-                markersize=4,
-                capsize=2,
                 label=label,
             )
-        axes.set_yticks(list(places), [row.name for row in plan.rows], fontsize=8)
+        axes.set_yticks(list(places), [row.name for row in plan.rows])
         axes.set_title(plan.corpus)
-        axes.set_xlabel("test F")
-        axes.grid(axis="x", alpha=0.3)
-    panels[0][0].legend(fontsize=7)
+        axes.set_xlabel("test F, %")
+    panels[0][0].legend()
     return figure
 
 
@@ -121,11 +117,13 @@ def strengths(grid: Grid, corpus: str, results: Results) -> Any:
                 level = of(results, keys(row), which).mean
                 axes.axhline(level, color=color, linestyle=":", linewidth=1)
         axes.set_xscale("log")
-        axes.set_xlabel(plan.parameter)
-        axes.set_title(plan.curve, fontsize=10)
-        axes.set_ylabel("F")
-        axes.grid(alpha=0.3)
-    panels[0][0].legend(fontsize=7)
+        axes.xaxis.set_major_locator(LogLocator())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        dotted = "; dotted: none" if nothing else ""
+        axes.set_xlabel(f"{plan.parameter.replace('_', ' ')} (log scale{dotted})")
+        axes.set_title(plan.curve)
+        axes.set_ylabel("F, %")
+    panels[0][0].legend()
     return figure
 
 
@@ -147,18 +145,18 @@ def averaging(grid: Grid, results: Results) -> Any:
                 for n in sizes
             ]
             curve(axes, sizes, found, color, label)
-        axes.set_title(f"{plan.corpus}, {row.name}", fontsize=10)
+        axes.set_title(f"{plan.corpus}, {row.name}")
         axes.set_xlabel("models averaged")
-        axes.set_ylabel("test F")
-        axes.grid(alpha=0.3)
-    panels[0][0].legend(fontsize=8)
+        axes.set_ylabel("test F, %")
+    panels[0][0].legend()
     return figure
 
 
 def mini_samples(grid: Grid, results: Results) -> Any:
     """Test F and CPU time against the size of mini-samples, and F against time.
 
-    Whole sentences are dotted lines in the first two rows.
+    Whole sentences are dotted lines in the first two rows. In the third, points have the sizes of
+    mini-samples beside them, where there are several curves those of the last.
     """
     corpora = list(dict.fromkeys(plan.corpus for plan in grid.of("mini_samples")))
     figure, panels = plt.subplots(3, len(corpora), figsize=(4.4 * len(corpora), 9), squeeze=False)
@@ -169,29 +167,34 @@ def mini_samples(grid: Grid, results: Results) -> Any:
             for axes, which in ((panels[0][column], test_f), (panels[1][column], seconds)):
                 found = [of(results, plan.singles(row), which) for row in rows]
                 sizes = [float(row.value or 0.0) for row in rows]
-                curve(axes, sizes, found, color, f"{plan.epochs} epochs")
+                name = f"{plan.epochs} epochs"
+                curve(axes, sizes, found, color, name)
+                places = [(x, s.mean) for x, s in zip(sizes, found, strict=True)]
+                label_points(axes, name, places, color, fontsize=8)
                 for row in plan.rows:
                     if row.value is None:
                         level = of(results, plan.singles(row), which).mean
-                        label = f"{plan.epochs} epochs, whole"
-                        axes.axhline(level, color=color, linestyle=":", label=label)
-            for row in plan.rows:
-                keys = plan.singles(row)
-                place = (of(results, keys, seconds).mean, of(results, keys, test_f).mean)
-                panels[2][column].plot(*place, "o", color=color, markersize=4)
-                panels[2][column].annotate(
-                    row.name, place, xytext=(3, 3), textcoords="offset points", fontsize=7
-                )
-        for axes in panels[:, column]:
-            axes.grid(alpha=0.3)
+                        axes.axhline(level, color=color, linestyle=":")
+                        places = [(x, level) for x in reversed(sizes)]
+                        label_points(axes, f"{name}, whole", places, color, fontsize=8)
+            axes = panels[2][column]
+            points = [
+                (of(results, keys, seconds).mean, of(results, keys, test_f).mean)
+                for keys in map(plan.singles, plan.rows)
+            ]
+            axes.plot(*zip(*points, strict=True), "-o", color=color, linewidth=0.7)
+            if plan == grid.of("mini_samples", corpus)[-1]:
+                for row, point in zip(plan.rows, points, strict=True):
+                    label_points(axes, row.name, [point], color, fontsize=7)
+            label_points(axes, f"{plan.epochs} epochs", points, color, fontsize=8)
         panels[0][column].set_title(corpus)
-        panels[0][column].legend(fontsize=7)
-        panels[1][column].set_xlabel("mean size of mini-samples n'")
+        panels[1][column].set_xlabel("n', the mean size of mini-samples (characters)")
         panels[1][column].set_ylim(bottom=0)
-        panels[2][column].set_xlabel("CPU seconds of training (points: n')")
-    panels[0][0].set_ylabel("test F")
+        panels[2][column].set_xlabel("CPU seconds of training (numbers: n')")
+        panels[2][column].margins(0.1)
+    panels[0][0].set_ylabel("test F, %")
     panels[1][0].set_ylabel("CPU seconds of training")
-    panels[2][0].set_ylabel("test F")
+    panels[2][0].set_ylabel("test F, %")
     return figure
 
 
