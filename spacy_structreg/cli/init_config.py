@@ -336,7 +336,7 @@ def values_of_tokenizer(*, joint: bool, tags: bool) -> dict[str, Any]:
         "architecture": json.dumps(
             f"spacy_structreg.{'CharacterJointTagger' if tags else 'CharacterSegmenter'}.v1"
         ),
-        "prune": texts.PRUNE if tags else "",
+        "label_pruning": texts.PRUNE if tags else "",
         "model": "nlp.tokenizer.model",
         "unit": "characters",
         "a_unit": "a character",

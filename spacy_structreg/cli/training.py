@@ -204,7 +204,7 @@ def config_faults(config: Path) -> Iterator[None]:
             ".".join(map(str, fault.get("loc", ()))) + f": {fault.get('msg', '')}"
             for fault in error.errors or ()
         )
-        raise ValueError(f"{config}: {faults or error.title}") from error
+        raise ValueError(f"{config}: {faults or error.desc or error.title}") from error
     except (ValueError, TypeError, KeyError, ImportError, NotationError) as error:
         raise ValueError(f"{config}: {error}") from error
 

@@ -236,7 +236,7 @@ def test_mistakes_are_said_in_a_line(
         (f"{FIT} --nlp.lang xx-yy", "segment.cfg: [E048] Can't import language"),
         (f"{FIT} --training.epochs 3", "segment.cfg: there is no setting training.epochs"),
         ("fit empty.cfg out --train c.spacy --dev c.spacy", "empty.cfg: "),
-        ("fit bytes out --train c.spacy --dev c.spacy", "bytes: "),
+        ("fit bytes out --train c.spacy --dev c.spacy", "bytes:"),
         ("convert words.txt empty/o.spacy", "empty/o.spacy: "),
         ("draw trees.txt -o o.xyz", "o.xyz: name a file that ends in .svg or .html, or a folder"),
         ("convert words.txt /proc/o.spacy", "/proc/o.spacy: "),
