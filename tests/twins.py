@@ -288,9 +288,7 @@ def squeeze(text: str) -> tuple[str, np.ndarray]:
         for i, character in enumerate(piece):
             regional = "\U0001f1e6" <= character <= "\U0001f1ff"
             joined = i > 0 and (
-                character in MARKS
-                or piece[i - 1] == "\u200d"
-                or (regional and n_regional % 2 == 1)
+                character in MARKS or piece[i - 1] == "\u200d" or (regional and n_regional % 2 == 1)
             )
             n_regional = n_regional + 1 if regional else 0
             labels = "BEMS"
@@ -318,3 +316,14 @@ def words_of(text: str, labels: Iterable[int]) -> list[str]:
             words.append("")
         words[-1] += character
     return words
+
+
+Span = tuple[int, int]
+
+
+def is_maximal(chosen: Iterable[Span], places: Iterable[Span]) -> bool:
+    """Whether of the places of listed words no two that are chosen overlap, and none fits in."""
+    chosen = sorted(chosen)
+    if any(a[1] > b[0] for a, b in itertools.pairwise(chosen)):
+        return False
+    return all(any(a < end and start < b for a, b in chosen) for start, end in places)

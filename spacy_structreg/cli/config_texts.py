@@ -582,7 +582,8 @@ cats_f_per_type = null
 """
 
 PIPELINE_OF_TOKENIZER: Final = (
-    *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<label_pruning>", SEED, LEARNING, VECTORS),
+    *(ABOUT_TOKENIZER, PATHS, NLP, TOKENIZER, CHARACTERS, "<label_pruning>", SEED, LEARNING),
+    VECTORS,
     *(TRAINER, "<ruler>", CORPORA, TRAINING, "<scores>", INITIALIZE, "<tokenizer_arguments>"),
     USER_WORDS,
 )

@@ -21,7 +21,7 @@ from spacy_structreg.estimators.protocols import Decoder
 from spacy_structreg.estimators.reports import ScoresT
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
-from spacy_structreg.tasks.user_words import Cluster, CompiledWords, whole_ends
+from spacy_structreg.tasks.user_words import CompiledWords, whole_ends
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 
@@ -35,21 +35,33 @@ class WordFinder(Decoder, Protocol):
         self,
         texts: list[str],
         sentences: list[list[int]],
-        clusters: list[Sequence[Cluster]] | None = None,
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> list[list[str]]: ...
 
     def tag(
         self,
         texts: list[str],
         sentences: list[list[int]],
-        clusters: list[Sequence[Cluster]] | None = None,
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> list[list[tuple[str, str]]]: ...
 
     def spans(
-        self, text: str, sentences: list[int], clusters: Sequence[Cluster] | None = None
+        self,
+        text: str,
+        sentences: list[int],
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> NDArray[np.int64]: ...
 
-    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...
 
 
 FinderT = TypeVar("FinderT", bound=WordFinder)
@@ -106,15 +118,26 @@ class TextReader(ABC, Generic[FinderT]):
         self, text: str, user_words: CompiledWords | None = None
     ) -> NDArray[np.int64]:
         """Where the words of a text begin and end: shape (n_words, 2). As `predict`."""
-        parts = self._parts([str(text)], user_words)
+        (ends,), *listed = self._parts([str(text)], user_words)
         with self._decoders().borrow() as decoder:
-            return decoder.spans(str(text), *(part[0] for part in parts))
+            if not listed:
+                return decoder.spans(str(text), ends)
+            (places,), tags = listed
+            return decoder.spans(str(text), ends, places, tags)
 
-    def _nbest_of(self, text: str, n: int) -> list[tuple[float, list[Any]]]:
-        ends = self._sentence_ends(str(text)) or [0]
-        sentences = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    def _nbest_of(
+        self, text: str, n: int, user_words: CompiledWords | None
+    ) -> list[tuple[float, list[Any]]]:
+        (ends,), *_ = self._parts([str(text)], user_words)
+        starts = [0, *ends]
+        sentences = [text[start:end] for start, end in zip(starts, ends or [0], strict=False)]
+        # No listed word lies across the end of a sentence, so each is found again in its own.
+        words = CompiledWords({}) if user_words is None else user_words
         with self._decoders().borrow() as decoder:
-            return _join_nbest((decoder.nbest(str(each), n) for each in sentences), n)
+            return _join_nbest(
+                (decoder.nbest(str(each), n, words.places(each), words.tags) for each in sentences),
+                n,
+            )
 
     def _segment(
         self, decoder: FinderT, texts: list[str], user_words: CompiledWords | None = None
@@ -122,12 +145,12 @@ class TextReader(ABC, Generic[FinderT]):
         return decoder.segment(texts, *self._parts(texts, user_words))
 
     def _parts(self, texts: list[str], user_words: CompiledWords | None) -> tuple[Any, ...]:
-        """The ends of the sentences of each text; and clusters of listed words, if any is there."""
+        """The ends of the sentences of each text; and places of listed words, if any is there."""
         ends = list(map(self._sentence_ends, texts))
-        clusters = list(map(user_words.clusters, texts)) if user_words else []
-        if not any(clusters):
+        places = list(map(user_words.places, texts)) if user_words else []
+        if user_words is None or not any(map(len, places)):
             return (ends,)
-        return list(map(whole_ends, ends, clusters)), clusters
+        return list(map(whole_ends, ends, places)), places, user_words.tags
 
     def _sentence_ends(self, text: str) -> list[int]:
         if self.sentences == "punctuation":
@@ -138,13 +161,15 @@ class TextReader(ABC, Generic[FinderT]):
 class SegmentReader(TextReader[FinderT]):
     """Finds words, and nothing else."""
 
-    def nbest(self, text: str, n: int) -> list[tuple[float, list[str]]]:
+    def nbest(
+        self, text: str, n: int, user_words: CompiledWords | None = None
+    ) -> list[tuple[float, list[str]]]:
         """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
 
-        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
-        segmenter has not been trained.
+        The score is the sum of the weights of all features. user_words: as for `predict`.
+        Raises ValueError if n < 1, or if the segmenter has not been trained.
         """
-        return self._nbest_of(text, n)
+        return self._nbest_of(text, n, user_words)
 
     def _segmentation_scores(
         self,
@@ -182,13 +207,15 @@ class TagReader(TextReader[FinderT]):
 
         return _stream(texts, self._decoders(), decode, n_threads)
 
-    def nbest(self, text: str, n: int) -> list[tuple[float, list[tuple[str, str]]]]:
+    def nbest(
+        self, text: str, n: int, user_words: CompiledWords | None = None
+    ) -> list[tuple[float, list[tuple[str, str]]]]:
         """The `n` best analyses, best first, each with its score; fewer if there are fewer.
 
-        The score is the sum of the weights of all features. Raises ValueError if n < 1, or if the
-        tagger has not been trained.
+        The score is the sum of the weights of all features. user_words: as for `predict`.
+        Raises ValueError if n < 1, or if the tagger has not been trained.
         """
-        return self._nbest_of(text, n)
+        return self._nbest_of(text, n, user_words)
 
     def _tag(
         self, decoder: FinderT, texts: list[str], user_words: CompiledWords | None = None

@@ -311,8 +311,7 @@ def _characters(text: str, listed: CompiledWords) -> list[str]:
     """The characters of a text and, as wholes, the listed words: the leftmost longest of them."""
     words: list[str] = []
     end = 0
-    chosen = (cluster.alternatives[0] for cluster in listed.clusters(text)) if listed else ()
-    for word in chain.from_iterable(chosen):
+    for word in listed.leftmost_longest(text):
         words += (character for character in text[end : word.start] if not character.isspace())
         words.append(text[word.start : word.end])
         end = word.end

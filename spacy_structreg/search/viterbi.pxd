@@ -9,6 +9,15 @@ ctypedef struct Run:
     int32_t origins
     int32_t edges  # where their transitions stand in `Transitions.edges`, fan_in times the length
 
+ctypedef struct Lattice:
+    # A sequence that may be labelled in several ways, each with labels of its own: columns, each of
+    # which stands at a position and has a row of the mask. See the module.
+    Py_ssize_t n
+    const int32_t* positions  # of each column, rising
+    const int32_t* first      # (n + 1,): the columns before c: before[first[c] : first[c + 1]]
+    const int32_t* before
+
+
 ctypedef struct Hub:
     # Labels that share all their predecessors: predecessors[origins : origins + fan_in]. The
     # labels are spans of numbers, first and last + 1 of each in spans[first_span : last_span].
@@ -72,6 +81,8 @@ cdef class Viterbi:
     cdef readonly Transitions transitions
     cdef double* table
     cdef uint8_t* _alive
+    cdef double* _merged
+    cdef const Lattice* lattice
     cdef Py_ssize_t _capacity
     cdef Py_ssize_t _base  # all before this position is settled
     cdef Py_ssize_t _due
@@ -84,19 +95,26 @@ cdef class Viterbi:
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
     ) except -1 nogil
+    cdef int walk(
+        self, const double* emissions, const uint8_t* mask, const Lattice* lattice
+    ) except -1 nogil
+    cdef Py_ssize_t position_of(self, Py_ssize_t column) noexcept nogil
+    cdef const double* _prefix(self, Py_ssize_t column) noexcept nogil
+    cdef void go_back(self, Py_ssize_t* column, uint16_t* label) noexcept nogil
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil
     cdef double finish(self, Py_ssize_t n, uint16_t* path) noexcept nogil
-    cdef void _trace(self, Py_ssize_t position, uint16_t label, uint16_t* path) noexcept nogil
+    cdef void _trace(self, Py_ssize_t column, uint16_t label, uint16_t* path) noexcept nogil
 
 
 ctypedef struct Candidate:
-    # A path to a node: its score without the node's emission, and the path that it continues.
+    # A path to a node: its score without the node's emission, and the path that it continues, to a
+    # cell: column * n_labels + label.
     double score
     uint32_t rank
-    uint16_t label
+    int32_t cell
 
 ctypedef struct Node:
-    # The paths to one label of one position. Of candidates[first : first + n] the first n_found
+    # The paths to one label of one column. Of candidates[first : first + n] the first n_found
     # are its best paths, best first.
     Py_ssize_t first
     uint32_t n
@@ -111,8 +129,9 @@ cdef class NBestViterbi:
     cdef int32_t* _node_of
     cdef Node* _nodes
     cdef Candidate* _candidates
-    cdef uint16_t* _chain
+    cdef int32_t* _chain
     cdef Py_ssize_t _n
+    cdef Py_ssize_t _n_columns
     cdef Py_ssize_t _n_nodes
     cdef Py_ssize_t _n_candidates
     cdef Py_ssize_t _node_of_capacity
@@ -121,10 +140,11 @@ cdef class NBestViterbi:
     cdef Py_ssize_t _chain_capacity
 
     cdef int solve(
-        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n, const Lattice* lattice
     ) except -1 nogil
     cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil
-    cdef Py_ssize_t _node(self, Py_ssize_t position, Py_ssize_t label) except -1 nogil
+    cdef Py_ssize_t _node(self, int32_t cell) except -1 nogil
+    cdef int _add_before(self, Node* node, Py_ssize_t column, Py_ssize_t label) except -1 nogil
     cdef double _pair(self, Py_ssize_t position, Py_ssize_t x, Py_ssize_t y) noexcept nogil
     cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil
     cdef bint _take_best(self, Node* node) noexcept nogil

@@ -1,3 +1,5 @@
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -39,12 +41,16 @@ class NBestViterbi:
     @property
     def best(self) -> Viterbi: ...
 
+class Columns:
+    def __init__(self, columns: Sequence[tuple[int, Iterable[int]]]) -> None: ...
+
 def check_scores(
     graph: LabelGraph,
     emissions: ArrayLike,
     transitions: ArrayLike,
     mask: ArrayLike | None = None,
     edges: ArrayLike | None = None,
+    columns: Columns | None = None,
 ) -> tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8] | None, NDArray[np.float64]
 ]: ...
@@ -56,6 +62,7 @@ def viterbi(
     block: int = 0,
     *,
     edges: ArrayLike | None = None,
+    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> tuple[float, NDArray[np.uint16]]: ...
@@ -67,6 +74,7 @@ def viterbi_nbest(
     mask: ArrayLike | None = None,
     *,
     edges: ArrayLike | None = None,
+    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> list[tuple[float, NDArray[np.uint16]]]: ...

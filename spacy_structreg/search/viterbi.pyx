@@ -4,7 +4,15 @@ The decoders see scores only: `emissions`, float64 of shape (n, n_labels), and `
 float64 of shape (n_labels, n_labels), from the row's label to the column's. Where the scores of
 pairs differ from place to place, `edges`, float64 of shape (n - 1, n_labels, n_labels), are added
 to the transitions to positions 1, 2, …. What may follow what is a `LabelGraph`; a mask of shape (n,
-n_labels) forbids labels at single positions. Ties go to the lowest label, then to the lowest
+n_labels) forbids labels at single positions.
+
+What a mask of positions cannot say, such as which of some spans that overlap go together, a
+*lattice* can: a graph of columns, each of which stands at a position and has a row of the mask of
+its own. A path goes through columns of the positions 0, 1, …, each of them among those `before` the
+next; scores are those of its labels at their positions. A column without others before it stands at
+position 0. Of a sequence without a lattice, the columns are the positions.
+
+Ties go to the lowest label, then to the lowest
 predecessor, so that results can be repeated.
 
 Decoders keep the scores of all prefixes instead of back pointers, and look for the best
@@ -398,13 +406,16 @@ cdef class Viterbi:
         self.graph = graph
         self.transitions = Transitions(graph)
         free(self._alive)
+        free(self._merged)
         self._alive = <uint8_t*> calloc(2 * graph.n_labels, 1)
-        if self._alive == NULL:
+        self._merged = <double*> calloc(graph.n_labels, sizeof(double))
+        if self._alive == NULL or self._merged == NULL:
             raise MemoryError("no memory for a decoder")
 
     def __dealloc__(self):
         free(self.table)
         free(self._alive)
+        free(self._merged)
 
     def __reduce__(self):
         return Viterbi, (self.graph,)
@@ -435,6 +446,7 @@ cdef class Viterbi:
         if first == 0:
             self._base = 0
             self._due = 0
+            self.lattice = NULL
         self.reserve_positions(first + count - self._base)
         prefix = self.table + (first - self._base) * n_labels
         for i in range(count):
@@ -453,6 +465,85 @@ cdef class Viterbi:
                     )
             prefix += n_labels
         return 0
+
+    cdef int walk(
+        self, const double* emissions, const uint8_t* mask, const Lattice* lattice
+    ) except -1 nogil:
+        """Extend all paths over all columns of a lattice, which must stay there until `finish`.
+
+        emissions: of all positions. mask: of shape (lattice.n, n_labels).
+        """
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const double* scores
+        cdef double* extended
+        cdef Py_ssize_t c
+        cdef Py_ssize_t y
+        self._base = 0
+        self.lattice = lattice
+        self.reserve_positions(lattice.n)
+        for c in range(lattice.n):
+            extended = self.table + c * n_labels
+            scores = emissions + lattice.positions[c] * n_labels
+            if lattice.first[c] < lattice.first[c + 1]:
+                self.transitions.step(
+                    self._prefix(c), scores, self.edges_to(lattice.positions[c]),
+                    mask + c * n_labels, extended,
+                )
+                continue
+            for y in range(n_labels):
+                extended[y] = -INFINITY
+                if (self.open_start or self.graph.may_start[y]) and mask[c * n_labels + y]:
+                    extended[y] = scores[y]
+        return 0
+
+    cdef Py_ssize_t position_of(self, Py_ssize_t column) noexcept nogil:
+        return column if self.lattice == NULL else self.lattice.positions[column]
+
+    cdef const double* _prefix(self, Py_ssize_t column) noexcept nogil:
+        """The scores of the best paths to the labels before a column that has any before it."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const double* row
+        cdef Py_ssize_t y
+        cdef int32_t b
+        cdef int32_t low
+        cdef int32_t high
+        if self.lattice == NULL:
+            return self.table + (column - 1 - self._base) * n_labels
+        low = self.lattice.first[column]
+        high = self.lattice.first[column + 1]
+        row = self.table + self.lattice.before[low] * n_labels
+        if high - low == 1:
+            return row
+        for y in range(n_labels):
+            self._merged[y] = row[y]
+        for b in range(low + 1, high):
+            row = self.table + self.lattice.before[b] * n_labels
+            for y in range(n_labels):
+                self._merged[y] = row[y] if row[y] > self._merged[y] else self._merged[y]
+        return self._merged
+
+    cdef void go_back(self, Py_ssize_t* column, uint16_t* label) noexcept nogil:
+        """Go from a label of a column to the label and the column before, on the best path.
+
+        Of equal ones to the lowest label, and of those to the lowest column.
+        """
+        cdef const double* prefix = self._prefix(column[0])
+        cdef Py_ssize_t here = column[0]
+        cdef int32_t b
+        label[0] = self.transitions.best_predecessor(
+            prefix, self.edges_to(self.position_of(here)), label[0]
+        )
+        column[0] -= 1
+        if self.lattice == NULL:
+            return
+        column[0] = here
+        for b in range(self.lattice.first[here], self.lattice.first[here + 1]):
+            if (
+                self.lattice.before[b] < column[0]
+                and self.table[self.lattice.before[b] * self.graph.n_labels + label[0]]
+                == prefix[label[0]]
+            ):
+                column[0] = self.lattice.before[b]
 
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil:
         """Write the part of the path on which all paths over the first `n` positions agree.
@@ -499,29 +590,43 @@ cdef class Viterbi:
         meaning.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef const double* prefix = self.table + (n - 1 - self._base) * n_labels
+        cdef Py_ssize_t column = (n if self.lattice == NULL else self.lattice.n) - 1
+        cdef Py_ssize_t last = column
+        cdef const double* prefix
         cdef double best = -INFINITY
         cdef Py_ssize_t y
         cdef uint16_t label = 0
         if n == 0:
             return 0.0
-        for y in range(n_labels):
-            if (self.open_end or self.graph.may_end[y]) and prefix[y] > best:
-                best = prefix[y]
-                label = <uint16_t> y
-        self._trace(n - 1, label, path)
+        while column >= 0 and self.position_of(column) == n - 1:
+            prefix = self.table + (column - self._base) * n_labels
+            for y in range(n_labels):
+                if (self.open_end or self.graph.may_end[y]) and (
+                    prefix[y] > best or (prefix[y] == best and y <= label)
+                ):
+                    best = prefix[y]
+                    label = <uint16_t> y
+                    last = column
+            column -= 1
+        if best > -INFINITY:
+            self._trace(last, label, path)
         return best
 
-    cdef void _trace(self, Py_ssize_t position, uint16_t label, uint16_t* path) noexcept nogil:
-        """Write the best path to a label of a position, as far back as it is not settled."""
-        cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef Py_ssize_t i
-        path[position] = label
-        for i in range(position - 1, self._base - 1, -1):
-            label = self.transitions.best_predecessor(
-                self.table + (i - self._base) * n_labels, self.edges_to(i + 1), label
-            )
+    cdef void _trace(self, Py_ssize_t column, uint16_t label, uint16_t* path) noexcept nogil:
+        """Write the best path to a label of a column, as far back as it is not settled."""
+        cdef Py_ssize_t i = self.position_of(column)
+        path[i] = label
+        while i > self._base:
+            self.go_back(&column, &label)
+            i -= 1
             path[i] = label
+
+
+cdef inline bint _is_lower(int32_t one, int32_t other, int32_t n_labels) noexcept nogil:
+    """Whether a cell has a lower label than another, or the same and a lower column."""
+    if one % n_labels != other % n_labels:
+        return one % n_labels < other % n_labels
+    return one < other
 
 
 cdef class NBestViterbi:
@@ -547,18 +652,26 @@ cdef class NBestViterbi:
         return NBestViterbi, (self.graph,)
 
     cdef int solve(
-        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n, const Lattice* lattice
     ) except -1 nogil:
-        """Score all prefixes of a sequence, n ≥ 1, for `path`; the emissions must stay there."""
-        cdef Py_ssize_t size = n * self.graph.n_labels + 1
+        """Score all prefixes of a sequence, n ≥ 1, for `path`.
+
+        lattice: or NULL. It and the emissions must stay there.
+        """
+        cdef Py_ssize_t size
+        self._n = n
+        self._n_columns = n if lattice == NULL else lattice.n
+        size = self._n_columns * self.graph.n_labels + 1
         reserve(<void**> &self._node_of, &self._node_of_capacity, size, sizeof(int32_t))
-        reserve(<void**> &self._chain, &self._chain_capacity, n + 1, sizeof(uint16_t))
+        reserve(<void**> &self._chain, &self._chain_capacity, n + 1, sizeof(int32_t))
         memset(self._node_of, 0, size * sizeof(int32_t))
         self._n_nodes = 0
         self._n_candidates = 0
         self._emissions = emissions
-        self._n = n
-        self.best.advance(emissions, mask, 0, n)
+        if lattice == NULL:
+            self.best.advance(emissions, mask, 0, n)
+        else:
+            self.best.walk(emissions, mask, lattice)
         return 0
 
     cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil:
@@ -567,8 +680,10 @@ cdef class NBestViterbi:
         The score is minus infinity if there are not so many paths.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef Py_ssize_t node = self._node(self._n, 0)
+        cdef Py_ssize_t node = self._node(<int32_t> (self._n_columns * n_labels))
+        cdef Py_ssize_t column
         cdef Py_ssize_t i
+        cdef uint16_t label
         cdef Candidate found
         while self._nodes[node].n_found <= rank:
             if not self._find_next():
@@ -576,67 +691,83 @@ cdef class NBestViterbi:
         found = self._candidates[self._nodes[node].first + rank]
         cdef double score = found.score
         for i in range(self._n - 1, -1, -1):
-            path[i] = found.label
+            path[i] = <uint16_t> (found.cell % n_labels)
             if i == 0:
                 break
-            node = self._node_of[i * n_labels + found.label]
+            node = self._node_of[found.cell]
             if node > 0:
                 found = self._candidates[self._nodes[node - 1].first + found.rank]
             else:
                 # Nobody has asked for more than the best path to this label.
-                found.label = self.best.transitions.best_predecessor(
-                    self.best.table + (i - 1) * n_labels, self.best.edges_to(i), found.label
-                )
+                column = found.cell // n_labels
+                label = path[i]
+                self.best.go_back(&column, &label)
+                found.cell = <int32_t> (column * n_labels + label)
         return score
 
-    cdef Py_ssize_t _node(self, Py_ssize_t position, Py_ssize_t label) except -1 nogil:
-        """The node of a label, whose best path is found when it is made.
+    cdef Py_ssize_t _node(self, int32_t cell) except -1 nogil:
+        """The node of a label of a column, whose best path is found when it is made.
 
-        Past the last position there is one node, 0, to which all last labels lead.
+        Past the last column there is one node, to which all last labels lead.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef int32_t* place = &self._node_of[position * n_labels + label]
-        cdef const int32_t* predecessors = self.graph.predecessors
+        cdef Py_ssize_t column = cell // n_labels
+        cdef const Lattice* lattice = self.best.lattice
         cdef const double* prefix
         cdef Node* node
-        cdef Py_ssize_t p
         cdef Py_ssize_t x
-        if place[0]:
-            return place[0] - 1
+        cdef int32_t b
+        if self._node_of[cell]:
+            return self._node_of[cell] - 1
         reserve(
             <void**> &self._nodes, &self._node_capacity, self._n_nodes + 1, sizeof(Node)
         )
         node = &self._nodes[self._n_nodes]
         node[0] = Node(0, 0, 0, 0)
         self._n_nodes += 1
-        place[0] = <int32_t> self._n_nodes
-        if position == 0:
+        self._node_of[cell] = <int32_t> self._n_nodes
+        if column == self._n_columns:
+            column -= 1
+            while column >= 0 and self.best.position_of(column) == self._n - 1:
+                prefix = self.best.table + column * n_labels
+                self._room_for(node, node.n + <uint32_t> n_labels)
+                for x in range(n_labels):
+                    if (self.best.open_end or self.graph.may_end[x]) and prefix[x] > -INFINITY:
+                        self._candidates[node.first + node.n] = (
+                            Candidate(prefix[x], 0, <int32_t> (column * n_labels + x))
+                        )
+                        node.n += 1
+                column -= 1
+        elif self.best.position_of(column) == 0:
             # The one path that begins here: no label, no path before it.
             self._room_for(node, 1)
             self._candidates[node.first] = Candidate(0.0, 0, 0)
             node.n = 1
+        elif lattice == NULL:
+            self._add_before(node, column - 1, cell % n_labels)
         else:
-            prefix = self.best.table + (position - 1) * n_labels
-            if position == self._n:
-                self._room_for(node, <uint32_t> n_labels)
-                for x in range(n_labels):
-                    if (self.best.open_end or self.graph.may_end[x]) and prefix[x] > -INFINITY:
-                        self._candidates[node.first + node.n] = (
-                            Candidate(prefix[x], 0, <uint16_t> x)
-                        )
-                        node.n += 1
-            else:
-                p = self.graph.first_predecessor[label]
-                self._room_for(node, <uint32_t> (self.graph.first_predecessor[label + 1] - p))
-                for p in range(p, self.graph.first_predecessor[label + 1]):
-                    x = predecessors[p]
-                    if prefix[x] > -INFINITY:
-                        self._candidates[node.first + node.n] = Candidate(
-                            prefix[x] + self._pair(position, x, label), 0, <uint16_t> x
-                        )
-                        node.n += 1
+            for b in range(lattice.first[column], lattice.first[column + 1]):
+                self._add_before(node, lattice.before[b], cell % n_labels)
         self._take_best(node)
         return self._n_nodes - 1
+
+    cdef int _add_before(self, Node* node, Py_ssize_t column, Py_ssize_t label) except -1 nogil:
+        """Add the best paths to the labels of a column that go on with `label`."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef const double* prefix = self.best.table + column * n_labels
+        cdef Py_ssize_t p = self.graph.first_predecessor[label]
+        cdef Py_ssize_t last = self.graph.first_predecessor[label + 1]
+        cdef Py_ssize_t x
+        self._room_for(node, node.n + <uint32_t> (last - p))
+        for p in range(p, last):
+            x = self.graph.predecessors[p]
+            if prefix[x] > -INFINITY:
+                self._candidates[node.first + node.n] = Candidate(
+                    prefix[x] + self._pair(self.best.position_of(column) + 1, x, label), 0,
+                    <int32_t> (column * n_labels + x),
+                )
+                node.n += 1
+        return 0
 
     cdef double _pair(self, Py_ssize_t position, Py_ssize_t x, Py_ssize_t y) noexcept nogil:
         """The score of label `y` at a position after label `x`, without its emission."""
@@ -666,9 +797,11 @@ cdef class NBestViterbi:
     cdef bint _take_best(self, Node* node) noexcept nogil:
         """Find the best of the candidates that are left; of equal ones, that of the lowest label.
 
-        There is at most one of each label. Returns false if none is left.
+        There is at most one of each label of a column; of equal labels, the lowest column is first.
+        Returns false if none is left.
         """
         cdef Candidate* candidates = self._candidates + node.first
+        cdef int32_t n_labels = <int32_t> self.graph.n_labels
         cdef uint32_t best = node.n_found
         cdef uint32_t c
         if best == node.n:
@@ -676,7 +809,7 @@ cdef class NBestViterbi:
         for c in range(node.n_found + 1, node.n):
             if candidates[c].score > candidates[best].score or (
                 candidates[c].score == candidates[best].score
-                and candidates[c].label < candidates[best].label
+                and _is_lower(candidates[c].cell, candidates[best].cell, n_labels)
             ):
                 best = c
         candidates[node.n_found], candidates[best] = candidates[best], candidates[node.n_found]
@@ -686,7 +819,7 @@ cdef class NBestViterbi:
     cdef bint _find_next(self) except -1 nogil:
         """Find one more path over the whole sequence; false if there is none."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        cdef uint16_t* chain = self._chain
+        cdef int32_t* chain = self._chain
         cdef Py_ssize_t position = self._n
         cdef Py_ssize_t number
         cdef Node* node
@@ -694,47 +827,82 @@ cdef class NBestViterbi:
         cdef Candidate* last
         cdef Candidate* found
         cdef uint32_t rank
-        cdef uint16_t label
+        cdef int32_t cell
         cdef double score
         cdef bint more = False
         # Down: whatever was found last at a node is to be followed by the next path to the same
         # predecessor, which may have to be found first.
-        chain[position] = 0
+        chain[position] = <int32_t> (self._n_columns * n_labels)
         while True:
-            number = self._node(position, chain[position])
+            number = self._node(chain[position])
             node = &self._nodes[number]
             if position == 0 or node.n_found == 0:
                 break
             last = &self._candidates[node.first + node.n_found - 1]
-            label = last.label
+            cell = last.cell
             rank = last.rank + 1
-            number = self._node(position - 1, label)
+            number = self._node(cell)
             if self._nodes[number].n_found > rank:
                 break
             position -= 1
-            chain[position] = label
+            chain[position] = cell
         # Up: follow the last one by its successor, if there is one, and take the best.
         while position <= self._n:
-            node = &self._nodes[self._node_of[position * n_labels + chain[position]] - 1]
+            node = &self._nodes[self._node_of[chain[position]] - 1]
             if position > 0 and node.n_found > 0:
                 last = &self._candidates[node.first + node.n_found - 1]
-                label = last.label
+                cell = last.cell
                 rank = last.rank + 1
-                lower = &self._nodes[self._node_of[(position - 1) * n_labels + label] - 1]
+                lower = &self._nodes[self._node_of[cell] - 1]
                 if lower.n_found > rank:
                     found = &self._candidates[lower.first + rank]
-                    score = found.score + self._emissions[(position - 1) * n_labels + label]
+                    score = found.score + self._emissions[
+                        (position - 1) * n_labels + cell % n_labels
+                    ]
                     if position < self._n:
-                        score += self._pair(position, label, chain[position])
+                        score += self._pair(
+                            position, cell % n_labels, chain[position] % n_labels
+                        )
                     self._room_for(node, node.n + 1)
-                    self._candidates[node.first + node.n] = Candidate(score, rank, label)
+                    self._candidates[node.first + node.n] = Candidate(score, rank, cell)
                     node.n += 1
             more = self._take_best(node)
             position += 1
         return more
 
 
-def check_scores(LabelGraph graph, emissions, transitions, mask=None, edges=None):
+cdef class Columns:
+    """A lattice as arrays; `lattice` points into them.
+
+    columns: of each column its position, and the columns before it. Raises ValueError if they are
+    not in the order of their positions, or those before are not at the position before.
+    """
+
+    cdef Lattice lattice
+    cdef int32_t[::1] _positions
+    cdef int32_t[::1] _first
+    cdef int32_t[::1] _before
+
+    def __init__(self, columns):
+        positions = [position for position, _ in columns]
+        before = [list(others) for _, others in columns]
+        for c, (position, others) in enumerate(zip(positions, before, strict=True)):
+            if (
+                (position == 0) != (not others) or position < max(positions[:c], default=0)
+                or any([not 0 <= b < c or positions[b] != position - 1 for b in others])
+            ):
+                raise ValueError(f"the columns of a lattice do not follow each other: {c}")
+        self._positions = np.array([*positions, 0], dtype=np.int32)
+        self._first = np.cumsum([0, *map(len, before)], dtype=np.int32)
+        self._before = np.array([*sum(before, []), 0], dtype=np.int32)
+        self.lattice = Lattice(
+            len(positions), &self._positions[0], &self._first[0], &self._before[0]
+        )
+
+
+def check_scores(
+    LabelGraph graph, emissions, transitions, mask=None, edges=None, Columns columns=None
+):
     """Scores and a mask as arrays of the types that kernels read; raises as `viterbi`."""
     emissions = np.ascontiguousarray(emissions, dtype=np.float64)
     transitions = np.ascontiguousarray(transitions, dtype=np.float64)
@@ -756,26 +924,36 @@ def check_scores(LabelGraph graph, emissions, transitions, mask=None, edges=None
         # Not a number fails the comparison too; larger ones might overflow when added up.
         if not (np.abs(scores) <= 1e100).all():
             raise ValueError("a score is not a finite number between -1e100 and 1e100")
+    rows = len(emissions)
+    if columns is not None:
+        rows = columns.lattice.n
+        if rows == 0 or columns.lattice.positions[rows - 1] != len(emissions) - 1:
+            raise ValueError("the columns of a lattice do not end at the last position")
+        if mask is None:
+            mask = np.ones((rows, graph.n_labels))
     if mask is not None:
         mask = np.ascontiguousarray(mask, dtype=bool).view(np.uint8)
-        if mask.shape != emissions.shape:
-            raise ValueError(f"a mask needs the shape {emissions.shape}, not {mask.shape}")
+        if mask.shape != (rows, graph.n_labels):
+            raise ValueError(f"a mask needs the shape {(rows, graph.n_labels)}, not {mask.shape}")
     return emissions, transitions, mask, edges
 
 
 def viterbi(
     LabelGraph graph not None, emissions, transitions, mask=None, Py_ssize_t block=0, *,
-    edges=None, bint open_start=False, bint open_end=False,
+    edges=None, lattice=None, bint open_start=False, bint open_end=False,
 ):
     """The best path and its score: (score, uint16 array of shape (n,)).
 
     graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels
     that a mask allows. block: how many positions to take in at a time, settling the path in
-    between; by default all. open_start, open_end: whether any label may be the first, or the last.
+    between; by default all; lattices are taken in whole. lattice: of each column its position, and
+    the columns before it; the mask then has a row for each. open_start, open_end: whether any label
+    may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
+    cdef Columns columns = None if lattice is None else Columns(lattice)
     emissions, transitions, mask, edges = check_scores(
-        graph, emissions, transitions, mask, edges
+        graph, emissions, transitions, mask, edges, columns
     )
     cdef const double[:, ::1] scores = emissions
     cdef const double[:, ::1] bigrams = transitions
@@ -795,6 +973,9 @@ def viterbi(
     decoder.open_end = open_end
     decoder.transitions.bind(&bigrams[0, 0])
     decoder.edges = &pairs[0, 0, 0] if edges.size else NULL
+    if columns is not None:
+        decoder.walk(&scores[0, 0], &allowed[0, 0], &columns.lattice)
+        first = n
     while first < n:
         count = n - first if block <= 0 else min(block, n - first)
         decoder.advance(
@@ -811,15 +992,16 @@ def viterbi(
 
 def viterbi_nbest(
     LabelGraph graph not None, emissions, transitions, Py_ssize_t k, mask=None, *,
-    edges=None, bint open_start=False, bint open_end=False,
+    edges=None, lattice=None, bint open_start=False, bint open_end=False,
 ):
     """The `k` best paths, best first: a list of (score, uint16 array of shape (n,)).
 
     Arguments as for `viterbi`. The list is shorter if fewer paths are legal.
     Raises ValueError if shapes do not agree, a score is not finite, or k < 1.
     """
+    cdef Columns columns = None if lattice is None else Columns(lattice)
     emissions, transitions, mask, edges = check_scores(
-        graph, emissions, transitions, mask, edges
+        graph, emissions, transitions, mask, edges, columns
     )
     cdef const double[:, ::1] scores = emissions
     cdef const double[:, ::1] bigrams = transitions
@@ -838,7 +1020,10 @@ def viterbi_nbest(
     decoder.best.open_end = open_end
     decoder.best.transitions.bind(&bigrams[0, 0])
     decoder.best.edges = &pairs[0, 0, 0] if edges.size else NULL
-    decoder.solve(&scores[0, 0], NULL if mask is None else &allowed[0, 0], n)
+    decoder.solve(
+        &scores[0, 0], NULL if mask is None else &allowed[0, 0], n,
+        NULL if columns is None else &columns.lattice,
+    )
     paths = []
     for rank in range(k):
         path = np.empty(n, dtype=np.uint16)

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from spacy_structreg.learn.rows cimport TrainingRows
-from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
+from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, NBestViterbi, Viterbi
 
 cdef enum:
     MAX_ATOMS_OF_SHAPE = 8
@@ -109,6 +109,8 @@ cdef class ChainDecoder:
     cdef Py_ssize_t _score_capacity
     cdef Py_ssize_t _mask_capacity
     cdef Py_ssize_t stride
+    # Of the sequence at hand, or NULL: set by the task, whose it is.
+    cdef const Lattice* lattice
 
     cdef uint64_t* symbols_for(self, Py_ssize_t n) except NULL nogil
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil

@@ -530,7 +530,7 @@ cdef class ChainDecoder:
         return self._symbols + self.features.reach
 
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil:
-        """Room for a mask of shape (n, n_labels), which the task fills in."""
+        """Room for a mask of `n` positions, or columns, and all labels, which the task fills in."""
         reserve(<void**> &self._mask, &self._mask_capacity, n * self.features.n_labels + 1, 1)
         return self._mask
 
@@ -612,13 +612,16 @@ cdef class ChainDecoder:
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil:
         """Write the best labels of the sequence in the streams; returns the score.
 
-        masked: whether the mask of `mask_for` is in force. Without a legal path the score is
-        minus infinity.
+        masked: whether the mask of `mask_for` is in force; if the task has set a `lattice`, it is.
+        Without a legal path the score is minus infinity.
         """
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count
         cdef const double* scores
         self._viterbi.edges = self._edge_scores(n)
+        if self.lattice != NULL:
+            self._viterbi.walk(self._emissions(0, n), self._mask, self.lattice)
+            return self._viterbi.finish(n, path)
         while first < n:
             if first:
                 self._viterbi.settle(first, path)
@@ -639,7 +642,7 @@ cdef class ChainDecoder:
                 self._nbest = NBestViterbi(self.graph)
                 self._nbest.best.transitions.bind(self._transitions)
         self._nbest.best.edges = self._edge_scores(n)
-        self._nbest.solve(scores, self._mask if masked else NULL, n)
+        self._nbest.solve(scores, self._mask if masked else NULL, n, self.lattice)
         return 0
 
     cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil:

@@ -1,7 +1,8 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.tasks.chain cimport ChainDecoder
-from spacy_structreg.tasks.text cimport TextDecoder
+from spacy_structreg.tasks.text cimport ListedWords, TextDecoder
+from spacy_structreg.tasks.word_lattice cimport WordLattice
 
 
 cdef class CharacterAtoms:
@@ -24,6 +25,7 @@ cdef class CharacterDecoder(TextDecoder):
     cdef readonly object label_begins
     cdef readonly object label_tags
     cdef readonly object lists
+    cdef readonly WordLattice lattice
     cdef uint8_t* _begins_of
     cdef int32_t* _tag_of
     cdef const uint32_t[::1] _listed
@@ -33,7 +35,7 @@ cdef class CharacterDecoder(TextDecoder):
 
     cdef bint present(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const int32_t* wanted_tags, bint by_lists,
+        const ListedWords* listed, bint by_lists,
     ) except -1 nogil
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
     cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.bmes import JointScheme, SegmentationScheme
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.text import TextDecoder
+from spacy_structreg.tasks.word_lattice import WordLattice
 
 class CharacterAtoms:
     def __init__(self, types: str | None = None, half_width: bool = False) -> None: ...
@@ -28,6 +29,8 @@ class CharacterAtoms:
     ) -> CompiledChain | None: ...
 
 class CharacterDecoder(TextDecoder):
+    @property
+    def lattice(self) -> WordLattice: ...
     def __init__(
         self,
         atoms: CharacterAtoms,
@@ -48,4 +51,10 @@ class CharacterDecoder(TextDecoder):
     def label_tags(self) -> NDArray[np.int32]: ...
     @property
     def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
-    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...

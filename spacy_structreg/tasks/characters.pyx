@@ -8,7 +8,8 @@ from libc.string cimport memcpy, memset
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.tasks.chain cimport ChainDecoder, ChainFeatures
-from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, FREE, TextDecoder
+from spacy_structreg.tasks.text cimport ANY_TAG, BEGINS_WORD, FREE, ListedWords, TextDecoder
+from spacy_structreg.tasks.word_lattice cimport WordLattice
 
 import numpy as np
 
@@ -143,6 +144,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t i
         self.atoms = atoms
         self.chain = chain
+        self.lattice = WordLattice()
         self.tags = tuple(tags)
         self.label_begins = np.array(label_begins, dtype=bool)
         self.label_tags = np.zeros(n_labels, dtype=np.int32)
@@ -189,40 +191,59 @@ cdef class CharacterDecoder(TextDecoder):
             self.atoms, self.chain, self.label_begins, self.tags, self.label_tags, self.lists
         )
 
+    @property
+    def capacity(self):
+        """For how many characters at a time, or columns of a lattice, there is room already."""
+        return max(self._text_capacity, self.lattice.capacity)
+
     cdef bint present(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const int32_t* wanted_tags, bint by_lists,
+        const ListedWords* listed, bint by_lists,
     ) except -1 nogil:
         """Hand a sentence without white space, n ≥ 1, to the chain decoder.
 
-        constraints, wanted_tags: as in `TextDecoder`, or NULL. by_lists: whether the lists count.
-        Returns whether there is a mask, which the chain decoder then holds.
+        constraints, listed: as in `TextDecoder`, or NULL. by_lists: whether the lists of labels
+        count. Returns whether there is a mask, which the chain decoder then holds: of the columns
+        of its lattice, if words are listed.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef Py_ssize_t n_columns = n
         cdef uint64_t* symbols = self.chain.symbols_for(n)
+        cdef const int32_t* tags = NULL
         cdef uint8_t* mask
         cdef Py_ssize_t place
-        cdef Py_ssize_t i
+        cdef Py_ssize_t c
         cdef Py_ssize_t y
         cdef bint begins
         by_lists = by_lists and self._listed is not None
         self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
-        if constraints == NULL and wanted_tags == NULL and not by_lists:
+        self.chain.lattice = NULL
+        if listed != NULL:
+            self.lattice.build(n, constraints, listed)
+            self.chain.lattice = &self.lattice.lattice
+            n_columns = self.lattice.lattice.n
+            constraints = self.lattice.constraints
+            tags = self.lattice.tags
+        elif constraints == NULL and not by_lists:
             return False
-        mask = self.chain.mask_for(n)
-        for i in range(n):
-            place = self._place(symbols[i]) if by_lists else -1
+        mask = self.chain.mask_for(n_columns)
+        for c in range(n_columns):
+            place = -1
+            if by_lists:
+                place = self._place(
+                    symbols[c if listed == NULL else self.lattice.lattice.positions[c]]
+                )
             if place < 0:
                 memset(mask, 1, n_labels)
             else:
                 memcpy(mask, &self._allowed[place, 0], n_labels)
-            if constraints != NULL and constraints[i] != FREE:
-                begins = constraints[i] == BEGINS_WORD
+            if constraints != NULL and constraints[c] != FREE:
+                begins = constraints[c] == BEGINS_WORD
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._begins_of[y] == begins
-            if wanted_tags != NULL and wanted_tags[i] != ANY_TAG:
+            if tags != NULL and tags[c] != ANY_TAG:
                 for y in range(n_labels):
-                    mask[y] = mask[y] and self._tag_of[y] == wanted_tags[i]
+                    mask[y] = mask[y] and self._tag_of[y] == tags[c]
             mask += n_labels
         return True
 
@@ -243,8 +264,8 @@ cdef class CharacterDecoder(TextDecoder):
         """`present` for the sentence at hand."""
         reserve(<void**> &self._labels, &self._label_capacity, n, sizeof(uint16_t))
         return self.present(
-            self.characters, n, self.constraints if self.is_constrained else NULL,
-            self.wanted_tags if self.wants_tags else NULL, by_lists,
+            self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
+            by_lists,
         )
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
@@ -264,11 +285,11 @@ cdef class CharacterDecoder(TextDecoder):
             self.begins[i] = self._begins_of[self._labels[i]]
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
-    def nbest(self, str text not None, Py_ssize_t k):
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
-        Raises ValueError if k < 1.
+        listed, listed_tags: as for `spans`. Raises ValueError if k < 1.
         """
         cdef bint masked
         cdef bint by_lists = True
@@ -277,8 +298,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        self._load([text])
-        kept = self._squeeze(0, len(text))
+        kept = self._open_text(text, listed, listed_tags)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -291,7 +311,7 @@ cdef class CharacterDecoder(TextDecoder):
                 if score == -INFINITY:
                     break
                 self._take(kept)
-                self._mark(0, len(text))
+                self._mark(0, len(text), kept)
                 words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
                 analyses.append((score, words))
             if not by_lists:

@@ -13,19 +13,21 @@ cdef class ChainGuide(WordGuide):
     cdef readonly double weight
     cdef readonly double window
     cdef const int32_t* _labels
-    cdef Transitions _forward
     cdef Transitions _backward
     cdef double* _transposed
     cdef double* _ahead
-    cdef double* _prefix
+    cdef double* _following
+    cdef double* _outlook
     cdef uint8_t* _allowed
     cdef Py_ssize_t _ahead_capacity
-    cdef Py_ssize_t _prefix_capacity
+    cdef Py_ssize_t _following_capacity
+    cdef Py_ssize_t _outlook_capacity
     cdef Py_ssize_t _allowed_capacity
 
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil
+    cdef const double* _best_outlook(self, Py_ssize_t n) except NULL nogil
     cdef bint _open_window(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil

@@ -10,11 +10,13 @@ window.
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve
-from spacy_structreg.search.viterbi cimport LabelGraph, Transitions
+from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
 from spacy_structreg.tasks.characters cimport CharacterDecoder
+from spacy_structreg.tasks.text cimport ListedWords
 from spacy_structreg.tasks.words cimport GuideView, WordGuide
 
 import numpy as np
@@ -72,8 +74,6 @@ cdef class ChainGuide(WordGuide):
                 self._transposed[y * graph.n_labels + x] = chain._transitions[
                     x * graph.n_labels + y
                 ]
-        self._forward = Transitions(graph)
-        self._forward.bind(chain._transitions)
         self._backward = Transitions(
             LabelGraph(graph.legal.T, graph.ends, graph.starts, graph.by_blocks)
         )
@@ -82,20 +82,25 @@ cdef class ChainGuide(WordGuide):
     def __dealloc__(self):
         free(self._transposed)
         free(self._ahead)
-        free(self._prefix)
+        free(self._following)
+        free(self._outlook)
         free(self._allowed)
+
+    @property
+    def capacity(self):
+        return self.decoder.capacity
 
     def __reduce__(self):
         raise TypeError("a guide belongs to a decoder and cannot be pickled alone")
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const int32_t* wanted_tags, GuideView* view,
+        const ListedWords* listed, GuideView* view,
     ) except -1 nogil:
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
         cdef const double* emissions
-        if self.decoder.present(characters, n, constraints, wanted_tags, False):
+        if self.decoder.present(characters, n, constraints, listed, False):
             mask = self.chain._mask
         emissions = self.chain._emissions(0, n)
         view.n_labels = n_labels
@@ -108,7 +113,7 @@ cdef class ChainGuide(WordGuide):
         if self.looks_ahead or self.window < INFINITY:
             self._look_ahead(emissions, mask, n)
         if self.looks_ahead:
-            view.outlook = self._ahead
+            view.outlook = self._best_outlook(n)
         if self.window < INFINITY and self._open_window(emissions, mask, n):
             view.allowed = self._allowed
         return 0
@@ -116,27 +121,71 @@ cdef class ChainGuide(WordGuide):
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil:
-        """Find the best completions from labels on, their own scores included: `_ahead`."""
+        """Find the best completions from labels on, their own scores included: `_ahead`.
+
+        They are of the columns of the sentence, as is the mask.
+        """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
-        cdef double* last
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef Py_ssize_t n_columns = n if lattice == NULL else lattice.n
+        cdef const double* following
+        cdef double* ahead
+        cdef double* before
+        cdef Py_ssize_t c
         cdef Py_ssize_t i
         cdef Py_ssize_t y
-        reserve(<void**> &self._ahead, &self._ahead_capacity, n * n_labels, sizeof(double))
-        last = self._ahead + (n - 1) * n_labels
-        for y in range(n_labels):
-            last[y] = -INFINITY
-            if self.chain.graph.may_end[y] and (
-                mask == NULL or mask[(n - 1) * n_labels + y]
-            ):
-                last[y] = emissions[(n - 1) * n_labels + y]
-        i = n - 2
-        while i >= 0:
-            self._backward.step(
-                self._ahead + (i + 1) * n_labels, emissions + i * n_labels, NULL,
-                NULL if mask == NULL else mask + i * n_labels, self._ahead + i * n_labels,
-            )
-            i -= 1
+        cdef int32_t b
+        reserve(<void**> &self._ahead, &self._ahead_capacity, n_columns * n_labels, sizeof(double))
+        reserve(<void**> &self._following, &self._following_capacity, n_labels, sizeof(double))
+        if lattice != NULL:
+            # What follows a column gathers in its place until it is its turn.
+            for y in range(n_columns * n_labels):
+                self._ahead[y] = -INFINITY
+        c = n_columns - 1
+        while c >= 0:
+            i = c if lattice == NULL else lattice.positions[c]
+            ahead = self._ahead + c * n_labels
+            if i == n - 1:
+                for y in range(n_labels):
+                    ahead[y] = -INFINITY
+                    if self.chain.graph.may_end[y] and (mask == NULL or mask[c * n_labels + y]):
+                        ahead[y] = emissions[i * n_labels + y]
+            else:
+                following = ahead + n_labels
+                if lattice != NULL:
+                    memcpy(self._following, ahead, n_labels * sizeof(double))
+                    following = self._following
+                self._backward.step(
+                    following, emissions + i * n_labels, NULL,
+                    NULL if mask == NULL else mask + c * n_labels, ahead,
+                )
+            if lattice != NULL:
+                for b in range(lattice.first[c], lattice.first[c + 1]):
+                    before = self._ahead + lattice.before[b] * n_labels
+                    for y in range(n_labels):
+                        before[y] = ahead[y] if ahead[y] > before[y] else before[y]
+            c -= 1
         return 0
+
+    cdef const double* _best_outlook(self, Py_ssize_t n) except NULL nogil:
+        """The best completions from labels of positions on, in whatever column: from `_ahead`."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef const double* ahead = self._ahead
+        cdef double* best
+        cdef Py_ssize_t c
+        cdef Py_ssize_t y
+        if lattice == NULL:
+            return ahead
+        reserve(<void**> &self._outlook, &self._outlook_capacity, n * n_labels, sizeof(double))
+        for y in range(n * n_labels):
+            self._outlook[y] = -INFINITY
+        for c in range(lattice.n):
+            best = self._outlook + lattice.positions[c] * n_labels
+            for y in range(n_labels):
+                best[y] = ahead[y] if ahead[y] > best[y] else best[y]
+            ahead += n_labels
+        return self._outlook
 
     cdef bint _open_window(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
@@ -146,35 +195,39 @@ cdef class ChainGuide(WordGuide):
         Returns whether there is any legal path.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
-        cdef double* prefix
-        cdef double* ahead
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef const double* prefix
+        cdef const double* ahead
         cdef uint8_t* allowed
         cdef double best = -INFINITY
+        cdef Py_ssize_t c
         cdef Py_ssize_t i
         cdef Py_ssize_t y
-        reserve(<void**> &self._prefix, &self._prefix_capacity, 2 * n_labels, sizeof(double))
         reserve(<void**> &self._allowed, &self._allowed_capacity, n * n_labels, 1)
-        for i in range(n):
-            prefix = self._prefix + (i & 1) * n_labels
-            ahead = self._ahead + i * n_labels
-            allowed = self._allowed + i * n_labels
-            if i == 0:
-                for y in range(n_labels):
-                    prefix[y] = -INFINITY
-                    if self.chain.graph.may_start[y] and (mask == NULL or mask[y]):
-                        prefix[y] = emissions[y]
-                        best = ahead[y] if ahead[y] > best else best
-                if best == -INFINITY:
-                    return False
-                # Sums of the same numbers in another order differ by rounding.
-                best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
-            else:
-                self._forward.step(
-                    self._prefix + ((i - 1) & 1) * n_labels, emissions + i * n_labels, NULL,
-                    NULL if mask == NULL else mask + i * n_labels, prefix,
-                )
+        memset(self._allowed, 0, n * n_labels)
+        self.chain._viterbi.edges = NULL
+        if lattice == NULL:
+            self.chain._viterbi.advance(emissions, mask, 0, n)
+        else:
+            self.chain._viterbi.walk(emissions, mask, lattice)
+        for c in range(n if lattice == NULL else lattice.n):
+            i = c if lattice == NULL else lattice.positions[c]
+            if i > 0:
+                break
             for y in range(n_labels):
-                allowed[y] = prefix[y] + ahead[y] - emissions[i * n_labels + y] >= best
+                if self.chain._viterbi.table[c * n_labels + y] > -INFINITY:
+                    best = max(best, self._ahead[c * n_labels + y])
+        if best == -INFINITY:
+            return False
+        # Sums of the same numbers in another order differ by rounding.
+        best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
+        for c in range(n if lattice == NULL else lattice.n):
+            i = c if lattice == NULL else lattice.positions[c]
+            prefix = self.chain._viterbi.table + c * n_labels
+            ahead = self._ahead + c * n_labels
+            allowed = self._allowed + i * n_labels
+            for y in range(n_labels):
+                allowed[y] |= prefix[y] + ahead[y] - emissions[i * n_labels + y] >= best
         return True
 
     def tables(self, str text not None):

@@ -1,4 +1,8 @@
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.characters import CharacterDecoder
@@ -16,4 +20,10 @@ class RerankingDecoder(CharacterDecoder):
     def n_best(self) -> int: ...
     @property
     def weight(self) -> float: ...
-    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...

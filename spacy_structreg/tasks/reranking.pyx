@@ -129,18 +129,18 @@ cdef class RerankingDecoder(CharacterDecoder):
         memcpy(self.word_tags, self._best_tags, n * sizeof(int32_t))
         return best
 
-    def nbest(self, str text not None, Py_ssize_t k):
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
-        They are among the `n_best` of the model of characters. Raises ValueError if k < 1.
+        They are among the `n_best` of the model of characters. listed, listed_tags: as for `spans`.
+        Raises ValueError if k < 1.
         """
         cdef Py_ssize_t kept
         cdef Py_ssize_t rank
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        self._load([text])
-        kept = self._squeeze(0, len(text))
+        kept = self._open_text(text, listed, listed_tags)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -154,7 +154,7 @@ cdef class RerankingDecoder(CharacterDecoder):
                 self._take(kept)
                 self.begins[0] = True
                 score = self.weight * score + self._score_words(kept)
-                self._mark(0, len(text))
+                self._mark(0, len(text), kept)
                 words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
                 analyses.append((score, words))
         # Of equal scores the model of characters decides, whose order sorting keeps.

@@ -3,8 +3,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.tasks.user_words import Cluster
-
 class TextDecoder:
     @property
     def tags(self) -> tuple[str, ...]: ...
@@ -14,15 +12,21 @@ class TextDecoder:
         self,
         texts: list[str],
         sentences: list[list[int]],
-        clusters: list[Sequence[Cluster]] | None = None,
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> list[list[str]]: ...
     def tag(
         self,
         texts: list[str],
         sentences: list[list[int]],
-        clusters: list[Sequence[Cluster]] | None = None,
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
-        self, text: str, sentences: list[int], clusters: Sequence[Cluster] | None = None
+        self,
+        text: str,
+        sentences: list[int],
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
     ) -> NDArray[np.int64]: ...
     def word_tag_names(self, text: str) -> list[str]: ...

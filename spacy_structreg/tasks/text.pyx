@@ -2,20 +2,23 @@
 
 White space is never part of a word, unless a listed word contains it: a model sees the characters
 without it, and a word always ends where it stood. A character that joins the one before it (a
-combining mark, the parts of an emoji) is never cut off. Both, and the words that a user has listed,
-are constraints on the characters of a sentence; how words are found under them is a subclass's to
-say.
+combining mark, the parts of an emoji) is never cut off. Both are constraints on the characters of a
+sentence.
+
+Of the places of listed words a maximal set becomes words: no two of it overlap, and none could be
+added. Whether a set is maximal can be seen from left to right: behind a chosen word that
+ends at e the next one must begin before the first end of the listed words that begin at e or later,
+because the word of that end could be added otherwise. The last character where a listed word begins
+before that end is the *deadline*. So a decoder that goes from left to right needs to know no more
+than the deadline, or the listed word that it is in; how words are found is a subclass's to say.
+Listed words come before the other constraints.
 """
 
 from cpython.unicode cimport PyUnicode_Substring
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport reserve
-
-from itertools import product
 
 import numpy as np
 
@@ -39,13 +42,6 @@ cdef enum:
     INSIDE = 0
     BEGINS = 1
     BETWEEN = 2
-    # What listed words demand of a character of the text.
-    NOTHING = 0
-    LISTED_BEGINS = 1
-    LISTED_GOES_ON = 2
-    LISTED_IS_OVER = 3
-    # So many choices among overlapping listed words are compared as wholes.
-    MOST_CHOICES = 64
 
 cdef uint8_t IS_SPACE = WHITE_SPACE
 cdef uint8_t IS_EXTENSION = EXTENDS
@@ -54,6 +50,7 @@ cdef uint8_t IS_REGIONAL = REGIONAL
 
 assert TABLE == TABLE_SIZE
 
+NO_PLACES = np.zeros((0, 3), dtype=np.int64)
 NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
 
 
@@ -81,15 +78,17 @@ cdef class TextDecoder:
     def __dealloc__(self):
         free(self.characters)
         free(self.constraints)
-        free(self.wanted_tags)
         free(self.begins)
         free(self.word_tags)
         free(self._text)
-        free(self._forced)
-        free(self._forced_tags)
         free(self._marks)
         free(self._marked_tags)
         free(self._limits)
+        free(self._listed_words.first)
+        free(self._listed_words.ends)
+        free(self._listed_words.tags)
+        free(self._listed_words.deadlines)
+        free(self._kept_before)
 
     @property
     def capacity(self):
@@ -99,7 +98,7 @@ cdef class TextDecoder:
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
         """Find the words of the sentence of `n` characters at hand, n ≥ 1; returns their score.
 
-        Reads `characters`, `constraints` if `is_constrained` and `wanted_tags` if `wants_tags`;
+        Reads `characters`, `constraints` if `is_constrained`, and `listed` if it is not NULL;
         writes `begins` and `word_tags`, which holds the tag of a word at its first character.
         """
         return 0.0
@@ -115,15 +114,9 @@ cdef class TextDecoder:
         capacity = self._text_capacity
         reserve(<void**> &self.constraints, &capacity, n + 1, 1)
         capacity = self._text_capacity
-        reserve(<void**> &self.wanted_tags, &capacity, n + 1, sizeof(int32_t))
-        capacity = self._text_capacity
         reserve(<void**> &self.begins, &capacity, n + 1, 1)
         capacity = self._text_capacity
         reserve(<void**> &self.word_tags, &capacity, n + 1, sizeof(int32_t))
-        capacity = self._text_capacity
-        reserve(<void**> &self._forced, &capacity, n + 1, 1)
-        capacity = self._text_capacity
-        reserve(<void**> &self._forced_tags, &capacity, n + 1, sizeof(int32_t))
         capacity = self._text_capacity
         reserve(<void**> &self._marks, &capacity, n + 1, 1)
         capacity = self._text_capacity
@@ -141,7 +134,6 @@ cdef class TextDecoder:
         for text in texts:
             total += len(text)
         self._make_room(total)
-        memset(self._forced, NOTHING, total + 1)
         total = 0
         for text in texts:
             n = len(text)
@@ -150,26 +142,40 @@ cdef class TextDecoder:
             total += n
         return 0
 
-    cdef int _force(self, Py_ssize_t base, Py_ssize_t n, words) except -1:
-        """Make listed words tokens of the text of `n` characters that begins at `base`."""
-        cdef Py_ssize_t start
-        cdef Py_ssize_t end
-        cdef int32_t number
-        for start, end, tag in words:
-            number = ANY_TAG
-            if tag is not None and tag in self.tags:
-                number = self.tags.index(tag)
-            self._forced[base + start] = LISTED_BEGINS
-            self._forced_tags[base + start] = number
-            memset(self._forced + base + start + 1, LISTED_GOES_ON, end - start - 1)
-            if end < n and self._forced[base + end] == NOTHING:
-                self._forced[base + end] = LISTED_IS_OVER
+    cdef int _take_places(self, list texts, list listed, listed_tags) except -1:
+        """Take the places of listed words in texts, if there is a list."""
+        cdef Py_ssize_t base = 0
+        cdef str text
+        self._n_passed = 0
+        self._places = NO_PLACES
+        if listed is None:
+            return 0
+        # The last number is that of no tag, which is -1.
+        numbers = np.array(
+            [self.tags.index(tag) if tag in self.tags else ANY_TAG for tag in listed_tags]
+            + [ANY_TAG],
+            dtype=np.int64,
+        )
+        places = []
+        for text, places_here in zip(texts, listed, strict=True):
+            here = np.array(places_here, dtype=np.int64).reshape(-1, 3)
+            if here.size and not (
+                0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
+                and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
+                and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
+            ):
+                raise ValueError("the places of listed words do not fit their text")
+            here[:, 2] = numbers[here[:, 2]]
+            here[:, :2] += base
+            places.append(here)
+            base += len(text)
+        if places:
+            self._places = np.concatenate(places)
         return 0
 
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Drop the white space of a sentence, and note what constrains its characters."""
         cdef const uint32_t* text = self._text + first
-        cdef const uint8_t* forced = self._forced + first
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t i
         cdef uint8_t flags
@@ -177,29 +183,19 @@ cdef class TextDecoder:
         cdef bint after_space = False
         cdef bint after_joiner = False
         cdef bint after_regional = False
-        # White space may stand where a listed word is over.
-        cdef bint is_over = False
         self.is_constrained = False
-        self.wants_tags = False
         for i in range(n):
             flags = flags_of(self._properties, text[i])
             if flags & IS_SPACE:
                 after_space = True
-                is_over = is_over or forced[i] == LISTED_IS_OVER
                 continue
             constraint = FREE
-            if forced[i] == LISTED_GOES_ON:
-                constraint = CONTINUES_WORD if kept else FREE
-            elif kept and (after_space or is_over or forced[i] != NOTHING):
+            if kept and after_space:
                 constraint = BEGINS_WORD
             elif kept and (
                 flags & IS_EXTENSION or after_joiner or (after_regional and flags & IS_REGIONAL)
             ):
                 constraint = CONTINUES_WORD
-            self.wanted_tags[kept] = ANY_TAG
-            if forced[i] == LISTED_BEGINS and self._forced_tags[first + i] != ANY_TAG:
-                self.wanted_tags[kept] = self._forced_tags[first + i]
-                self.wants_tags = True
             if constraint != FREE:
                 self.is_constrained = True
             after_regional = (
@@ -207,93 +203,110 @@ cdef class TextDecoder:
             )
             after_joiner = flags & IS_JOINER != 0
             after_space = False
-            is_over = False
             self.characters[kept] = text[i]
             self.constraints[kept] = constraint
             kept += 1
         return kept
 
-    cdef void _mark(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Lay the solution of a sentence over the characters of the text again."""
-        cdef const uint32_t* text = self._text + first
-        cdef Py_ssize_t kept = 0
+    cdef int _find_listed(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil:
+        """Find the listed words of a sentence, of which `kept` characters are no white space."""
+        cdef ListedWords* words = &self._listed_words
+        cdef Py_ssize_t low = self._n_passed
+        cdef Py_ssize_t high = low
+        cdef Py_ssize_t w
         cdef Py_ssize_t i
+        cdef int32_t start
+        cdef int32_t last_start
+        cdef int32_t first_end = NO_DEADLINE
+        while high < self._places.shape[0] and self._places[high, 0] < first + n:
+            if self._places[high, 1] > first + n:
+                with gil:
+                    raise ValueError("a listed word goes beyond its sentence")
+            high += 1
+        self._n_passed = high
+        if low == high:
+            return 0
+        reserve(<void**> &words.first, &self._first_capacity, kept + 2, sizeof(int32_t))
+        reserve(<void**> &words.ends, &self._end_capacity, high - low, sizeof(int32_t))
+        reserve(<void**> &words.tags, &self._tag_capacity, high - low, sizeof(int32_t))
+        reserve(<void**> &words.deadlines, &self._deadline_capacity, kept + 1, sizeof(int32_t))
+        reserve(<void**> &self._kept_before, &self._kept_capacity, n + 1, sizeof(int32_t))
+        start = 0
+        for i in range(n):
+            self._kept_before[i] = start
+            start += flags_of(self._properties, self._text[first + i]) & IS_SPACE == 0
+        self._kept_before[n] = start
+        i = 0
+        for w in range(low, high):
+            start = self._kept_before[self._places[w, 0] - first]
+            while i <= start:
+                words.first[i] = <int32_t> (w - low)
+                i += 1
+            words.ends[w - low] = self._kept_before[self._places[w, 1] - first]
+            words.tags[w - low] = <int32_t> self._places[w, 2]
+        while i <= kept + 1:
+            words.first[i] = <int32_t> (high - low)
+            i += 1
+        last_start = <int32_t> (kept - 1)
+        i = kept
+        while i >= 0:
+            for w in range(words.first[i], words.first[i + 1]):
+                first_end = min(first_end, words.ends[w])
+            words.deadlines[i] = NO_DEADLINE
+            if first_end != NO_DEADLINE:
+                while (
+                    last_start >= first_end
+                    or words.first[last_start] == words.first[last_start + 1]
+                ):
+                    last_start -= 1
+                words.deadlines[i] = last_start
+            i -= 1
+        self.listed = words
+        return 0
+
+    cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
+        """Make a sentence the one at hand; returns how many characters it has."""
+        cdef Py_ssize_t kept = self._squeeze(first, n)
+        self.listed = NULL
+        if self._places.shape[0]:
+            self._find_listed(first, n, kept)
+        return kept
+
+    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags) except -1:
+        """Make a whole text the sentence at hand; returns how many characters it has."""
+        self._load([text])
+        self._take_places([text], None if listed is None else [listed], listed_tags)
+        return self._open(0, len(text))
+
+    cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
+        """Lay the solution of a sentence of `kept` characters over those of the text again."""
+        cdef const uint32_t* text = self._text + first
+        cdef Py_ssize_t k = 0
+        cdef Py_ssize_t i
+        # What stands before the first character of a sentence belongs to another one.
+        if kept:
+            self.begins[0] = True
         for i in range(n):
             if flags_of(self._properties, text[i]) & IS_SPACE:
-                self._marks[first + i] = (
-                    INSIDE if self._forced[first + i] == LISTED_GOES_ON and kept else BETWEEN
-                )
+                # Only in listed words does a character behind white space not begin a word.
+                self._marks[first + i] = BETWEEN if k == kept or self.begins[k] else INSIDE
             else:
-                self._marks[first + i] = BEGINS if self.begins[kept] else INSIDE
-                self._marked_tags[first + i] = self.word_tags[kept]
-                kept += 1
+                self._marks[first + i] = BEGINS if self.begins[k] else INSIDE
+                self._marked_tags[first + i] = self.word_tags[k]
+                k += 1
 
     cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil:
         """Find the words of one sentence and mark them; returns their score."""
-        cdef Py_ssize_t kept = self._squeeze(first, n)
+        cdef Py_ssize_t kept = self._open(first, n)
         cdef double score = 0.0
         if kept:
             score = self.solve(kept)
-            # What stands before the first character of a sentence belongs to another one.
-            self.begins[0] = True
-        self._mark(first, n)
+        self._mark(first, n, kept)
         return score
 
-    cdef int _choose(
-        self, Py_ssize_t base, Py_ssize_t first, Py_ssize_t n, clusters
+    cdef int _decode_all(
+        self, list texts, list sentences, list listed, listed_tags
     ) except -1:
-        """Decode a sentence with listed words that overlap, by the choice of the best score.
-
-        clusters: those of the sentence, in characters of its text, which begins at `base`. All
-        choices are compared if they are few; otherwise clusters are settled from left to right.
-        """
-        cdef double score
-        cdef double best_score
-        n_choices = 1
-        for cluster in clusters:
-            n_choices *= len(cluster.alternatives)
-            if n_choices > MOST_CHOICES:
-                break
-        settled = [cluster.alternatives[0] for cluster in clusters]
-        if n_choices <= MOST_CHOICES:
-            choices = list(product(*[cluster.alternatives for cluster in clusters]))
-            rounds = [(range(len(clusters)), choices)]
-        else:
-            rounds = [
-                ([i], [(alternative,) for alternative in cluster.alternatives])
-                for i, cluster in enumerate(clusters) if len(cluster.alternatives) > 1
-            ]
-        for places, choices in rounds:
-            best = None
-            best_score = -INFINITY
-            for choice in choices:
-                trial = list(settled)
-                for place, alternative in zip(places, choice):
-                    trial[place] = alternative
-                self._forget_choice(base, clusters)
-                for words in trial:
-                    self._force(base, first + n - base, words)
-                with nogil:
-                    score = self._decode(first, n)
-                if best is None or score > best_score:
-                    best = trial
-                    best_score = score
-            settled = best
-        self._forget_choice(base, clusters)
-        for words in settled:
-            self._force(base, first + n - base, words)
-        with nogil:
-            self._decode(first, n)
-        return 0
-
-    def _forget_choice(self, Py_ssize_t base, clusters):
-        cdef Py_ssize_t start
-        cdef Py_ssize_t end
-        for cluster in clusters:
-            start, end = cluster.start, cluster.end
-            memset(self._forced + base + start, NOTHING, end - start + 1)
-
-    cdef int _decode_all(self, list texts, list sentences, list clusters) except -1:
         """Find the words of all sentences of some texts."""
         cdef Py_ssize_t n_sentences = 0
         cdef Py_ssize_t base = 0
@@ -316,68 +329,56 @@ cdef class TextDecoder:
                 raise ValueError(NOT_COVERED)
             base += last
         self._load(texts)
-        if clusters is None:
-            with nogil:
-                last = 0
-                for i in range(n_sentences):
-                    self._decode(last, self._limits[i] - last)
-                    last = self._limits[i]
-            return 0
-        base = 0
-        for text, ends, listed in zip(texts, sentences, clusters, strict=True):
+        self._take_places(texts, listed, listed_tags)
+        with nogil:
             last = 0
-            listed = list(listed)
-            for end in ends:
-                here = []
-                while listed and listed[0].start < end:
-                    here.append(listed.pop(0))
-                if here and here[len(here) - 1].end > end:
-                    raise ValueError("a listed word goes beyond its sentence")
-                self._choose(base, base + last, end - last, here)
-                last = end
-            base += len(text)
+            for i in range(n_sentences):
+                self._decode(last, self._limits[i] - last)
+                last = self._limits[i]
         return 0
 
-    def segment(self, list texts not None, list sentences not None, clusters=None):
+    def segment(self, list texts not None, list sentences not None, listed=None, listed_tags=()):
         """The words of each text, without the white space between them.
 
         sentences: for each text where its sentences end, rising, the last at its length.
-        clusters: for each text the clusters of listed words in it (`tasks.user_words`); None if
-            there is no list.
+        listed: for each text the places of listed words in it (`CompiledWords.places`); None if
+            there is no list. listed_tags: the names of their tags.
         The GIL is released while the texts are decoded.
         """
         cdef Py_ssize_t base = 0
         cdef str text
         # A list of our own, which nobody changes while the GIL is released.
         texts = list(texts)
-        self._decode_all(texts, sentences, clusters)
+        self._decode_all(texts, sentences, listed, listed_tags)
         segmented = []
         for text in texts:
             segmented.append(self._words(text, base))
             base += len(text)
         return segmented
 
-    def tag(self, list texts not None, list sentences not None, clusters=None):
+    def tag(self, list texts not None, list sentences not None, listed=None, listed_tags=()):
         """The words of each text and their tags, as pairs. As `segment`."""
         cdef Py_ssize_t base = 0
         cdef str text
         if not self.tags:
             raise ValueError("this decoder gives no tags")
         texts = list(texts)
-        self._decode_all(texts, sentences, clusters)
+        self._decode_all(texts, sentences, listed, listed_tags)
         tagged = []
         for text in texts:
             tagged.append(self._tagged_words(text, base))
             base += len(text)
         return tagged
 
-    def spans(self, str text not None, list sentences not None, clusters=None):
+    def spans(self, str text not None, list sentences not None, listed=None, listed_tags=()):
         """Where the words of one text begin and end: int64 of shape (n_words, 2). As `segment`."""
         cdef Py_ssize_t i
         cdef Py_ssize_t n = len(text)
         cdef Py_ssize_t n_words = 0
         cdef bint open_word = False
-        self._decode_all([text], [sentences], None if clusters is None else [clusters])
+        self._decode_all(
+            [text], [sentences], None if listed is None else [listed], listed_tags
+        )
         for i in range(n):
             n_words += self._marks[i] == BEGINS
         spans = np.empty((n_words, 2), dtype=np.int64)

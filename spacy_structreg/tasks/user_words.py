@@ -4,20 +4,19 @@ A listed word is one token wherever it occurs, inside runs of Latin letters or d
 matched are the characters as they stand, without folding case or width. Where listed words overlap
 one another, not all of them can be tokens: then the possible choices are the *maximal* sets of
 occurrences, that is, sets in which no two overlap and to which no other occurrence could be added.
-A decoder tries the sets of a cluster and keeps the one its model scores best.
+A decoder finds the best words of all that hold such a set (`tasks.text`).
 """
 
 from __future__ import annotations
 
-import sys
 import threading
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import msgpack
+import numpy as np
+from numpy.typing import NDArray
 
 from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
@@ -25,8 +24,6 @@ from spacy_structreg.tasks.word_trie import WordTrie
 
 __all__ = [
     "LONGEST_WORD",
-    "MOST_ALTERNATIVES",
-    "Cluster",
     "CompiledWords",
     "Occurrence",
     "UserWords",
@@ -36,12 +33,6 @@ __all__ = [
 
 # Characters of a word, and of a tag. It bounds the work a character of text can cost.
 LONGEST_WORD: Final = 255
-# Sets of occurrences that a decoder has to try for a cluster.
-MOST_ALTERNATIVES: Final = 16
-# Of words that start at the same character, so many compete in a cluster: the shortest and the
-# longest ones. The shortest is among them, so that a set is maximal among all occurrences if it is
-# among those.
-_MOST_NESTED: Final = 16
 _FORMAT: Final = 1
 
 
@@ -53,32 +44,14 @@ class Occurrence(NamedTuple):
     tag: str | None
 
 
-class Cluster(NamedTuple):
-    """Occurrences that hang together by overlaps, from `start` to `end`.
-
-    alternatives: the sets of occurrences that a decoder has to choose from, one at least, each from
-    left to right. With one alternative, nothing overlaps and all of it is forced. In the order of
-    the alternatives, an earlier word comes first, and of words with the same start the longer one:
-    the first is that of leftmost longest matching.
-    """
-
-    start: int
-    end: int
-    alternatives: tuple[tuple[Occurrence, ...], ...]
-
-
-# A set of occurrences that grows to the right: its last occurrence by number, and the set before.
-_Chain: TypeAlias = "tuple[_Chain, int] | None"
-
-
 class CompiledWords:
     """A list of words as it was at one moment, ready to be found in texts.
 
     It never changes, and threads may share it. words: each with its tag or None; not checked, as
-    `UserWords` has done that.
+    `UserWords` has done that. tags: their different tags.
     """
 
-    __slots__ = ("_tags", "_trie", "words")
+    __slots__ = ("_tag_numbers", "_trie", "tags", "words")
 
     def __init__(self, words: Mapping[str, str | None]) -> None:
         ordered = sorted(words)
@@ -86,7 +59,11 @@ class CompiledWords:
             {word: words[word] for word in ordered}
         )
         self._trie = WordTrie(ordered)
-        self._tags = list(self.words.values())
+        self.tags = tuple(sorted({tag for tag in words.values() if tag is not None}))
+        numbers: dict[str | None, int] = {tag: i for i, tag in enumerate(self.tags)}
+        self._tag_numbers = np.array(
+            [numbers.get(tag, -1) for tag in self.words.values()], dtype=np.int32
+        )
 
     def __len__(self) -> int:
         return len(self.words)
@@ -94,140 +71,44 @@ class CompiledWords:
     def __reduce__(self) -> tuple[Any, ...]:
         return CompiledWords, (dict(self.words),)
 
-    def find(self, text: str) -> list[Occurrence]:
+    def places(self, text: str) -> NDArray[np.int32]:
         """All places where listed words stand, by their start and then their end.
 
-        They may overlap and be nested: `a` and `aa` stand at five places in `aaa`.
+        Of shape (n, 3): start, end, and the number of the tag in `tags`, or -1. They may overlap
+        and be nested: `a` and `aa` stand at five places in `aaa`. There are no more of them than
+        the longest word has characters, times those of the text.
         """
-        tags = self._tags
-        return [Occurrence(start, end, tags[word]) for start, end, word in self._trie.find(text)]
+        places = self._trie.find(text)
+        places[:, 2] = self._tag_numbers[places[:, 2]]
+        return places
 
-    def clusters(self, text: str, most: int = MOST_ALTERNATIVES) -> list[Cluster]:
-        """The clusters of listed words in a text, from left to right; none overlaps another.
-
-        Every choice of one alternative from each cluster is a maximal set of occurrences of the
-        whole text, and without a cap each maximal set is such a choice. There can be exponentially
-        many (`aa` in a run of a's), and so at most `most` are given for a cluster. If there are
-        more, the cluster is cut by this rule: go from left to right over the ends of words, and
-        count the ways to choose words up to each of them. Before the first end with more than
-        `most` ways (or where the cluster is over in more than `most` ways), cut behind the end
-        before it. The ways to that end are the alternatives, those without a word that ends there
-        are left out, and the words that start behind it are clusters of their own. If already the
-        very first end has more ways, the longest words that end there are the alternatives. Of
-        words that start at the same character, the shortest and the 15 longest count.
-
-        The work is linear in the length of the text, times a number that depends on the list.
-        Raises ValueError if `most` is below 1.
-        """
-        if most < 1:
-            raise ValueError(f"most is {most}; a cluster has one alternative or more")
-        return list(_clusters(self._trie.find(text, _MOST_NESTED), self._tags, most))
-
-
-# Start, end, and the number of the word.
-_Found: TypeAlias = "Sequence[tuple[int, int, int]]"
-
-
-def _clusters(found: _Found, tags: Sequence[str | None], most: int) -> Iterator[Cluster]:
-    starts = [start for start, _, _ in found]
-    # The first end of each occurrence and all to the right of it.
-    first_ends = [end for _, end, _ in found]
-    for i in range(len(found) - 2, -1, -1):
-        first_ends[i] = min(first_ends[i], first_ends[i + 1])
-    i, n = 0, len(found)
-    while i < n:
-        start, end, word = found[i]
-        if i + 1 == n or starts[i + 1] >= end:
-            yield Cluster(start, end, ((Occurrence(start, end, tags[word]),),))
-            i += 1
-            continue
-        chains, end, i = _chains(found, starts, first_ends, i, most)
-        alternatives = [
-            tuple(Occurrence(*found[k][:2], tags[found[k][2]]) for k in _unrolled(chain))
-            for chain in chains
+    def find(self, text: str) -> list[Occurrence]:
+        """The `places` as occurrences."""
+        return [
+            Occurrence(start, end, None if tag < 0 else self.tags[tag])
+            for start, end, tag in self.places(text).tolist()
         ]
-        alternatives.sort(key=lambda chosen: [(word.start, -word.end) for word in chosen])
-        yield Cluster(start, end, tuple(alternatives))
+
+    def leftmost_longest(self, text: str) -> list[Occurrence]:
+        """The occurrences that are taken from left to right, of each start the longest."""
+        chosen: list[Occurrence] = []
+        for word in self.find(text):
+            if chosen and chosen[-1].start == word.start:
+                chosen[-1] = word
+            elif not chosen or chosen[-1].end <= word.start:
+                chosen.append(word)
+        return chosen
 
 
-def _chains(
-    found: _Found, starts: Sequence[int], first_ends: Sequence[int], begin: int, most: int
-) -> tuple[list[_Chain], int, int]:
-    """The alternatives of the cluster that begins with occurrence `begin`, as `clusters` has them.
+def whole_ends(ends: Sequence[int], places: NDArray[np.int32]) -> list[int]:
+    """The ends of sentences that do not lie within a listed word, so that these stay whole.
 
-    Also its end, and the first occurrence behind it. A set is maximal when no gap has an occurrence
-    within, be it before a word or behind the last: each word starts before the first end among the
-    occurrences that start in the gap or later.
+    ends: rising, as `sentence_ends` gives them. places: as `CompiledWords.places` gives them.
     """
-    n = len(found)
-    # Of each end of a word, the sets whose last word ends there: `most` + 1 at most.
-    ending: dict[int, list[_Chain]] = {starts[begin]: [None]}
-    ends = [starts[begin]]
-    complete: list[_Chain] = []
-    kept: tuple[list[_Chain], int] | None = None
-    # The first occurrence that starts behind the present end, and the last end before it.
-    behind = begin
-    reach = -1
-    # An end with too many ways; nothing behind it matters any more.
-    limit = sys.maxsize
-    while ends:
-        end = heappop(ends)
-        chains = ending.pop(end)
-        if chains[0] is not None:
-            if len(chains) > most:
-                # At the first end, each set is one word, and the longest stand first.
-                kept = kept or (chains[:most], end)
-                break
-            kept = (chains, end)
-        while behind < n and starts[behind] < end:
-            reach = max(reach, found[behind][1])
-            behind += 1
-        if chains[0] is not None and (behind == n or starts[behind] >= reach):
-            if len(complete) + len(chains) > most:
-                break
-            complete += chains
-            continue
-        candidate = behind
-        while candidate < n and starts[candidate] < min(first_ends[behind], limit):
-            target = found[candidate][1]
-            if target <= limit:
-                if target not in ending:
-                    ending[target] = []
-                    heappush(ends, target)
-                there = ending[target]
-                there += [(chain, candidate) for chain in chains[: most + 1 - len(there)]]
-                if len(there) > most:
-                    limit = target
-            candidate += 1
-    else:
-        return complete, reach, behind
-    assert kept is not None
-    chains, end = kept
-    return chains, end, bisect_left(starts, end)
-
-
-def _unrolled(chain: _Chain) -> list[int]:
-    chosen = []
-    while chain is not None:
-        chain, last = chain
-        chosen.append(last)
-    chosen.reverse()
-    return chosen
-
-
-def whole_ends(ends: Sequence[int], clusters: Sequence[Cluster]) -> list[int]:
-    """The ends of sentences that do not lie within a cluster, so that its words stay whole.
-
-    ends: rising, as `sentence_ends` gives them.
-    """
-    kept = []
-    i = 0
-    for end in ends:
-        while i < len(clusters) and clusters[i].end <= end:
-            i += 1
-        if i == len(clusters) or clusters[i].start >= end:
-            kept.append(end)
-    return kept
+    # How far the words reach that begin before an end; 0 where there is none.
+    reach = np.concatenate(([0], np.maximum.accumulate(places[:, 1])))
+    before = np.searchsorted(places[:, 0], ends, side="left")
+    return [end for end, furthest in zip(ends, reach[before], strict=True) if furthest <= end]
 
 
 class UserWords:

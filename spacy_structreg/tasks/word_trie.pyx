@@ -7,6 +7,11 @@ a table of their own, as most characters of a text begin no word.
 
 from libc.stdint cimport INT32_MAX, int32_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from spacy_structreg.learn.memory cimport reserve
+
+import numpy as np
 
 
 cdef class WordTrie:
@@ -25,7 +30,6 @@ cdef class WordTrie:
     # Of each character, the child of the root that it leads to; 0 for none.
     cdef int32_t* root
     cdef uint32_t n_root
-    cdef Py_ssize_t longest
 
     def __cinit__(self, words):
         self.words = tuple(words)
@@ -55,7 +59,7 @@ cdef class WordTrie:
         return WordTrie, (self.words,)
 
     cdef Py_ssize_t _count_nodes(self) except -1:
-        """The number of nodes, and `longest`; checks the words."""
+        """The number of nodes; checks the words."""
         cdef Py_ssize_t n_nodes = 1
         cdef Py_ssize_t shared, shorter
         cdef str before = "", word
@@ -73,7 +77,6 @@ cdef class WordTrie:
             while shared < shorter and word[shared] == before[shared]:
                 shared += 1
             n_nodes += len(word) - shared
-            self.longest = max(self.longest, len(word))
             before = word
         if n_nodes >= INT32_MAX:
             raise ValueError("the words have too many characters for one trie; take fewer words")
@@ -123,27 +126,21 @@ cdef class WordTrie:
                 self.root[self.characters[node]] = node
         return 0
 
-    def find(self, str text not None, Py_ssize_t most=0):
-        """Where words stand in a text: (start, end, number of the word), by start and then end.
+    def find(self, str text not None):
+        """Where words stand in a text: int32 of shape (n, 3): start, end, number of the word.
 
-        most: of words that start at the same character, the shortest and the most - 1 longest are
-        given; 0 for all.
+        They come by start and then end.
         """
-        cdef list found = []
-        cdef Py_ssize_t n = len(text), start, end, n_here, i
+        cdef int32_t* found = NULL
+        cdef Py_ssize_t capacity = 0
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t n = len(text), start, end
         cdef int32_t node, low, high, middle, last
         cdef uint32_t character
-        cdef Py_ssize_t* ends
-        cdef int32_t* numbers
-        if most < 0:
-            raise ValueError(f"most is {most}; 0 gives all words, a positive number so many")
-        if not self.words:
-            return found
-        ends = <Py_ssize_t*> malloc(self.longest * sizeof(Py_ssize_t))
-        numbers = <int32_t*> malloc(self.longest * sizeof(int32_t))
+        cdef int32_t[:, ::1] view
+        if n >= INT32_MAX:
+            raise ValueError(f"a text of {n:,} characters is too long; cut it into parts")
         try:
-            if not (ends and numbers):
-                raise MemoryError(f"no memory for words of {self.longest} characters")
             for start in range(n):
                 character = text[start]
                 if character >= self.n_root:
@@ -151,13 +148,14 @@ cdef class WordTrie:
                 node = self.root[character]
                 if node == 0:
                     continue
-                n_here = 0
                 end = start + 1
                 while True:
                     if self.word[node] >= 0:
-                        ends[n_here] = end
-                        numbers[n_here] = self.word[node]
-                        n_here += 1
+                        reserve(<void**> &found, &capacity, 3 * n_found + 3, sizeof(int32_t))
+                        found[3 * n_found] = <int32_t> start
+                        found[3 * n_found + 1] = <int32_t> end
+                        found[3 * n_found + 2] = self.word[node]
+                        n_found += 1
                     if end == n:
                         break
                     character = text[end]
@@ -173,10 +171,10 @@ cdef class WordTrie:
                         break
                     node = low
                     end += 1
-                for i in range(n_here):
-                    if most == 0 or i == 0 or n_here - i < most:
-                        found.append((start, ends[i], numbers[i]))
+            places = np.empty((n_found, 3), dtype=np.int32)
+            if n_found:
+                view = places
+                memcpy(&view[0, 0], found, 3 * n_found * sizeof(int32_t))
         finally:
-            free(ends)
-            free(numbers)
-        return found
+            free(found)
+        return places

@@ -4,7 +4,7 @@ from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.characters cimport CharacterAtoms
 from spacy_structreg.tasks.tag_records cimport TagRecords
-from spacy_structreg.tasks.text cimport TextDecoder
+from spacy_structreg.tasks.text cimport ListedWords, TextDecoder
 
 cdef enum:
     # Where a word would begin that there is not: before the sentence, or beyond a cut.
@@ -19,6 +19,7 @@ ctypedef struct WordState:
     int32_t tag0      # their tags, and that of the word before them
     int32_t tag1
     int32_t tag2
+    int32_t deadline  # the last character where the current word may end, if it is not listed
     int32_t is_final
 
 
@@ -58,7 +59,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef uint64_t* _inner
     cdef Py_ssize_t _inner_capacity
     cdef const uint8_t* _constraints
-    cdef const int32_t* _wanted_tags
+    cdef const ListedWords* _listed
     cdef object _kept_tags
     cdef object _kept
     cdef GuideView guide
@@ -70,6 +71,11 @@ cdef class WordTransitions(TransitionSystem):
     cdef int _fill(
         self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
     ) except -1 nogil
+    cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil
+    cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil
+    cdef bint _is_listed(self, const WordState* at) noexcept nogil
+    cdef bint _may_append(self, const WordState* at) noexcept nogil
+    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
@@ -84,7 +90,7 @@ cdef class WordGuide:
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const int32_t* wanted_tags, GuideView* view,
+        const ListedWords* listed, GuideView* view,
     ) except -1 nogil
 
 

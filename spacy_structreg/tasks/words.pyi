@@ -1,7 +1,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
@@ -41,6 +42,8 @@ class WordTransitions(TransitionSystem):
 
 class WordGuide:
     @property
+    def capacity(self) -> int: ...
+    @property
     def adds_scores(self) -> bool: ...
     @property
     def looks_ahead(self) -> bool: ...
@@ -55,4 +58,10 @@ class WordDecoder(TextDecoder):
     def system(self) -> WordTransitions: ...
     @property
     def guide(self) -> WordGuide | None: ...
-    def nbest(self, text: str, k: int) -> list[tuple[float, list[Any]]]: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...

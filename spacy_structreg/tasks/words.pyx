@@ -21,10 +21,15 @@ from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tag_records cimport TagRecords, word_key
 from spacy_structreg.tasks.text cimport (
     ANY_TAG,
-    BEGINS_WORD,
     CONTINUES_WORD,
     FREE,
+    GETS_ITS_TAG,
+    GOES_ON,
+    IS_LISTED,
+    ListedWords,
+    NO_DEADLINE,
     TextDecoder,
+    listed_as,
 )
 
 import numpy as np
@@ -192,7 +197,7 @@ cdef class WordTransitions(TransitionSystem):
         self._end = n
         self._any_hidden = False
         self._constraints = constraints
-        self._wanted_tags = NULL
+        self._listed = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
@@ -237,7 +242,7 @@ cdef class WordTransitions(TransitionSystem):
         self._fill(block + 1, n, first, last)
         self._any_hidden = False
         self._constraints = NULL
-        self._wanted_tags = NULL
+        self._listed = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         self._begin = begin
         self._end = begin + count
@@ -316,6 +321,7 @@ cdef class WordTransitions(TransitionSystem):
         first.tag0 = first.first0
         first.tag1 = first.first0
         first.tag2 = first.first0
+        first.deadline = NO_DEADLINE if self._listed == NULL else self._listed.deadlines[0]
         first.is_final = self._end == self._begin and self._end < self._n
 
     cdef bint is_final(self, const void* state) noexcept nogil:
@@ -323,56 +329,128 @@ cdef class WordTransitions(TransitionSystem):
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
-        cdef const GuideView* guide = &self.guide
-        cdef const uint8_t* allowed
-        cdef const int32_t* labels
-        cdef uint8_t constraint = FREE
-        cdef bint may_append = at.first0 >= 0
         cdef bint may_separate = True
         cdef int32_t i = at.position
-        cdef int32_t wanted = ANY_TAG
         cdef int tag
-        if i == self._n:
+        if self._listed != NULL:
+            self._follow_list(at, mask)
+        elif i == self._n:
             mask[START + self.n_tags] = not self.prune or self._may_be_word(at)
-            return
-        if self._constraints != NULL:
-            constraint = self._constraints[i]
-        if may_append:
-            may_separate = constraint != CONTINUES_WORD
-            may_append = constraint != BEGINS_WORD
-            if self.max_word_length and may_separate and may_append:
-                may_append = i - at.first0 < self.max_word_length
-            if self.prune:
-                if may_append and constraint == FREE and self.records.lengths[at.tag0]:
-                    may_append = i - at.first0 < self.records.lengths[at.tag0]
-                may_separate = may_separate and self._may_be_word(at)
-        if may_separate and self._wanted_tags != NULL:
-            wanted = self._wanted_tags[i]
-        if guide.allowed == NULL:
-            mask[APPEND] = may_append
+        else:
+            if at.first0 >= 0:
+                mask[APPEND] = self._may_append(at)
+                if self._constraints != NULL:
+                    may_separate = self._constraints[i] != CONTINUES_WORD
+                if self.prune:
+                    may_separate = may_separate and self._may_be_word(at)
             if may_separate:
                 for tag in range(self.n_tags):
-                    mask[START + tag] = wanted == ANY_TAG or wanted == tag
-                if self.prune and wanted == ANY_TAG:
+                    mask[START + tag] = 1
+                if self.prune:
                     self._prune_starts(i, mask)
+        if self.guide.allowed != NULL and i < self._n:
+            self._keep_window(at, mask)
+
+    cdef bint _may_append(self, const WordState* at) noexcept nogil:
+        """Whether the current word may take the next character if it is not a listed one."""
+        cdef int32_t i = at.position
+        if i >= at.deadline:
+            return False
+        if self._constraints != NULL and self._constraints[i] != FREE:
+            return self._constraints[i] == CONTINUES_WORD
+        if self.max_word_length and i - at.first0 >= self.max_word_length:
+            return False
+        if self.prune and self.records.lengths[at.tag0]:
+            return i - at.first0 < self.records.lengths[at.tag0]
+        return True
+
+    # Listed words (`tasks.text`). Whether the current word is one of them is seen when it ends:
+    # until then it may be one, or, as long as the deadline is not past, another one. So a deadline
+    # of 0 says that it must be one.
+
+    cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil:
+        """`legal` where there are listed words."""
+        cdef const ListedWords* words = self._listed
+        cdef int32_t i = at.position
+        cdef bint is_listed = self._is_listed(at)
+        cdef bint is_other = i <= at.deadline and (not self.prune or self._may_be_word(at))
+        cdef bint begins_other
+        cdef int32_t w
+        cdef int tag
+        if i == self._n:
+            mask[START + self.n_tags] = is_listed or is_other
             return
         if at.first0 >= 0:
-            allowed = guide.allowed + (i - 1) * guide.n_labels
-            labels = guide.labels + 4 * at.tag0
-            may_append = may_append and allowed[self._settled(at, True)]
-            may_separate = may_separate and allowed[self._settled(at, False)]
-            mask[APPEND] = may_append and (
-                allowed[guide.n_labels + labels[M]] or allowed[guide.n_labels + labels[E]]
+            mask[APPEND] = (
+                self._may_append(at) or listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
             )
-        if may_separate:
-            allowed = guide.allowed + i * guide.n_labels
-            for tag in range(self.n_tags):
-                labels = guide.labels + 4 * tag
-                mask[START + tag] = (wanted == ANY_TAG or wanted == tag) and (
-                    allowed[labels[B]] or allowed[labels[S]]
-                )
-            if self.prune and wanted == ANY_TAG:
-                self._prune_starts(i, mask)
+        if not is_listed and not is_other:
+            return
+        begins_other = (
+            i < words.deadlines[i] if is_listed
+            else i < at.deadline
+            and (self._constraints == NULL or self._constraints[i] != CONTINUES_WORD)
+        )
+        for w in range(words.first[i], words.first[i + 1]):
+            begins_other = begins_other or words.tags[w] == ANY_TAG
+        for tag in range(self.n_tags):
+            mask[START + tag] = begins_other
+        if self.prune:
+            self._prune_starts(i, mask)
+        for w in range(words.first[i], words.first[i + 1]):
+            if words.tags[w] != ANY_TAG:
+                mask[START + words.tags[w]] = 1
+
+    cdef bint _is_listed(self, const WordState* at) noexcept nogil:
+        """Whether the current word is a listed one as it is, with its tag."""
+        cdef int found
+        if self._listed == NULL or at.first0 < 0:
+            return False
+        found = listed_as(self._listed, at.first0, at.position, at.tag0)
+        if not found & IS_LISTED:
+            return False
+        return not self.prune or found & GETS_ITS_TAG or self._may_be_word(at)
+
+    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil:
+        """The deadline of the state that an action leads to."""
+        cdef int32_t i = at.position
+        cdef int32_t deadline = at.deadline
+        if self._listed == NULL or i == self._n:
+            return deadline
+        if action == APPEND:
+            return deadline if self._may_append(at) else 0
+        if self._is_listed(at):
+            deadline = self._listed.deadlines[i]
+        elif i and self._constraints != NULL and self._constraints[i] == CONTINUES_WORD:
+            return 0
+        if self.prune and not self.records.is_in(
+            self.records.tags_of_first(self._numbers[i]), action - START
+        ):
+            return 0
+        return deadline if i < deadline else 0
+
+    # Guides' windows --------------------------------------------------------------------------
+
+    cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil:
+        """Take back the actions to labels beyond the window of the guide."""
+        cdef const GuideView* guide = &self.guide
+        cdef const uint8_t* allowed = guide.allowed + at.position * guide.n_labels
+        cdef const int32_t* labels
+        cdef bint may_separate = True
+        cdef int tag
+        if at.first0 >= 0:
+            labels = guide.labels + 4 * at.tag0
+            mask[APPEND] = (
+                mask[APPEND] and (allowed - guide.n_labels)[self._settled(at, True)]
+                and (allowed[labels[M]] or allowed[labels[E]])
+            )
+            may_separate = (allowed - guide.n_labels)[self._settled(at, False)]
+        for tag in range(self.n_tags):
+            labels = guide.labels + 4 * tag
+            mask[START + tag] = (
+                mask[START + tag] and may_separate
+                and (allowed[labels[B]] or allowed[labels[S]])
+            )
 
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil:
         """Whether the records have nothing against the current word as a whole."""
@@ -400,6 +478,7 @@ cdef class WordTransitions(TransitionSystem):
             target.is_final = True
             return
         target.position += 1
+        target.deadline = self._next_deadline(before, action)
         if action != APPEND:
             target.first1 = before.first0
             target.first0 = before.position
@@ -435,7 +514,7 @@ cdef class WordTransitions(TransitionSystem):
         else:
             view = [at.position, at.first0, action - START, at.tag0, at.tag1]
         # Templates see the tags of two words, the current one included.
-        view[4] = 0
+        view[4] = self._next_deadline(at, action)
         if action == START + self.n_tags:
             view = [0, 0, 0, 0, 0]
         return murmur_hash_64a(view, sizeof(view), 1)
@@ -615,9 +694,14 @@ cdef class WordTransitions(TransitionSystem):
 cdef class WordGuide:
     """A chain model that is asked about a sentence before the agenda decodes it."""
 
+    @property
+    def capacity(self):
+        """As that of decoders."""
+        return 0
+
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const int32_t* wanted_tags, GuideView* view,
+        const ListedWords* listed, GuideView* view,
     ) except -1 nogil:
         """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
         return 0
@@ -641,25 +725,36 @@ cdef class WordDecoder(TextDecoder):
         self.system.has_bonus = guide is not None and guide.adds_scores
         self.system.has_outlook = guide is not None and guide.looks_ahead
 
+    @property
+    def capacity(self):
+        """For how many characters at a time, or what the guide needs of them, there is room."""
+        return max(self._text_capacity, 0 if self.guide is None else self.guide.capacity)
+
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil:
         """Search the sentence at hand; returns the first of the items found."""
         cdef const uint8_t* constraints = self.constraints if self.is_constrained else NULL
-        cdef const int32_t* wanted_tags = (
-            self.wanted_tags if self.wants_tags and self.system.n_tags > 1 else NULL
-        )
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
-        self.system._wanted_tags = wanted_tags
+        self.system._listed = self.listed
         try:
             if self.guide is not None:
                 self.guide.consult(
-                    self.characters, n, constraints, wanted_tags, &self.system.guide
+                    self.characters, n, constraints, self.listed, &self.system.guide
                 )
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and self.system.prune:
                 # What the records leave need not reach the end.
+                self.system.prune = False
+                first = self.agenda.search(n_best, n_found)
+                self.system.prune = True
+            if n_found[0] == 0 and self.system.guide.allowed != NULL:
+                # Nor need what the window leaves, which knows neither the longest word nor, of
+                # listed words that overlap, which a state has chosen.
+                self.system.guide.allowed = NULL
+                first = self.agenda.search(n_best, n_found)
+            if n_found[0] == 0 and self.system.prune:
                 self.system.prune = False
                 first = self.agenda.search(n_best, n_found)
                 self.system.prune = True
@@ -691,12 +786,13 @@ cdef class WordDecoder(TextDecoder):
                 raise AssertionError("the transition system led into a dead end")
         return self._take(first)
 
-    def nbest(self, str text not None, Py_ssize_t k):
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. No more are found than the width of the
         agenda, or `k` if that is more, lets through. If there is to be more than one, states are
-        not merged: it takes away what would come second. Raises ValueError if k < 1.
+        not merged: it takes away what would come second. listed, listed_tags: as for `spans`.
+        Raises ValueError if k < 1.
         """
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t first
@@ -706,8 +802,7 @@ cdef class WordDecoder(TextDecoder):
         cdef bint merge
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        self._load([text])
-        kept = self._squeeze(0, len(text))
+        kept = self._open_text(text, listed, listed_tags)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -720,7 +815,7 @@ cdef class WordDecoder(TextDecoder):
             self.agenda.merge = merge
         for rank in range(min(k, n_found)):
             score = self._take(first + rank)
-            self._mark(0, len(text))
+            self._mark(0, len(text), kept)
             analyses.append(
                 (score, self._tagged_words(text, 0) if self.tags else self._words(text, 0))
             )

@@ -378,7 +378,7 @@ cdef class ChainTrainer:
                 if i:
                     gold_score += self._pair(i, gold[i - 1], gold[i])
         if self.learner.rule == PA:
-            self._nbest.solve(scores, NULL, count)
+            self._nbest.solve(scores, NULL, count, NULL)
             score = self._nbest.path(0, self._path)
             for i in range(count):
                 if self._path[i] != gold[i]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -289,3 +290,73 @@ def test_pickling(problem) -> None:
             assert (getattr(copy, name) == getattr(graph, name)).all()
             with pytest.raises(ValueError, match="read-only"):
                 getattr(copy, name)[...] = True
+
+
+@st.composite
+def lattices(draw: st.DrawFn):
+    """Columns of up to four positions, up to three at each, and a mask with a row for each."""
+    graph, emissions, transitions, _ = draw(problems(max_n=4))
+    assume(len(emissions))
+    columns: list[tuple[int, list[int]]] = []
+    before: list[int] = []
+    for position in range(len(emissions)):
+        here = []
+        for _ in range(draw(st.integers(1, 3))):
+            here.append(len(columns))
+            chosen = st.lists(st.sampled_from(before), min_size=1, unique=True) if before else None
+            columns.append((position, [] if chosen is None else draw(chosen)))
+        before = here
+    mask = array(draw, (len(columns), graph.n_labels), MOSTLY)
+    return graph, emissions, transitions, mask, columns
+
+
+def ways_through(columns: list[tuple[int, list[int]]], n: int) -> list[tuple[int, ...]]:
+    """All ways from a column of position 0 to one of position n - 1."""
+    ways = [(c,) for c, (position, _) in enumerate(columns) if position == n - 1]
+    for _ in range(n - 1):
+        ways = [(b, *way) for way in ways for b in columns[way[0]][1]]
+    return ways
+
+
+@given(lattices(), st.integers(1, 40))
+def test_paths_through_a_lattice_equal_brute_force(problem, k: int) -> None:
+    graph, emissions, transitions, mask, columns = problem
+    legal = [
+        (path_score(path, emissions, transitions), path)
+        for way in ways_through(columns, len(emissions))
+        for path in legal_paths(graph, len(emissions), mask[list(way)])
+    ]
+    found = viterbi_nbest(graph, emissions, transitions, k, mask, lattice=columns)
+    assert [score for score, _ in found] == sorted((score for score, _ in legal), reverse=True)[:k]
+    # The same labels come once for each way that allows them.
+    counts = Counter(tuple(path.tolist()) for _, path in found)
+    assert counts <= Counter(path for _, path in legal)
+    for score, path in found:
+        assert score == path_score(path.tolist(), emissions, transitions)
+    if not legal:
+        with pytest.raises(ValueError, match="no sequence of labels is legal"):
+            viterbi(graph, emissions, transitions, mask, lattice=columns)
+        return
+    score, path = viterbi(graph, emissions, transitions, mask, lattice=columns)
+    assert (score, path.tolist()) == (found[0][0], found[0][1].tolist())
+
+
+@given(problems(max_n=12, scores=REALS), st.integers(1, 10))
+def test_a_lattice_of_one_column_a_position_changes_nothing(problem, k: int) -> None:
+    graph, emissions, transitions, mask = problem
+    assume(len(emissions))
+    columns = [(i, [i - 1] if i else []) for i in range(len(emissions))]
+    plain = viterbi_nbest(graph, emissions, transitions, k, mask)
+    found = viterbi_nbest(graph, emissions, transitions, k, mask, lattice=columns)
+    assert [(score, path.tolist()) for score, path in found] == [
+        (score, path.tolist()) for score, path in plain
+    ]
+
+
+@pytest.mark.parametrize(
+    "columns", [[(0, []), (1, [])], [(0, [0])], [(0, []), (0, []), (2, [0])], [(1, [])], []]
+)
+def test_lattices_that_do_not_fit(columns: list[tuple[int, list[int]]]) -> None:
+    graph = LabelGraph([[1]], [1], [1])
+    with pytest.raises(ValueError, match="lattice do"):
+        viterbi(graph, np.zeros((2, 1)), [[0.0]], lattice=columns)

@@ -7,9 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from twins import path_score
+from twins import is_maximal, path_score
 
 from spacy_structreg.features.shapes import compile_shapes
 from spacy_structreg.features.templates import parse_templates
@@ -17,7 +17,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
 from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
-from spacy_structreg.tasks.user_words import CompiledWords
+from spacy_structreg.tasks.user_words import CompiledWords, Occurrence
 
 TAGS = ("AD", "NN", "VV")
 ALPHABET = "我们在北京"
@@ -59,15 +59,17 @@ class Model:
 
     def score(self, words: Tagged) -> float:
         """The score of an analysis, from the labels that it stands for."""
+        words = [("".join(word.split()), tag) for word, tag in words]
         labels = self.scheme.encode([len(word) for word, _ in words], [tag for _, tag in words])
         zeros = np.zeros(len(self.scheme.labels))
         rows = dict(zip(ALPHABET, self.emissions, strict=True))
         emissions = [rows.get(c, zeros) for word, _ in words for c in word]
         return path_score(labels.tolist(), np.array(emissions, float), self.transitions)
 
-    def tag(self, text: str, clusters=None) -> Tagged:
-        listed = None if clusters is None else [clusters]
-        return self.decoder.tag([text], [[len(text)]], listed)[0]
+    def tag(self, text: str, words: CompiledWords | None = None) -> Tagged:
+        if words is None:
+            return self.decoder.tag([text], [[len(text)]])[0]
+        return self.decoder.tag([text], [[len(text)]], [words.places(text)], words.tags)[0]
 
 
 MODELS = [*map(Model, range(3)), Model(3, six_labels)]
@@ -118,35 +120,60 @@ def test_words_spans_and_tags_agree(model: Model, text: str) -> None:
     assert "".join(word for word, _ in tagged) == "".join(text.split())
 
 
-WORDS = st.text(ALPHABET, min_size=1, max_size=3)
-LISTED = st.dictionaries(WORDS, st.sampled_from([None, *TAGS]), min_size=1, max_size=3)
+WORDS = st.text([*ALPHABET[:3], " ", "\u0301"], min_size=1, max_size=4).map(str.strip).filter(bool)
+LISTED = st.dictionaries(WORDS, st.sampled_from([None, *TAGS]), min_size=1, max_size=5)
 
 
-@given(st.sampled_from(MODELS), st.text(ALPHABET, min_size=1, max_size=4), LISTED)
-def test_listed_words_come_out_and_the_rest_is_the_best(model: Model, text: str, listed) -> None:
-    clusters = CompiledWords(listed).clusters(text)
-    choices = [
-        [word for words in chosen for word in words]
-        for chosen in itertools.product(*(cluster.alternatives for cluster in clusters))
-    ]
-    allowed = []
-    for words in analyses(text):
-        ends = [0, *itertools.accumulate(len(word) for word, _ in words)]
-        spans = {(a, b): tag for (a, b), (_, tag) in zip(
-            itertools.pairwise(ends), words, strict=True
-        )}  # fmt: skip
-        if any(
-            all(
-                (word.start, word.end) in spans and word.tag in (None, spans[word.start, word.end])
-                for word in chosen
-            )
-            for chosen in choices
-        ):
-            allowed.append(words)
-    best = max(model.score(words) for words in allowed)
-    found = model.tag(text, clusters)
-    assert found in allowed
-    assert model.score(found) == pytest.approx(best, rel=1e-6, abs=1e-6)
+def analyses_with(text: str, words: CompiledWords) -> list[Tagged]:
+    """All ways to cut a text into words with tags that hold a maximal choice of listed words."""
+    places = words.find(text)
+    spans = [(word.start, word.end) for word in places]
+    chosen: list[list[Occurrence]] = []
+    for size in range(len(places) + 1):
+        chosen += [
+            list(some)
+            for some in itertools.combinations(places, size)
+            if is_maximal([(word.start, word.end) for word in some], spans)
+        ]
+    found = []
+    for some in chosen:
+        # What lies between the chosen words is cut as if it stood alone.
+        parts: list[list[Tagged]] = []
+        end = 0
+        for word in [*some, None]:
+            gap = text[end : word.start if word else None]
+            parts.append(analyses(gap) if gap.strip() else [[]])
+            if word:
+                piece = text[word.start : word.end]
+                parts.append([[(piece, tag)] for tag in ([word.tag] if word.tag else TAGS)])
+                end = word.end
+        found += [list(itertools.chain(*each)) for each in itertools.product(*parts)]
+    return found
+
+
+@given(
+    st.sampled_from(MODELS),
+    st.text([*ALPHABET[:3], " ", "\u0301"], min_size=1, max_size=5),
+    LISTED,
+    st.integers(1, 20),
+)
+@example(MODELS[0], "我们我们", {"我们": "NN", "我": None, "们我": "VV", "我们我": "AD"}, 20)
+@example(MODELS[0], "我 们我", {"我 们": None, "们我": "VV"}, 20)
+@example(MODELS[3], "我们我们我", {"我们": "NN", "们我": "VV", "们我们": None}, 20)
+def test_listed_words_come_out_and_the_rest_is_the_best(
+    model: Model, text: str, listed, k: int
+) -> None:
+    words = CompiledWords(listed)
+    assume(text.strip() and len(words.find(text)) <= 9)
+    allowed = analyses_with(text, words)
+    best = sorted(map(model.score, allowed), reverse=True)
+    predicted = model.tag(text, words)
+    assert predicted in allowed
+    assert model.score(predicted) == pytest.approx(best[0], rel=1e-6, abs=1e-6)
+    found = model.decoder.nbest(text, k, words.places(text), words.tags)
+    np.testing.assert_allclose([score for score, _ in found], best[:k], rtol=1e-6, atol=1e-6)
+    assert all(each in allowed for _, each in found)
+    assert len({tuple(each) for _, each in found}) == len(found)
 
 
 @given(TEXTS, st.lists(st.integers(0, 11), min_size=1, max_size=8))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from twins import is_maximal
 
 from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.tasks.user_words import Cluster, CompiledWords, UserWords
+from spacy_structreg.tasks.user_words import CompiledWords, UserWords
 
 TAGGED = [
     [("大学", "NN"), ("在", "P"), ("北京", "NR"), ("。", "PU")],
@@ -44,11 +46,22 @@ def model(kind: str) -> Any:  # noqa: PLR0911
         case "guided":
             parts = (CharacterSegmenter(epochs=2), WordSegmenter(epochs=2, beam=4))
             return GuidedSegmenter(*parts, weight=1.0, window=1.0, beam=2).fit(SEGMENTED)
+        case "guided and wide":
+            parts = (
+                CharacterSegmenter(epochs=2, sentences="doc"),
+                WordSegmenter(epochs=2, sentences="doc"),
+            )
+            guided = GuidedSegmenter(*parts, weight=0.5, window=None, beam=64)
+            return guided.fit(SEGMENTED)
         case "tagged characters":
             return CharacterJointTagger(epochs=2).fit(TAGGED)
         case "tagged words":
             joint = WordJointTagger(epochs=2, beam=4, closed_tags=["P", "PU"], least_begun=1)
             return joint.fit(TAGGED)
+        case "tagged words of a wide beam":
+            few = [[(word, tag[0]) for word, tag in sentence] for sentence in TAGGED]
+            free = {"lengths": False, "dictionary": False, "least_begun": None}
+            return WordJointTagger(epochs=2, beam=800, sentences="doc", **free).fit(few)
     raise AssertionError(kind)
 
 
@@ -95,12 +108,10 @@ def spans_in(text: str, words: list[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def settled(spans: set[tuple[int, int]], cluster: Cluster) -> bool:
-    """Whether the words of one of the alternatives of a cluster are all tokens."""
-    return any(
-        all((word.start, word.end) in spans for word in alternative)
-        for alternative in cluster.alternatives
-    )
+def choice_of(spans: set[tuple[int, int]], text: str, words: CompiledWords) -> bool:
+    """Whether the listed words among the tokens of a text are a maximal choice."""
+    places = [(word.start, word.end) for word in words.find(text)]
+    return is_maximal(spans & set(places), places)
 
 
 # Tokens -------------------------------------------------------------------------------------------
@@ -123,11 +134,9 @@ def test_listed_words_are_tokens_and_all_is_covered(kind: str, case: tuple[str, 
     # Nothing is lost but white space between words; within words it is as in the text.
     spans = spans_in(text, predicted)
     assert model(kind).predict_spans(text, user_words=compiled).tolist() == list(map(list, spans))
-    clusters = compiled.clusters(text)
-    assert all(settled(set(spans), cluster) for cluster in clusters)
+    assert choice_of(set(spans), text, compiled)
     for start, end in spans:
-        inside = any(c.start <= start and end <= c.end for c in clusters)
-        assert inside or not any(character.isspace() for character in text[start:end])
+        assert text[start:end] in words or not any(map(str.isspace, text[start:end]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,44 +210,130 @@ def test_a_listed_word_joins_sentences() -> None:
 # Choices ------------------------------------------------------------------------------------------
 
 
-def best_choice(kind: str, text: str, compiled: CompiledWords) -> dict[tuple[str, ...], float]:
-    """The scores of all segmentations that hold some choice of the words, by brute force."""
+def choices(kind: str, text: str, compiled: CompiledWords) -> dict[tuple[str, ...], float]:
+    """The scores of all segmentations that hold a maximal choice of the words, by brute force."""
     scores = dict(map(flat, model(kind).nbest(text, 64)))
     assert len(scores) == 2 ** (len(text) - 1)
-    allowed = {}
-    for choice in product(*(cluster.alternatives for cluster in compiled.clusters(text))):
-        wanted = {(word.start, word.end) for alternative in choice for word in alternative}
-        for words, score in scores.items():
-            if wanted <= set(spans_in(text, list(words))):
-                allowed[words] = score
-    return allowed
+    return {
+        words: score
+        for words, score in scores.items()
+        if choice_of(set(spans_in(text, list(words))), text, compiled)
+    }
 
 
-@pytest.mark.parametrize("kind", ["characters", "words"])
-@given(case=listed(st.text("大学生在京a", min_size=1, max_size=7)))
+EXACT = ["characters", "words", "guided and wide"]
+
+
+@pytest.mark.parametrize("kind", EXACT)
+@given(case=listed(st.text("大学生在京a", min_size=1, max_size=7)), k=st.integers(1, 64))
 @settings(max_examples=60)
-@example(case=("大学生在", ["大学", "学生", "大学生", "生在"]))
-@example(case=("aaaaa", ["aa", "aaa"]))
-@example(case=("大学生大学生", ["大学", "学生"]))
-def test_the_choice_with_the_best_score_wins(kind: str, case: tuple[str, list[str]]) -> None:
+@example(case=("大学生在", ["大学", "学生", "大学生", "生在"]), k=3)
+@example(case=("aaaaa", ["aa", "aaa"]), k=64)
+@example(case=("aaaaaaa", ["a", "aaaa", "aa"]), k=2)
+@example(case=("大学生大学生", ["大学", "学生"]), k=64)
+@example(case=("在大学生在京", ["在大学生", "学生在京", "生"]), k=64)
+def test_the_best_choices_win(kind: str, case: tuple[str, list[str]], k: int) -> None:
     text, words = case
     compiled = UserWords(words).snapshot()
-    allowed = best_choice(kind, text, compiled)
+    allowed = choices(kind, text, compiled)
+    best = sorted(allowed.values(), reverse=True)
     predicted = tuple(model(kind).predict(text, user_words=compiled))
-    assert predicted in allowed
-    assert allowed[predicted] == pytest.approx(max(allowed.values()), abs=1e-9)
+    assert allowed[predicted] == pytest.approx(best[0], abs=1e-9)
+    found = dict(map(flat, model(kind).nbest(text, k, compiled)))
+    assert len(found) == min(k, len(allowed))
+    assert found == pytest.approx({words: allowed[words] for words in found}, abs=1e-9)
+    assert sorted(found.values(), reverse=True) == pytest.approx(best[:k], abs=1e-9)
+
+
+@given(
+    case=listed(st.text("大学生在", min_size=1, max_size=3)),
+    tags=st.lists(st.sampled_from([None, "N", "V"]), min_size=5, max_size=5),
+)
+@settings(max_examples=40)
+@example(case=("大学生", ["大学", "学生", "大", "大学生"]), tags=["N", "V", "V", "C", None])
+@example(case=("大 学生", ["大 学", "学生", "大"]), tags=["N", "V", "C", None, None])
+def test_the_best_choices_of_words_with_tags_win(
+    case: tuple[str, list[str]], tags: list[str | None]
+) -> None:
+    """An agenda without limits: five tags leave some hundreds of analyses of three characters."""
+    text, words = case
+    joint = model("tagged words of a wide beam")
+    compiled = UserWords(zip(words, tags, strict=False)).snapshot()
+    places = compiled.find(text)
+    allowed = {}
+    # Where white space stands in a listed word, the analyses without it are those with it.
+    for score, tagged in joint.nbest(text.replace(" ", ""), 800):
+        spans, position = {}, 0
+        for word, tag in tagged:
+            position += text[position] == " "
+            end = position + len(word) + (" " in text[position : position + len(word)])
+            spans[position, end] = tag
+            position = end
+        chosen = [
+            (word.start, word.end)
+            for word in places
+            if word.tag in (None, spans.get((word.start, word.end), 0))
+            and (word.start, word.end) in spans
+        ]
+        parted = all(" " not in text[start:end] or (start, end) in chosen for start, end in spans)
+        if parted and is_maximal(chosen, [(word.start, word.end) for word in places]):
+            allowed[tuple((text[a:b], tag) for (a, b), tag in spans.items())] = score
+    best = sorted(allowed.values(), reverse=True)
+    predicted = tuple(joint.predict_tagged(text, compiled))
+    assert allowed[predicted] == pytest.approx(best[0], abs=1e-9)
+    found = [score for score, _ in joint.nbest(text, 800, compiled)]
+    assert found == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_overlaps(kind: str) -> None:
-    """More choices than are compared as wholes: from left to right, and each one is settled."""
     compiled = UserWords(["大学", "学生", "大学生", "生大"]).snapshot()
     text = "在".join(["大学生大"] * 30)
-    clusters = compiled.clusters(text)
-    assert len(clusters) == 30
     spans = model(kind).predict_spans(text, user_words=compiled).tolist()
-    assert all(settled({(start, end) for start, end in spans}, each) for each in clusters)
+    assert choice_of({(start, end) for start, end in spans}, text, compiled)
     assert "".join(text[start:end] for start, end in spans) == text
+
+
+def test_places_that_do_not_fit_their_text() -> None:
+    with model("characters")._decoders().borrow() as decoder:
+        for places in ([[0, 3, -1]], [[-1, 1, -1]], [[1, 1, -1]], [[1, 2, -1], [0, 1, -1]]):
+            with pytest.raises(ValueError, match="do not fit their text"):
+                decoder.spans("大学", [2], np.array(places))
+        for tag in (-2, 1):
+            with pytest.raises(ValueError, match="do not fit their text"):
+                decoder.spans("大学", [2], np.array([[0, 1, tag]]), ["NN"])
+        with pytest.raises(ValueError, match="goes beyond its sentence"):
+            decoder.spans("大学", [1, 2], np.array([[0, 2, -1]]))
+
+
+# Work ---------------------------------------------------------------------------------------------
+
+LISTS = {
+    "four": ["大学", "学生", "大学生", "生大"],
+    "run": ["生生"],
+    "nested": ["生" * length for length in range(1, 16)],
+    "long": ["生" * 40],
+}
+
+
+@pytest.mark.parametrize("words", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("kind", ["characters", "words"])
+def test_the_work_is_linear_in_the_text(kind: str, words: list[str]) -> None:
+    """Counted: the items of the agenda, and the columns of the lattice, of one decoding."""
+    compiled = UserWords(words).snapshot()
+    piece = "大学生大" if words == LISTS["four"] else "生生生生"
+    done = []
+    for n in (200, 400, 800):
+        text = piece * (n // len(piece))
+        with model(kind)._decoders().borrow() as decoder:
+            spans = decoder.spans(text, [n], compiled.places(text), compiled.tags).tolist()
+            done.append(
+                decoder.lattice.n_columns if kind == "characters" else decoder.agenda.n_items
+            )
+        assert choice_of(set(map(tuple, spans)), text, compiled)
+    width = 2 * max(map(len, words)) + 2 if kind == "characters" else 65
+    assert done[0] <= 200 * width
+    assert done[2] - done[1] == 2 * (done[1] - done[0])
 
 
 # Tags ---------------------------------------------------------------------------------------------
@@ -258,15 +353,13 @@ def test_listed_words_get_their_tags(
     assert {tag for _, tag in tagged} <= set(TAGS)
     spans = spans_in(text, [word for word, _ in tagged])
     found = {span: tag for span, (_, tag) in zip(spans, tagged, strict=True)}
-    for cluster in compiled.clusters(text):
-        assert any(
-            all(
-                (word.start, word.end) in found
-                and (word.tag is None or found[word.start, word.end] == word.tag)
-                for word in alternative
-            )
-            for alternative in cluster.alternatives
-        )
+    places = compiled.find(text)
+    chosen = [
+        (word.start, word.end)
+        for word in places
+        if (word.start, word.end) in found and word.tag in (None, found[word.start, word.end])
+    ]
+    assert is_maximal(chosen, [(word.start, word.end) for word in places])
 
 
 @pytest.mark.parametrize("kind", TAGGERS)
