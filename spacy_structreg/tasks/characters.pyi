@@ -30,6 +30,8 @@ class CharacterAtoms:
 
 class CharacterDecoder(TextDecoder):
     @property
+    def capacity(self) -> int: ...
+    @property
     def lattice(self) -> WordLattice: ...
     def __init__(
         self,

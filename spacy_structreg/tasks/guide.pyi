@@ -6,6 +6,8 @@ from spacy_structreg.tasks.characters import CharacterDecoder
 from spacy_structreg.tasks.words import WordGuide
 
 class ChainGuide(WordGuide):
+    @property
+    def capacity(self) -> int: ...
     def __init__(
         self,
         decoder: CharacterDecoder,

@@ -46,6 +46,10 @@ def model(kind: str) -> Any:  # noqa: PLR0911
         case "guided":
             parts = (CharacterSegmenter(epochs=2), WordSegmenter(epochs=2, beam=4))
             return GuidedSegmenter(*parts, weight=1.0, window=1.0, beam=2).fit(SEGMENTED)
+        case "guided and narrow":
+            # The window and the longest word contradict each other.
+            parts = (CharacterSegmenter(epochs=2), WordSegmenter(epochs=2, max_word_length=1))
+            return GuidedSegmenter(*parts, weight=1.0, window=0.0, beam=1).fit(SEGMENTED)
         case "guided and wide":
             parts = (
                 CharacterSegmenter(epochs=2, sentences="doc"),
@@ -65,7 +69,7 @@ def model(kind: str) -> Any:  # noqa: PLR0911
     raise AssertionError(kind)
 
 
-KINDS = ["characters", "words", "narrow", "by words", "cut", "guided"]
+KINDS = ["characters", "words", "narrow", "by words", "cut", "guided", "guided and narrow"]
 TAGGERS = ["tagged characters", "tagged words"]
 
 PIECES = [
@@ -252,6 +256,7 @@ def test_the_best_choices_win(kind: str, case: tuple[str, list[str]], k: int) ->
 @settings(max_examples=40)
 @example(case=("大学生", ["大学", "学生", "大", "大学生"]), tags=["N", "V", "V", "C", None])
 @example(case=("大 学生", ["大 学", "学生", "大"]), tags=["N", "V", "C", None, None])
+@example(case=("大 学生", ["大 学生", "生"]), tags=[None] * 5)
 def test_the_best_choices_of_words_with_tags_win(
     case: tuple[str, list[str]], tags: list[str | None]
 ) -> None:
