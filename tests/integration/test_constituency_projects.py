@@ -119,7 +119,7 @@ def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
     assert nlp.pipe_names == ["tagger", "constituency"]
     check_figures(nlp, test, tagged)
     assert 0.5 < tagged["brackets_f"] < report["brackets_f"]
-    assert 0.7 < tagged["tag_acc"] < 1
+    assert 0.6 < tagged["tag_acc"] < 1
 
 
 @pytest.mark.slow

