@@ -5,7 +5,6 @@ from __future__ import annotations
 import lzma
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from pipeline.made_up import DEV, TRAIN, gold_doc
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
+from warm_python import executable
 
 CONFIG = """
 [paths]
@@ -85,7 +85,7 @@ def python() -> Command:
         if path is not None:
             environment["PYTHONPATH"] = str(path)
         done = subprocess.run(
-            [sys.executable, *map(str, arguments)],
+            [executable(), *map(str, arguments)],
             capture_output=True,
             encoding="utf-8",
             env=environment,

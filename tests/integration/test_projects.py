@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ import spacy
 from sighan_release import SENTENCES, release_files, write_archive
 from test_quickstart import leaves, spans
 from thinc.api import Config
+from warm_python import executable
 from weasel.cli.document import project_document
 
 from spacy_structreg.cli.init_config import Task, init_config
@@ -72,7 +72,7 @@ def run(
     if data is not None:
         environment[VARIABLE] = str(data)
     return subprocess.run(
-        [sys.executable, *arguments],
+        [executable(), *arguments],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",

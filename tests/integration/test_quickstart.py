@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 import spacy
 from thinc.api import Config
+from warm_python import executable
 
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.constituents import constituency_sentences
@@ -41,7 +41,7 @@ RELATIVE = (
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run this interpreter in a folder; UTF-8 in and out, whatever the machine's settings."""
     return subprocess.run(
-        [sys.executable, *arguments],
+        [executable(), *arguments],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",

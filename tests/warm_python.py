@@ -1,0 +1,133 @@
+"""An interpreter that has imported spaCy already, for tests that call many of its commands.
+
+`python -m spacy …` spends more time on imports than on most of what the tests ask of it. Here a
+server imports once and forks for each command: a process of its own, with the folder, environment
+and standard streams of the caller, as after the imports of any other. `executable` gives the path
+of a program to call in place of `sys.executable`; whatever is not ``-m spacy``, or asks for another
+encoding or path of imports, is passed on to the real interpreter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import random
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from functools import cache
+from pathlib import Path
+
+# Starts in a hundredth of a second, as it imports next to nothing.
+CLIENT = """\
+#!{python} -IS
+import os, sys
+python, at = {python!r}, {address!r}
+same = all(os.environ.get(name) == value for name, value in {same!r}.items())
+if sys.argv[1:3] != ["-m", "spacy"] or not same:
+    os.execv(python, [python, *sys.argv[1:]])
+import _socket, array, json
+server = _socket.socket(_socket.AF_UNIX)
+server.connect(at)
+request = json.dumps([sys.argv[2:], os.getcwd(), dict(os.environ)]).encode()
+header = len(request).to_bytes(8, "big")
+server.sendmsg([header], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
+server.sendall(request)
+code = server.recv(4)
+sys.exit(int.from_bytes(code, "big") if len(code) == 4 else "the command ended without a code")
+"""
+
+# What an interpreter reads when it starts, and a fork cannot change.
+AT_START = ("PYTHONPATH", "PYTHONWARNINGS", "PYTHONHASHSEED", "PYTHONSTARTUP")
+
+
+@cache
+def executable() -> str:
+    """The path of the program; the server behind it is started by the first call."""
+    if os.name != "posix":
+        return sys.executable
+    folder = tempfile.TemporaryDirectory(prefix="warm-python-")
+    client, address = Path(folder.name, "python"), str(Path(folder.name, "socket"))
+    same = {name: os.environ.get(name) for name in AT_START}
+    client.write_text(CLIENT.format(python=sys.executable, address=address, same=same), "utf-8")
+    client.chmod(0o755)
+    server = subprocess.Popen(
+        [sys.executable, __file__, address, str(client)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONUTF8": "1"},
+    )
+    atexit.register(folder.cleanup)
+    atexit.register(server.terminate)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return str(client)
+
+
+def serve(address: str, client: str) -> None:
+    """Import, listen at an address, and run each command that comes in a process of its own."""
+    import spacy.cli
+
+    # These take the working directory as it is when they are imported.
+    for name in [name for name in sys.modules if name.startswith(("weasel", "spacy.cli"))]:
+        del sys.modules[name]
+    del spacy.cli
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen(16)
+        print("ready", flush=True)
+        # Nobody waits for the processes of commands.
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            connection, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                code = answer(connection, client)
+                connection.sendall(code.to_bytes(4, "big"))
+                os._exit(0)
+            connection.close()
+
+
+def answer(connection: socket.socket, client: str) -> int:
+    """Run the command that a connection asks for; returns its exit code."""
+    header, streams, _, _ = socket.recv_fds(connection, 8, 3)
+    size = int.from_bytes(header, "big")
+    request = b""
+    while len(request) < size:
+        request += connection.recv(size - len(request))
+    arguments, folder, environment = json.loads(request)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.executable = client
+    sys.argv = arguments
+    sys.path[0] = folder
+    random.seed()
+    try:
+        runpy.run_module("spacy", run_name="__main__", alter_sys=True)
+        code: object = 0
+    except SystemExit as error:
+        code = error.code
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if not (code is None or isinstance(code, int)):
+        print(code, file=sys.stderr)
+    # Left out by the way in which a fork ends.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return 0 if code is None else code & 0xFF if isinstance(code, int) else 1
+
+
+if __name__ == "__main__":
+    serve(*sys.argv[1:])
