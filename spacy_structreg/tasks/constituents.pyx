@@ -224,7 +224,7 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
 cdef class ConstituentTransitions(TaggedWordTransitions):
     """Shift-reduce parsing into binarised trees.
 
-    words: the fields of words. labels: of phrases, up to 10,000.
+    words: the fields of words. labels: of phrases, up to 1,024.
     atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64.
     max_unaries: how many unary phrases may lie on one another, from 1 to 16.
     Raises ValueError for atoms that do not exist, and numbers that cannot be.
