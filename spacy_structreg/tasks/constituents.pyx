@@ -885,7 +885,7 @@ cdef class ConstituentDecoder:
         """Lay given constituents out as the system wants them; returns how many."""
         cdef Py_ssize_t n
         cdef Py_ssize_t i
-        number = {label: i for i, label in enumerate(self.system.labels)}
+        cdef dict number = self.system._number
         spans = []
         for begin, end, label in given:
             if not 0 <= begin < end <= n_words:
