@@ -365,8 +365,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self._structure = structure
             self.word_counts = word_counts
             if counts:
-                learner = self._running().learner
-                _count(structure, learner, _compile(structure, examples, learner))
+                self._compile_for_running(structure, examples)
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -383,10 +382,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             if self._structure is None:
                 self._structure = self._structure_of(examples)
                 self.word_counts = word_counts
-            learner = self._running().learner
-            compiled = _compile(self._structure, examples, learner)
-            _count(self._structure, learner, compiled)
-            return compiled
+            return self._compile_for_running(self._structure, examples)
+
+    def _compile_for_running(
+        self, structure: Structure[GoldT, DecoderT], examples: Iterable[GoldT]
+    ) -> list[Compiled]:
+        """Compile examples for the running training, and count features if none were counted."""
+        learner = self._running().learner
+        compiled = _compile(structure, examples, learner)
+        try:
+            _count(structure, learner, compiled)
+        except ValueError:
+            # It has no features, and has learnt nothing: other examples may have enough.
+            self._trainer = None
+            raise
+        return compiled
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
         """Visit each compiled sentence once, in an order of the model's own generator.
@@ -637,11 +647,19 @@ def _compile(
 def _count(
     structure: Structure[GoldT, Any], learner: Learner, compiled: Sequence[Compiled]
 ) -> None:
-    """Restrict a training to features that are frequent enough, unless that has been done."""
+    """Restrict a training to features that are frequent enough, unless that has been done.
+
+    Without examples it is left to the next ones. Raises ValueError if no feature is.
+    """
     least: int = learner.settings.min_count
-    if least > 1 and not any(table.closed for table in learner.tables):
+    if least > 1 and compiled and not any(table.closed for table in learner.tables):
         trainer: Any = structure.new_trainer(learner)
         trainer.restrict(compiled, least)
+        if learner.n_rows() == 0:
+            raise ValueError(
+                f"min_count is {least}, but no feature of the training corpus is counted so often; "
+                "lower it, or give more sentences"
+            )
 
 
 def _mean_of(

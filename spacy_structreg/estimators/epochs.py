@@ -133,6 +133,7 @@ class Epochs(Generic[ScoresT]):
         if isinstance(trainer, LogLinearTrainer) and learner.settings.optimizer == "lbfgs":
             lbfgs = trainer
         began = time.perf_counter()
+        interrupted = False
 
         def weights() -> list[TrainedRows]:
             # What is left out of one model should count in the mean of several.
@@ -140,7 +141,7 @@ class Epochs(Generic[ScoresT]):
 
         def end_epoch(wrong: tuple[int, int], *, converged: bool) -> bool:
             """Look at what an epoch has made of the weights; returns whether to go on."""
-            nonlocal began
+            nonlocal began, interrupted
             run.epoch += 1
             scores = primary = None
             # Where weights are kept with a scale, what is rounded must not depend on who looks.
@@ -164,17 +165,20 @@ class Epochs(Generic[ScoresT]):
             )
             if save is not None and lbfgs is None:
                 save(run)
-            return report(run) and not run.ended
+            interrupted = not report(run)
+            return not interrupted and not run.ended
 
-        if lbfgs is not None and not run.ended:
+        go_on = not run.ended
+        if lbfgs is not None and go_on:
             minimise(lbfgs, examples, self.epochs, lambda: end_epoch((0, 0), converged=False))
             if run.epoch == 0:
                 # There was nothing to improve, as with a single label.
                 end_epoch((0, 0), converged=True)
-            run.ended = True
-            if save is not None:
+            # What another thread has stopped is to begin anew.
+            run.ended = run.ended or not interrupted
+            if save is not None and run.ended:
                 save(run)
-        go_on = not run.ended
+            go_on = False
         while go_on:
             wrong = run.draws.epoch(structure, trainer, examples)
             converged = isinstance(learner, LogLinearLearner) and learner.converged

@@ -334,6 +334,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
     def _copy_to_memory(self) -> None:
         self.characters._copy_to_memory()
         self.words._copy_to_memory()
+        self._pool = self._loaded = None
 
     @property
     def _is_as_loaded(self) -> bool:

@@ -109,10 +109,9 @@ class StoredModel(ABC):
         """
         with self._lock:
             target = Path(path).absolute()
-            source = self._source
-            if source is not None and target.exists() and target.samefile(source.path):
+            if self._source is not None and target.exists() and target.samefile(self._source.path):
                 # A mapped file cannot be replaced everywhere: work on a copy from here on.
-                if source.is_mapped:
+                if self._source.is_mapped:
                     self._copy_to_memory()
                 self._source = None
             write_model(path, *self.contents(state))

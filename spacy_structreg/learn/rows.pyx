@@ -802,6 +802,7 @@ cdef class TrainingRows(Rows):
         cdef TrainingRows twin = TrainingRows(self.n_columns, self.adaptive, **self.penalties)
         cdef size_t n_rows = <size_t> self.n_rows
         cdef size_t n_cells = <size_t> self._pool_size
+        cdef Py_ssize_t i
         twin._resize_index(self.n_rows)
         for i in range(self.n_rows):
             twin._place(self._keys[i], i)

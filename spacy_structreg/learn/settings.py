@@ -262,7 +262,7 @@ def _hold(
         raise ValueError(f"{name} is {value}; it must be a finite number")
     if not (least < value if open_below else least <= value) or not value < most:
         bound = "above" if open_below else "at least"
-        limit = "" if most == math.inf else f" and below {most:,g}"
+        limit = "" if most == math.inf else f" and below {most:,.12g}"
         raise ValueError(f"{name} is {value}; it must be {bound} {least:g}{limit}")
     try:
         number = float(value)

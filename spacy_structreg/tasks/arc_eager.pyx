@@ -130,7 +130,7 @@ cdef inline void add_child(Children* children, int32_t word, int label) noexcept
 cdef class ArcEager(DependencyTransitions):
     """Arc-eager parsing with labels.
 
-    words: the fields of words. n_labels: of arcs, from 1 to 32,767; 1 for parsing without labels.
+    words: the fields of words. n_labels: of arcs, from 1 to 1,024; 1 for parsing without labels.
     atoms: those of `ARC_EAGER_ATOMS` that templates read, up to 64. events: those of
     `ARC_EAGER_EVENTS` on which they fire.
     Raises ValueError for atoms or events that do not exist.

@@ -88,7 +88,7 @@ cdef inline uint64_t children_of(const Subtree* subtree) noexcept nogil:
 cdef class ArcStandard(DependencyTransitions):
     """Arc-standard parsing with labels.
 
-    words: the fields of words. n_labels: of arcs, from 1 to 32,767; 1 for parsing without labels.
+    words: the fields of words. n_labels: of arcs, from 1 to 1,024; 1 for parsing without labels.
     atoms: those of `ARC_STANDARD_ATOMS` that templates read, up to 64. events: ``("action",)``.
     Raises ValueError for atoms or events that do not exist.
     """

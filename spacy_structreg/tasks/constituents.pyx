@@ -224,7 +224,7 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
 cdef class ConstituentTransitions(TaggedWordTransitions):
     """Shift-reduce parsing into binarised trees.
 
-    words: the fields of words. labels: of phrases, up to 10,000.
+    words: the fields of words. labels: of phrases, up to 1,024.
     atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64.
     max_unaries: how many unary phrases may lie on one another, from 1 to 16.
     Raises ValueError for atoms that do not exist, and numbers that cannot be.
@@ -885,7 +885,7 @@ cdef class ConstituentDecoder:
         """Lay given constituents out as the system wants them; returns how many."""
         cdef Py_ssize_t n
         cdef Py_ssize_t i
-        number = {label: i for i, label in enumerate(self.system.labels)}
+        cdef dict number = self.system._number
         spans = []
         for begin, end, label in given:
             if not 0 <= begin < end <= n_words:

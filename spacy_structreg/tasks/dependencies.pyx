@@ -50,7 +50,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
         """Take the settings that all such systems have. known: the events that there are.
 
-        Raises ValueError for other events, and for numbers of labels below 1 or beyond 32,767.
+        Raises ValueError for other events, and for numbers of labels below 1 or beyond 1,024.
         """
         if not 1 <= n_labels <= MAX_LABELS:
             raise ValueError(

@@ -239,8 +239,6 @@ def _checked_sets(n_tags, arrays):
     """Hold arrays to the form of `TagSets`; returns them as kernels can read them."""
     if set(arrays) != {"keys", "starts", "tags"}:
         raise ValueError(f"sets of tags are keys, starts and tags, not {sorted(arrays)}")
-    if not 1 <= n_tags <= 0x10000:
-        raise ValueError(f"there cannot be {n_tags:,} tags")
     kept = {}
     for name, dtype in (("keys", np.uint64), ("starts", np.int64), ("tags", np.uint16)):
         array = arrays[name]

@@ -150,11 +150,10 @@ cdef class TextDecoder:
         self._places = NO_PLACES
         if listed is None:
             return 0
+        number = {tag: i for i, tag in enumerate(self.tags)}
         # The last number is that of no tag, which is -1.
         numbers = np.array(
-            [self.tags.index(tag) if tag in self.tags else ANY_TAG for tag in listed_tags]
-            + [ANY_TAG],
-            dtype=np.int64,
+            [number.get(tag, ANY_TAG) for tag in listed_tags] + [ANY_TAG], dtype=np.int64
         )
         places = []
         for text, places_here in zip(texts, listed, strict=True):

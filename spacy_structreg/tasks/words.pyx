@@ -735,6 +735,7 @@ cdef class WordDecoder(TextDecoder):
     ) except -1 nogil:
         """Search the sentence at hand; returns the first of the items found."""
         cdef const uint8_t* constraints = self.constraints if self.is_constrained else NULL
+        cdef bint prune = self.system.prune
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._listed = self.listed
@@ -744,21 +745,22 @@ cdef class WordDecoder(TextDecoder):
                     self.characters, n, constraints, self.listed, &self.system.guide
                 )
             first = self.agenda.search(n_best, n_found)
-            if n_found[0] == 0 and self.system.prune:
+            if n_found[0] == 0 and prune:
                 # What the records leave need not reach the end.
                 self.system.prune = False
                 first = self.agenda.search(n_best, n_found)
-                self.system.prune = True
             if n_found[0] == 0 and self.system.guide.allowed != NULL:
                 # Nor need what the window leaves, which knows neither the longest word nor, of
                 # listed words that overlap, which a state has chosen.
                 self.system.guide.allowed = NULL
+                self.system.prune = prune
                 first = self.agenda.search(n_best, n_found)
-            if n_found[0] == 0 and self.system.prune:
-                self.system.prune = False
-                first = self.agenda.search(n_best, n_found)
-                self.system.prune = True
+                if n_found[0] == 0 and prune:
+                    self.system.prune = False
+                    first = self.agenda.search(n_best, n_found)
         finally:
+            # Whatever has failed, the next sentence is pruned again.
+            self.system.prune = prune
             self.system.release()
         return first
 

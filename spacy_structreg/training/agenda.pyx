@@ -141,6 +141,7 @@ cdef class AgendaTrainer:
                     self._count(&view)
         finally:
             self._counts = NULL
+            self.system.release()
         for table, count in zip(self.learner.tables, owned, strict=True):
             table.restrict(count, least)
 

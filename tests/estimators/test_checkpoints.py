@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -138,6 +141,32 @@ def test_same_bytes_as_without_an_interruption(name: str, dev: bool, tmp_path: P
     )
     assert finished.to_bytes() == straight.to_bytes()
     assert again == []
+
+
+def test_a_minimiser_that_was_stopped_has_not_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C reaches the main thread, which asks that of the training to end after its epoch."""
+    pytest.importorskip("scipy")
+    asked = threading.Event()
+    its_threading = SimpleNamespace(Event=lambda: asked, Lock=threading.Lock)
+    monkeypatch.setattr("spacy_structreg.estimators.epochs.threading", its_threading)
+
+    def stop(report: EpochReport[Any]) -> None:
+        if report.epoch == 3:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            assert asked.wait(60)
+
+    def make() -> SequenceLabeler:
+        learning = LogLinear(optimizer="lbfgs", tolerance=0)
+        return SequenceLabeler(epochs=200, seed=3, learning=learning)
+
+    with pytest.raises(KeyboardInterrupt):
+        make().fit(NAMES[0], checkpoint=tmp_path, on_epoch=stop)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    straight = make().fit(NAMES[0])
+    assert make().fit(NAMES[0], checkpoint=tmp_path).to_bytes() == straight.to_bytes()
 
 
 def test_states_are_not_written_all_the_time(

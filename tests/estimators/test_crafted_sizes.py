@@ -205,12 +205,12 @@ print(len(Tagger.load(path).predict(["狗", "人"])))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_dictionary_of_many_words_and_tags_takes_little_memory(tmp_path: Path) -> None:
-    """60,000 tags and 20,000 words would be a gigabyte of flags."""
+    """10,000 tags and 120,000 words would be more than a gigabyte of flags."""
     header, arrays = parse_model(file_of("tagger"))
     arrays = {name: array.copy() for name, array in arrays.items()}
-    n = 20_000
-    header["labels"] = [f"{i:05}" for i in range(60_000)]
-    header["columns"] = [60_000]
+    n = 120_000
+    header["labels"] = [f"{i:05}" for i in range(10_000)]
+    header["columns"] = [10_000]
     arrays["dictionary.keys"] = np.arange(1, n + 1, dtype=np.uint64)
     arrays["dictionary.starts"] = np.arange(n + 1)
     arrays["dictionary.tags"] = np.zeros(n, dtype=np.uint16)

@@ -591,6 +591,25 @@ def test_rare_features_get_no_weights() -> None:
     assert las(parser) is not None
 
 
+def test_features_are_counted_where_there_are_any() -> None:
+    """Nothing is counted as long as there is no sentence, so that a training can still begin."""
+    learning = Learning(min_count=3)
+    expected = DependencyParser(learning=learning, beam=4).partial_fit(CORPUS)
+    parser = DependencyParser(learning=learning, beam=4)
+    parser.prepare([], labels=LABELS)
+    assert parser.compile([]) == []
+    parser.partial_fit(CORPUS)
+    assert keys_of(parser, "training") == keys_of(expected, "training") != set()
+    # Too rare are all features of one sentence, and partial trees are not counted.
+    partial = [tree("dogs/N/2/nsubj walk/V/_/_")] * 99
+    for few in (CORPUS[:1], partial):
+        other = DependencyParser(learning=Learning(min_count=90), beam=4)
+        for learn in (other.fit, other.prepare, other.partial_fit):
+            with pytest.raises(ValueError, match="min_count is 90, but no feature"):
+                learn(few)
+            assert not other.is_training
+
+
 def test_settings_travel() -> None:
     for chosen in (
         {"system": "arc_standard", "merge": False, "half_width": False, "beam": None},

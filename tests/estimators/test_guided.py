@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
@@ -21,7 +23,7 @@ from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.model_file import model_bytes, parse_model
+from spacy_structreg.learn.model_file import model_bytes, parse_model, write_model
 from spacy_structreg.learn.settings import Learning
 
 PLAIN = Learning()
@@ -414,9 +416,27 @@ def test_every_way_gives_equal_bytes(fitted: GuidedSegmenter, tmp_path: Path) ->
         assert again.to_bytes() == data
         assert again.predict_batch(TEXTS) == fitted.predict_batch(TEXTS)
         assert again.nbest(TEXTS[0], 3) == fitted.nbest(TEXTS[0], 3)
-    mapped = GuidedSegmenter.load(path)
+
+
+def test_a_mapped_file_is_let_go_before_it_is_replaced(
+    fitted: GuidedSegmenter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.srm"
+    fitted.save(path)
+    mapped = GuidedSegmenter.load(path, mapped=True)
+    assert mapped._source is not None
+    contents = weakref.ref(mapped._source.data)
+    held = []
+
+    def write(*arguments: Any) -> None:
+        gc.collect()
+        held.append(contents() is not None)
+        write_model(*arguments)
+
+    monkeypatch.setattr("spacy_structreg.estimators.stored.write_model", write)
     mapped.save(path)
-    assert path.read_bytes() == data
+    assert held == [False]
+    assert path.read_bytes() == fitted.to_bytes()
     assert mapped.predict(TEXTS[0]) == fitted.predict(TEXTS[0])
 
 

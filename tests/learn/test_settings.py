@@ -44,6 +44,7 @@ from spacy_structreg.learn.settings import Learning
         ({"mini_sample": 0}, "mini_sample is 0; it must be at least 1"),
         ({"mini_sample": math.nan}, "mini_sample is nan; it must be"),
         ({"mini_sample": math.inf}, "mini_sample is inf; it must be"),
+        ({"mini_sample": 1e6}, "it must be at least 1 and below 1,000,000"),
         ({"prune": -0.1}, "prune is -0.1; it must be at least 0"),
         ({"prune": math.inf}, "prune is inf; it must be"),
         ({"min_count": 0}, "min_count is 0; it must be at least 1"),

@@ -627,6 +627,13 @@ def test_rare_features_of_gold_get_no_rows(template: str, least: int) -> None:
         assert (table.closed, table.row(12345), table.n_rows) == (True, -1, before)
 
 
+def test_no_sentence_is_held_after_its_features_were_counted() -> None:
+    pair, _ = counted("append: c-1 c0", 1)
+    ((_, actions),) = pair.trainer.agenda.derivations(1)
+    # Of an empty sentence: that it ends.
+    assert len(actions) == 1
+
+
 def test_features_of_other_learners_are_not_counted() -> None:
     pair, other = Pair(GOLDS), Pair(GOLDS)
     with pytest.raises(ValueError, match="sentence 1 was compiled for another learner"):
