@@ -231,9 +231,7 @@ def test_another_training_is_not_resumed(config: Path, corpus: Path, tmp_path: P
     before = files_of(tmp_path / "pipeline.checkpoint")
     result = CliRunner().invoke(structreg_app, [*command, "--resume", "--models", "2"])
     assert result.exit_code == 1
-    assert (
-        "it is of a training with another n_models; train as before, or begin anew" in result.stderr
-    )
+    assert "it is of another training, which differs in n_models; train as" in result.stderr
     assert files_of(tmp_path / "pipeline.checkpoint") == before
 
 
