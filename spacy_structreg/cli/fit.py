@@ -210,7 +210,6 @@ def fit(
         figures["epochs_on_all"] = model.epochs
     replace_folder(output, training.nlp.to_disk)
     if report is not None:
-        report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(report) as stream:
             stream.write(json.dumps(figures, indent=2) + "\n")
     state.remove()

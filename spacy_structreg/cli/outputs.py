@@ -78,9 +78,11 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        about = "" if error.filename is None else os.fspath(error.filename)
-        temporary = f"{os.sep}.{path.name}." in about
-        above = Path(about) in path.parents
-        if (not about and error.errno in NO_ROOM) or temporary or above:
+        if error.filename is None:
+            ours = error.errno in NO_ROOM
+        else:
+            about = os.fsdecode(error.filename)
+            ours = f"{os.sep}.{path.name}." in about or Path(about) in path.parents
+        if ours:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
