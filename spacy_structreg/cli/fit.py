@@ -224,8 +224,6 @@ class State:
     """
 
     def __init__(self, output: Path, *, resume: bool) -> None:
-        # Where the output has no name of its own, as ".", its folder has.
-        output = output if output.name else output.resolve()
         self.folder = output.with_name(output.name + CHECKPOINT)
         self._file = self.folder / "seed.json"
         self._resume = resume and self._file.exists()

@@ -308,3 +308,30 @@ def test_errors_of_inputs_are_not_blamed_on_the_output(
         raise full
     assert caught.value.filename == str(output)
     assert list(tmp_path.iterdir()) == []
+
+
+def write_pipeline(folder: Path) -> None:
+    """Write what a folder is known by as that of a pipeline."""
+    folder.mkdir()
+    for name in ("meta.json", "config.cfg"):
+        (folder / name).touch()
+
+
+def test_a_link_to_a_folder_stays(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "target"
+    link.symlink_to("target")
+    for _ in range(2):
+        replace_folder(link, write_pipeline)
+        assert link.is_symlink()
+        assert sorted(path.name for path in target.iterdir()) == ["config.cfg", "meta.json"]
+        assert sorted(tmp_path.iterdir()) == [link, target]
+
+
+def test_the_working_directory_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for output in (Path(), tmp_path):
+        with pytest.raises(ValueError, match="working directory, and is not replaced"):
+            replace_folder(output, write_pipeline)
+    assert tmp_path.exists()
