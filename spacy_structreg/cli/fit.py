@@ -159,7 +159,8 @@ def fit(
     from spacy_structreg.corpora.files import replace_text
 
     check_folder(output)
-    check_file(report)
+    if report is not None and output not in report.parents:
+        check_file(report)
     state = State(output, resume=resume)
     training = load_training(config, overrides, seed=state.seed)
     # Labels, records and the like of the model are those of `fit`, which begins anew.
@@ -210,6 +211,8 @@ def fit(
         figures["epochs_on_all"] = model.epochs
     replace_folder(output, training.nlp.to_disk)
     if report is not None:
+        # It may lie in the output, which is new.
+        report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(report) as stream:
             stream.write(json.dumps(figures, indent=2) + "\n")
     state.remove()

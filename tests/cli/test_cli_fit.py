@@ -262,6 +262,16 @@ def test_outputs_are_checked_before_training(
         assert not good.exists()
 
 
+def test_a_report_may_lie_in_the_output(config: Path, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pipeline"
+    report = output / "figures" / "report.json"
+    for _ in range(2):
+        command = [*arguments(config, corpus, output), "--report", str(report)]
+        result = CliRunner().invoke(structreg_app, command)
+        assert result.exit_code == 0, result.output
+        assert "dev_epochs" in report.read_text("utf-8")
+
+
 def test_the_best_so_far_is_written_at_every_better_epoch(
     config: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
