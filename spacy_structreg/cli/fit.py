@@ -53,7 +53,14 @@ def parse_overrides(context: typer.Context) -> dict[str, Any]:
 def fit_command(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Config of the pipeline")],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder of the pipeline")],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUTPUT",
+            help="Folder of the pipeline; a pipeline that is there is replaced, with all that lies "
+            "in its folder",
+        ),
+    ],
     *,
     train: Annotated[Path, typer.Option("--train", help="Training corpus, .spacy")],
     dev: Annotated[Path, typer.Option("--dev", help="Development corpus, .spacy")],
