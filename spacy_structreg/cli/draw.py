@@ -243,9 +243,10 @@ def trees_of_text(
         tasks = {"constituents": "constituency", "heads": "parse"}
         if style is not None:
             del tasks["constituents" if style is Style.dep else "heads"]
+        commands = " or ".join(f"'init-config --task {task}'" for task in tasks.values())
         raise ValueError(
             f"no pipe of the pipeline {pipeline} finds {' or '.join(tasks)}; train one with "
-            f"'init-config --task {' or '.join(tasks.values())}'"
+            f"{commands}"
         )
     estimator = getattr(nlp.get_pipe(pipes[0]), "estimator", None)
     if estimator is not None and not estimator.is_trained:

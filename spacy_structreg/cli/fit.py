@@ -53,7 +53,14 @@ def parse_overrides(context: typer.Context) -> dict[str, Any]:
 def fit_command(
     context: typer.Context,
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Config of the pipeline")],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder of the pipeline")],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUTPUT",
+            help="Folder of the pipeline; a pipeline that is there is replaced, with all that lies "
+            "in its folder",
+        ),
+    ],
     *,
     train: Annotated[Path, typer.Option("--train", help="Training corpus, .spacy")],
     dev: Annotated[Path, typer.Option("--dev", help="Development corpus, .spacy")],
@@ -159,7 +166,8 @@ def fit(
     from spacy_structreg.corpora.files import replace_text
 
     check_folder(output)
-    check_file(report)
+    if report is not None and output not in report.parents:
+        check_file(report)
     state = State(output, resume=resume)
     training = load_training(config, overrides, seed=state.seed)
     # Labels, records and the like of the model are those of `fit`, which begins anew.
@@ -210,6 +218,7 @@ def fit(
         figures["epochs_on_all"] = model.epochs
     replace_folder(output, training.nlp.to_disk)
     if report is not None:
+        # It may lie in the output, which is new.
         report.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(report) as stream:
             stream.write(json.dumps(figures, indent=2) + "\n")
@@ -225,8 +234,6 @@ class State:
     """
 
     def __init__(self, output: Path, *, resume: bool) -> None:
-        # Where the output has no name of its own, as ".", its folder has.
-        output = output if output.name else output.resolve()
         self.folder = output.with_name(output.name + CHECKPOINT)
         self._file = self.folder / "seed.json"
         self._resume = resume and self._file.exists()

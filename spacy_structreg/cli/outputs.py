@@ -27,37 +27,42 @@ def check_folder(path: Path) -> None:
     """Check that the folder of a pipeline can be written, before the work for it begins.
 
     Makes the folder that it will lie in. Raises ValueError if there is something in its place that
-    is no pipeline, and OSError, naming the folder, if it cannot be written.
+    is no pipeline, or the process works in it, and OSError, naming the folder, if it cannot be
+    written.
     """
     if path.exists() and not is_replaceable(path):
         raise ValueError(f"{path} is no pipeline, and is not replaced; name another folder")
-    with _named(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.").cleanup()
+    target = Path(os.path.realpath(path))
+    if target in (Path.cwd(), *Path.cwd().parents):
+        raise ValueError(f"{path} holds the working directory, and is not replaced; name another")
+    with _named(path, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.").cleanup()
 
 
 def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
     """Write the folder of a pipeline, which appears whole or not at all.
 
-    write: writes it, by another name. What was in its place is removed when that is done. Raises
-    as `check_folder`.
+    write: writes it, by another name. What was in its place is removed when that is done; a
+    symbolic link stays, and its target is replaced. Raises as `check_folder`.
     """
     check_folder(path)
+    target = Path(os.path.realpath(path))
     with (
-        _named(path),
-        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
+        _named(path, target),
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder,
     ):
         whole = Path(folder) / "whole"
         write(whole)
-        if not path.exists():
-            whole.rename(path)
+        if not target.exists():
+            whole.rename(target)
             return
         replaced = Path(f"{folder}.replaced")
-        path.rename(replaced)
+        target.rename(replaced)
         try:
-            whole.rename(path)
+            whole.rename(target)
         except BaseException:
-            replaced.rename(path)
+            replaced.rename(target)
             raise
         shutil.rmtree(replaced)
 
@@ -71,16 +76,22 @@ def is_replaceable(folder: Path) -> bool:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Let errors of writing name the folder that was asked for, not a temporary one."""
+def _named(path: Path, target: Path) -> Iterator[None]:
+    """Let errors of writing name the folder that was asked for, not a temporary one.
+
+    target: the folder behind all links.
+    """
     from spacy_structreg.corpora.files import NO_ROOM
 
     try:
         yield
     except OSError as error:
-        about = "" if error.filename is None else os.fspath(error.filename)
-        temporary = f"{os.sep}.{path.name}." in about
-        above = Path(about) in path.parents
-        if (not about and error.errno in NO_ROOM) or temporary or above:
+        if error.filename is None:
+            ours = error.errno in NO_ROOM
+        else:
+            about = os.fsdecode(error.filename)
+            is_new = f"{os.sep}.{target.name}." in about
+            ours = is_new or Path(about) in (target, *target.parents)
+        if ours:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

@@ -176,8 +176,8 @@ class Checkpoint:
             if isinstance(expected, dict) and isinstance(other, dict):
                 changed = [key for key in expected if other.get(key) != expected[key]] or changed
             raise ValueError(
-                f"it is of a training with another {' and '.join(changed)}; train as before, or "
-                "begin anew"
+                f"it is of another training, which differs in {' and '.join(changed)}; train as "
+                "before, or begin anew"
             )
 
 

@@ -137,18 +137,18 @@ class TokenizerTrainer:
                 f"the tokenizer that the pipe {self.name!r} trains has learnt nothing yet: call "
                 "nlp.initialize first"
             )
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        if others := others_to_train(nlp.pipeline, nlp):
+            self._warn(others)
+            return losses
         docs = [example.reference for example in examples]
         if any(doc.vocab is not nlp.vocab for doc in docs):
             raise ValueError(
                 f"the pipe {self.name!r} trains the tokenizer of another pipeline than that of "
                 "these Docs: add the pipe with nlp.add_pipe, and do not source it"
             )
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        if others := others_to_train(nlp.pipeline, nlp):
-            self._warn(others)
-        else:
-            losses[self.name] += tokenizer.update(docs)
+        losses[self.name] += tokenizer.update(docs)
         return losses
 
     def _tokenizer_of(self, nlp: Language) -> TrainableTokenizer:

@@ -51,11 +51,12 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.bracket").write_text(TREES, "utf-8")
     gold = list(constituency_sentences(folder / "train.bracket", "ctb"))[:1]
     nlp = spacy.blank("zh")
-    tagger = nlp.add_pipe("structreg_tagger", name="tagger")
-    tagger.estimator.fit([list(zip(gold[0].words, gold[0].tags, strict=True))])
-    pipe = nlp.add_pipe(
-        "structreg_constituency", name="constituency", config={"sentences": "punctuation"}
-    )
+    tagger = nlp.add_pipe("structreg_tagger", name="tagger", config={"model": {"seed": 1}})
+    pairs = list(zip(gold[0].words, gold[0].tags, strict=True))
+    # Also twice in a Doc, as in the texts.
+    tagger.estimator.fit([pairs, pairs * 2])
+    config = {"sentences": "punctuation", "model": {"seed": 1}}
+    pipe = nlp.add_pipe("structreg_constituency", name="constituency", config=config)
     pipe.estimator.fit(gold)
     nlp.to_disk(folder / "pipeline")
     return folder / "pipeline"

@@ -231,9 +231,7 @@ def test_another_training_is_not_resumed(config: Path, corpus: Path, tmp_path: P
     before = files_of(tmp_path / "pipeline.checkpoint")
     result = CliRunner().invoke(structreg_app, [*command, "--resume", "--models", "2"])
     assert result.exit_code == 1
-    assert (
-        "it is of a training with another n_models; train as before, or begin anew" in result.stderr
-    )
+    assert "it is of another training, which differs in n_models; train as" in result.stderr
     assert files_of(tmp_path / "pipeline.checkpoint") == before
 
 
@@ -262,6 +260,16 @@ def test_outputs_are_checked_before_training(
         assert message in result.stderr
         assert result.stderr.count("\n") == 1
         assert not good.exists()
+
+
+def test_a_report_may_lie_in_the_output(config: Path, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "pipeline"
+    report = output / "figures" / "report.json"
+    for _ in range(2):
+        command = [*arguments(config, corpus, output), "--report", str(report)]
+        result = CliRunner().invoke(structreg_app, command)
+        assert result.exit_code == 0, result.output
+        assert "dev_epochs" in report.read_text("utf-8")
 
 
 def test_the_best_so_far_is_written_at_every_better_epoch(

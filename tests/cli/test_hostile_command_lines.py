@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import spacy
@@ -13,6 +14,7 @@ from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
 from spacy_structreg.cli.app import structreg_app
+from spacy_structreg.cli.outputs import replace_folder
 from spacy_structreg.corpora.files import replace_bytes
 
 FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
@@ -288,14 +290,48 @@ def test_a_full_standard_output(line: str, workplace: Path) -> None:
     assert result.stderr == "✘ standard output: No space left on device\n"
 
 
-def test_errors_of_inputs_are_not_blamed_on_the_output(tmp_path: Path) -> None:
+def test_errors_of_inputs_are_not_blamed_on_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = tmp_path / "output"
     for error in (OSError(5, "Input/output error"), OSError(2, "No such file", "input.txt")):
         with pytest.raises(OSError, match=r"error|No such") as caught, replace_bytes(output):
             raise error
+        assert caught.value is error
+    monkeypatch.chdir(tmp_path)
+    for error in (OSError(5, "Input/output error"), OSError(2, "No such file", "input.txt")):
+        with pytest.raises(OSError, match=r"error|No such") as caught:
+            replace_folder(Path("output"), Mock(side_effect=error))
         assert caught.value is error
     full = OSError(28, "No space left on device")
     with pytest.raises(OSError, match="No space") as caught, replace_bytes(output):
         raise full
     assert caught.value.filename == str(output)
     assert list(tmp_path.iterdir()) == []
+
+
+def write_pipeline(folder: Path) -> None:
+    """Write what a folder is known by as that of a pipeline."""
+    folder.mkdir()
+    for name in ("meta.json", "config.cfg"):
+        (folder / name).touch()
+
+
+def test_a_link_to_a_folder_stays(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "target"
+    link.symlink_to("target")
+    for _ in range(2):
+        replace_folder(link, write_pipeline)
+        assert link.is_symlink()
+        assert sorted(path.name for path in target.iterdir()) == ["config.cfg", "meta.json"]
+        assert sorted(tmp_path.iterdir()) == [link, target]
+
+
+def test_the_working_directory_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for output in (Path(), tmp_path):
+        with pytest.raises(ValueError, match="working directory, and is not replaced"):
+            replace_folder(output, write_pipeline)
+    assert tmp_path.exists()

@@ -243,12 +243,12 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seed": 4}, "another seed"),
-        ({"epochs": 6}, "another epochs"),
-        ({"learning": NOISY, "epochs": 6}, "another learning and epochs"),
-        ({"train": WORDS[0][1:]}, "another training corpus"),
-        ({"dev": WORDS[1][1:]}, "another development corpus"),
-        ({"dev": None}, "another development corpus"),
+        ({"seed": 4}, "differs in seed"),
+        ({"epochs": 6}, "differs in epochs"),
+        ({"learning": NOISY, "epochs": 6}, "differs in learning and epochs"),
+        ({"train": WORDS[0][1:]}, "differs in training corpus"),
+        ({"dev": WORDS[1][1:]}, "differs in development corpus"),
+        ({"dev": None}, "differs in development corpus"),
     ],
 )
 def test_another_training_does_not_go_on(

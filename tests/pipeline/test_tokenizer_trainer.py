@@ -12,9 +12,10 @@ import pytest
 import spacy
 from pipeline.made_up import DEV, TEXTS, TRAIN, gold_doc, tokens, untrained
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.util import registry
+from spacy.vocab import Vocab
 
 from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.settings import Learning
@@ -285,6 +286,9 @@ def test_an_entity_recogniser_is_added_to_a_trained_pipeline(nlp: Language, tmp_
     losses = loaded.update(gold)
     assert losses["ner"] > 0
     assert losses["trainer"] == 0
+    # Neither does it mind gold Docs that another vocabulary was made for.
+    (other,) = DocBin(docs=[gold[0].reference]).get_docs(Vocab())
+    assert loaded.update([Example(gold[0].predicted, other)])["trainer"] == 0
     assert loaded.tokenizer.to_bytes() == before
     # On purpose, it is trained as ever.
     with loaded.select_pipes(enable="trainer"):

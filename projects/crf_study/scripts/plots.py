@@ -2,7 +2,7 @@
 
     python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
 
-Needs matplotlib (``pip install spacy_structreg[study]``).
+Needs matplotlib (``pip install "../..[study]"``).
 """
 
 from __future__ import annotations
