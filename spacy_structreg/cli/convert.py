@@ -194,7 +194,7 @@ def convert(
         raise ValueError(
             f"{output}: name an output that ends in .spacy, in .conllu, or in .txt for text"
         )
-    check_file(output)
+    check_file(output, *inputs)
 
     def read() -> Iterator[Sentence]:
         for path in inputs:

@@ -153,7 +153,7 @@ def draw(
         if style not in (None, Style.tree):
             raise ValueError(f"--heads is of --style tree, not of {style.value}; leave it out")
         style = Style.tree
-    check_output(output)
+    check_output(output, source)
     found = (
         trees_of_corpus(Path(source), options, style, heads=heads)
         if pipeline is None
@@ -185,10 +185,10 @@ def draw(
     return len(trees)
 
 
-def check_output(output: Path) -> None:
-    """Check that an output can be written. Raises as `draw`."""
+def check_output(output: Path, source: str) -> None:
+    """Check that an output can be written, and is not what is drawn. Raises as `draw`."""
     if output.suffix.lower() in (".svg", ".html"):
-        check_file(output)
+        check_file(output, source)
     elif output.is_dir():
         check_file(output / "1.svg")
     elif output.suffix or output.exists():

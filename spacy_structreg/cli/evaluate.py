@@ -242,7 +242,7 @@ def evaluate(
     from spacy_structreg.pipeline.constituency_scorer import bracket_figures
 
     options = options or CorpusOptions()
-    check_file(output)
+    check_file(output, gold, train)
     options = replace(options, format=find_format(gold, options))
     nlp = load_pipeline(pipeline)
     # Gold trees and spans are where the pipeline would put its own, and where it was trained on

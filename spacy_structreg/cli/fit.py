@@ -167,7 +167,7 @@ def fit(
 
     check_folder(output)
     if report is not None and output not in report.parents:
-        check_file(report)
+        check_file(report, config, train, dev, everything, unlabelled)
     state = State(output, resume=resume)
     training = load_training(config, overrides, seed=state.seed)
     # Labels, records and the like of the model are those of `fit`, which begins anew.

@@ -77,7 +77,7 @@ def jackknife(
 
     if output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy")
-    check_file(output)
+    check_file(output, config, corpus)
     training = load_training(config, overrides)
     tagger = training.pipe
     if not isinstance(tagger, StructregTagger):

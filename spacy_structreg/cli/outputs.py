@@ -9,18 +9,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from spacy_structreg.corpora.errors import StrPath
+
 __all__ = ["check_file", "check_folder", "replace_folder"]
 
 
-def check_file(path: Path | None) -> None:
+def check_file(path: Path | None, *inputs: StrPath | None) -> None:
     """Check that a file can be written, before the work for it begins; None for no file.
 
-    Makes its folder. Raises ValueError or OSError, naming the file, if it cannot be written.
+    Makes its folder. inputs: files that the command reads, which no output may replace.
+    Raises ValueError or OSError, naming the file, if it is one of these or cannot be written.
     """
     from spacy_structreg.corpora.files import check_writable
 
-    if path is not None:
-        check_writable(path)
+    if path is None:
+        return
+    for read in inputs:
+        if read is not None and path.exists() and Path(read).exists() and path.samefile(read):
+            raise ValueError(f"{path} is an input, and would be replaced; name another output")
+    check_writable(path)
 
 
 def check_folder(path: Path) -> None:

@@ -99,7 +99,8 @@ def segment(
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
     encoding = line_encoding(encoding)
-    check_file(output)
+    files = list(files)
+    check_file(output, *(file for file in files if file != "-"))
     nlp = load_pipeline(pipeline)
     if tags and not tags_texts(nlp):
         raise ValueError(

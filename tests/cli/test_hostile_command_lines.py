@@ -243,6 +243,12 @@ def test_mistakes_are_said_in_a_line(
         ("draw trees.txt -o o.xyz", "o.xyz: name a file that ends in .svg or .html, or a folder"),
         ("convert words.txt /proc/o.spacy", "/proc/o.spacy: "),
         (f"convert words.txt {'x' * 300}.spacy", f"{'x' * 300}.spacy: "),
+        ("convert words.txt ./c.spacy c.spacy", "c.spacy is an input, and would be replaced"),
+        ("evaluate pipeline c.spacy --output c.spacy", "c.spacy is an input"),
+        ("evaluate pipeline c.spacy --train words.txt --output words.txt", "words.txt is an input"),
+        ("segment pipeline text.txt -o text.txt", "text.txt is an input"),
+        ("jackknife tag.cfg c.spacy c.spacy", "c.spacy is an input"),
+        (f"{FIT} --report c.spacy", "c.spacy is an input"),
     ],
 )
 def test_messages_name_what_was_given(
