@@ -8,8 +8,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from spacy_structreg.corpora.errors import StrPath
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.errors import StrPath
 
 __all__ = ["check_file", "check_folder", "replace_folder"]
 

@@ -99,8 +99,7 @@ def segment(
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
     encoding = line_encoding(encoding)
-    files = list(files)
-    check_file(output, *(file for file in files if file != "-"))
+    check_file(output)
     nlp = load_pipeline(pipeline)
     if tags and not tags_texts(nlp):
         raise ValueError(

@@ -246,7 +246,6 @@ def test_mistakes_are_said_in_a_line(
         ("convert words.txt ./c.spacy c.spacy", "c.spacy is an input, and would be replaced"),
         ("evaluate pipeline c.spacy --output c.spacy", "c.spacy is an input"),
         ("evaluate pipeline c.spacy --train words.txt --output words.txt", "words.txt is an input"),
-        ("segment pipeline text.txt -o text.txt", "text.txt is an input"),
         ("jackknife tag.cfg c.spacy c.spacy", "c.spacy is an input"),
         (f"{FIT} --report c.spacy", "c.spacy is an input"),
     ],
