@@ -1,4 +1,4 @@
-"""What all tests share: the hypothesis profile and the folder of real corpora."""
+"""What all tests share: the hypothesis profiles and the folder of real corpora."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No test asserts a time, hypothesis's own deadline included: machines are shared. Half of its usual
-# examples, as the tests of all tasks together have to end in a quarter of an hour on two cores.
-settings.register_profile(
-    "structreg",
-    max_examples=50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-)
-settings.load_profile("structreg")
+# No test asserts a time, hypothesis's own deadline included: machines are shared. `quick` has few
+# examples, as the tests of all tasks together have to end in some ten minutes on two cores; the
+# option --hypothesis-profile=thorough takes its place.
+for profile, examples in (("quick", 25), ("thorough", 400)):
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
+settings.load_profile("quick")
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def finished(
 
     def make(name: str) -> Path:
         if name not in folders:
-            folder = copy_of(name, tmp_path_factory.mktemp("constituents"))
+            folder = copy_of(name, tmp_path_factory.mktemp("constituents"), epochs=3)
             run_project(folder, "constituents", data=made[0])
             run_project(folder, "constituents-tagged", *FEW, data=made[0])
             folders[name] = folder
