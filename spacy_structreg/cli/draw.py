@@ -280,7 +280,7 @@ def trees_of_doc(doc: Doc, style: Style | None, spans_key: str | None = None) ->
 
 
 def has_heads(sentence: DependencySentence) -> bool:
-    """Whether there is an arrow to draw."""
+    """True if there is an arrow to draw."""
     return any(head is not None for head in sentence.heads)
 
 

@@ -52,7 +52,7 @@ def fail(message: str) -> None:
 
 
 def describe(error: ValueError | OSError | ImportError) -> str:
-    """What an error says, in a line and without Python's numbers and notation."""
+    """Message of an error, in a line and without Python's numbers and notation."""
     if isinstance(error, OSError) and error.strerror:
         if error.filename is not None:
             return f"{os.fsdecode(error.filename)}: {error.strerror}"
@@ -62,7 +62,7 @@ def describe(error: ValueError | OSError | ImportError) -> str:
 
 
 def is_full_output(error: OSError) -> bool:
-    """Whether standard output cannot take more; files that cannot are named in their errors."""
+    """True if standard output cannot take more; files that cannot are named in their errors."""
     return error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -24,7 +24,7 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 """For the command: settings of the config are named as for `spacy train`."""
 
 CHECKPOINT: Final = ".checkpoint"
-"""What follows the name of the output in that of the folder of an unfinished training."""
+"""Ending of the name of the folder that keeps an unfinished training."""
 
 
 def parse_overrides(context: typer.Context) -> dict[str, Any]:

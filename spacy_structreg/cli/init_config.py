@@ -304,7 +304,7 @@ def parts_on_words(
 
 
 def values_of_checkpoint(checkpoint: Path | None) -> dict[str, str]:
-    """What stands in the places of the callbacks that keep and load the state of a training."""
+    """Texts of the callbacks that keep and load the state of a training."""
     if checkpoint is None:
         return {"before_update": "before_update = null\n", "after_init": "after_init = null\n"}
     values = {"checkpoint": config_path(checkpoint)}

@@ -77,7 +77,7 @@ def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def is_replaceable(folder: Path) -> bool:
-    """Whether a folder is empty or a pipeline that spaCy has written."""
+    """True if a folder is empty or a pipeline that spaCy has written."""
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}

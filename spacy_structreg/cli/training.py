@@ -232,7 +232,7 @@ def check_training(settings: dict[str, Any]) -> None:
 
 
 def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
-    """What the reader of a corpus hands on of its gold annotation."""
+    """Gold annotation that the reader of a corpus hands on."""
     blocks: Any = config.get("corpora", {})
     block = blocks.get(part, {}) if isinstance(blocks, dict) else blocks
     gold = block.get("gold", ["words"]) if isinstance(block, dict) else block

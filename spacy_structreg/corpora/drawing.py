@@ -208,7 +208,7 @@ def _strokes(lines: Sequence[str], width: float | None = None) -> str:
 
 
 def _rows(sentence: ConstituencySentence) -> list[int]:
-    """How many phrases there are around each phrase."""
+    """Number of phrases around each phrase."""
     rows: list[int] = []
     for parent in sentence.parents():
         rows.append(0 if parent is None else rows[parent] + 1)
@@ -216,7 +216,7 @@ def _rows(sentence: ConstituencySentence) -> list[int]:
 
 
 def _column_edges(sentence: ConstituencySentence, font_size: float) -> list[float]:
-    """Where each word's column begins, in pixels, and where the last one ends."""
+    """Left edge of each word's column in pixels, and the right edge of the last one."""
     return [font_size * edge for edge in accumulate(_column_widths(sentence), initial=0.0)]
 
 
@@ -299,7 +299,7 @@ def _word_width(sentence: DependencySentence, relations: Sequence[str], word: in
 
 
 def _starts(arcs: Sequence[tuple[int, int]]) -> list[float]:
-    """How far to the right of the middle of its head each arc begins, in font sizes.
+    """Distance of the start of each arc from the middle of its head, to the right, in font sizes.
 
     The longer the arc, the nearer to the middle, so that no two arcs of a word cross.
     """

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 LONGEST_LINE = 1 << 24
-"""How many bytes a line may have, its break not counted: 16 MiB, ten long novels.
+"""Most bytes of a line, its break not counted: 16 MiB, ten long novels.
 
 So what has no line ends at all, such as /dev/zero or three gigabytes compressed to a few megabytes,
 is an error before it fills the memory.

@@ -173,7 +173,7 @@ class _Quotes:
         self._counted, self._is_open = at, False
 
     def open_next(self, first: int, stop: int, at: int) -> bool:
-        """Whether the last of some marks is a quote that opens the sentence behind them.
+        """True if the last of some marks is a quote that opens the sentence behind them.
 
         first, stop, at: as of `_ends`.
         """
@@ -191,7 +191,7 @@ class _Quotes:
 
 
 def _ends(text: str, start: int, first: int, stop: int, at: int) -> bool:
-    """Whether a sentence ends here, in the middle of a line.
+    """True if a sentence ends here, in the middle of a line.
 
     start: of the sentence. first, stop: where the marks begin, and where they and what closes them
     end. at: where the next sentence would begin, behind white space, if there is any.
@@ -223,7 +223,7 @@ def _ends(text: str, start: int, first: int, stop: int, at: int) -> bool:
 
 
 def _is_mentioned(run: str, before: str, closer: str) -> bool:
-    """Whether marks and what closes them belong to a title, or stand alone in quotes or brackets.
+    """True if marks and what closes them belong to a title, or stand alone in quotes or brackets.
 
     before: the character before them.
     """
@@ -233,7 +233,7 @@ def _is_mentioned(run: str, before: str, closer: str) -> bool:
 
 
 def _is_name(run: str, near: str, word: str) -> bool:
-    """Whether an exclamation mark is the last character of a name, and ends no sentence as well.
+    """True if an exclamation mark is the last character of a name, and ends no sentence as well.
 
     word: the next one, if white space and Latin letters follow.
     """

@@ -183,7 +183,7 @@ def _names(corpus: str, part: str, original: bool | None) -> Iterator[tuple[str,
 
 
 def is_release(path: StrPath) -> bool:
-    """Whether a path is a folder or a zip archive, as `list_sighan` takes them."""
+    """True if a path is a folder or a zip archive, as `list_sighan` takes them."""
     # zipfile looks for the end of devices and pipes.
     return Path(path).is_dir() or (Path(path).is_file() and zipfile.is_zipfile(path))
 

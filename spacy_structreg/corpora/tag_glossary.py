@@ -1,4 +1,4 @@
-"""What the tags of Chinese treebanks mean, in a few words of English.
+"""Meanings of the tags of Chinese treebanks, in a few words of English.
 
 Sources: as of `corpora.tag_maps`; of tags that came to the Chinese Treebank with web and spoken
 text, and of UD Chinese, the words that bear them.

@@ -75,10 +75,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     """The kinds of learning that its kernels can do."""
 
     GIVEN_WORDS: ClassVar[bool] = False
-    """Whether it predicts from given words, so that those of its training are counted."""
+    """True if it predicts from given words, so that those of its training are counted."""
 
     COUNTS: ClassVar[bool] = False
-    """Whether its trainers can count features first (`AgendaTrainer.restrict`)."""
+    """True if its trainers can count features first (`AgendaTrainer.restrict`)."""
 
     SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
         "learning": (dict,),
@@ -204,7 +204,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @property
     def is_training(self) -> bool:
-        """Whether a training is running, whose state `save` can write."""
+        """True if a training is running, whose state `save` can write."""
         return self._trainer is not None
 
     def fit(

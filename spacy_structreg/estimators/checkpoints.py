@@ -24,7 +24,7 @@ from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 
 _BEST: Final = "best"
 _LEAST_PAUSE: Final = 9.0
-"""How many times longer than a state takes to write nothing is written: a tenth of the time."""
+"""Pause after writing a state, in multiples of what writing took: a tenth of the time."""
 
 
 @dataclass

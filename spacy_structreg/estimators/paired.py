@@ -87,7 +87,7 @@ class Paired(StoredModel, TextReader[FinderT], Generic[FinderT, CharactersT, Wor
 
     @property
     def is_training(self) -> bool:
-        """Whether trainings of both are running, whose state `save` can write."""
+        """True if trainings of both are running, whose state `save` can write."""
         return self.characters.is_training and self.words.is_training
 
     @property

@@ -18,7 +18,7 @@ ScoresT = TypeVar("ScoresT", bound=Scores)
 
 @dataclass(frozen=True)
 class EpochReport(Generic[ScoresT]):
-    """What one epoch of training did.
+    """Report of one epoch of training.
 
     model: the number of the model, from 1, if several are trained. epoch: its number, from 1.
     wrong_examples, wrong_labels: how many sentences or mini-samples, and how many labels, were

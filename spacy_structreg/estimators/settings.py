@@ -8,16 +8,16 @@ from operator import index
 from typing import Any, Final
 
 MAX_BEAM: Final = 10_000
-"""How many states a beam may keep: memory and time of a sentence grow with it."""
+"""Most states of a beam: memory and time of a sentence grow with it."""
 
 MAX_EPOCHS: Final = 1_000_000
-"""How many passes over the training corpus there may be."""
+"""Most passes over the training corpus."""
 
 MAX_WORD_LENGTH: Final = 10_000
-"""How long a limit may let words become, in characters."""
+"""Highest limit of the length of words, in characters."""
 
 MAX_MODELS: Final = 1_000
-"""How many models may be trained for one average."""
+"""Most models of one average."""
 
 
 class CompleteTemplates(tuple[str, ...]):
@@ -51,7 +51,7 @@ def whole(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
 
 
 def beam_width(name: str, value: Any) -> int | None:
-    """How many states a beam keeps, from 1 to `MAX_BEAM`; None for no limit."""
+    """Check the width of a beam, from 1 to `MAX_BEAM`; None for no limit."""
     return None if value is None else whole(name, value, 1, MAX_BEAM)
 
 

@@ -86,7 +86,7 @@ class StoredModel(ABC):
 
     @property
     def _is_as_loaded(self) -> bool:
-        """Whether weights are still those of the file that they were read from."""
+        """True if weights are still those of the file that they were read from."""
         return self._source is not None
 
     # What it gets --------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ _HAN: Final = re.compile(
 
 
 def is_han(word: str) -> bool:
-    """Whether a word is made of Chinese characters alone."""
+    """True if a word is made of Chinese characters alone."""
     return _HAN.fullmatch(word) is not None
 
 
 @dataclass
 class WordCounts:
-    """How many words there are, and how many of them are of some kind.
+    """Numbers of words, in all and of some kinds.
 
     words: that are not white space. annotated: of these, those that have something in the second
     layer of gold sentences (`GoldKind.layers`), which is that of tags, if there are any. han: of
@@ -61,7 +61,7 @@ class WordCounts:
 
     @classmethod
     def from_dict(cls, counts: dict[str, Any]) -> WordCounts:
-        """What `as_dict` gave. Raises ValueError for anything else."""
+        """Make counts of what `as_dict` gave. Raises ValueError for anything else."""
         names = [each.name for each in fields(cls)]
         if set(counts) != set(names):
             raise ValueError(f"it counts {sorted(map(str, counts))}, not {names}")

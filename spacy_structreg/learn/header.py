@@ -12,10 +12,10 @@ from typing import Any, Final
 import msgpack
 
 MAX_CONTAINERS: Final = 1 << 16
-"""How many lists and mappings a header may hold."""
+"""Most lists and mappings of a header."""
 
 MAX_DEPTH: Final = 32
-"""How deeply they may lie in one another."""
+"""Most levels of lists and mappings within one another."""
 
 # What begins with each byte: how many bytes follow it, and how many objects; -1 if there can be
 # none.

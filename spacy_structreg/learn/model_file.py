@@ -94,7 +94,7 @@ class SourceFile:
 
     @property
     def is_mapped(self) -> bool:
-        """Whether the contents lie in the file."""
+        """True if the contents lie in the file."""
         return not isinstance(self.data, bytes)
 
     @property
@@ -130,7 +130,7 @@ class SourceFile:
 
 
 def _state_of(state: os.stat_result) -> tuple[int, int, int, int]:
-    """What tells a file from others (device and number), and from itself before: size and time."""
+    """Identity of a file (device and number), and what changes with its contents: size and time."""
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
 
 

@@ -184,7 +184,7 @@ cdef class Rows:
 
 
 cdef class FeatureCounts(Rows):
-    """How often each key occurs; a row is no more than a count."""
+    """Number of times that each key occurs; a row is no more than a count."""
 
     def __init__(self):
         self._begin(1)
@@ -709,7 +709,7 @@ cdef class TrainingRows(Rows):
         return state
 
     cdef object _gather(self, const double* cells, shape):
-        """What stands in the cells of all rows, one row after another."""
+        """Contents of the cells of all rows, one row after another."""
         gathered = np.empty(shape)
         cdef double[::1] view = gathered.reshape(-1)
         cdef int64_t first
@@ -874,7 +874,7 @@ cdef class TrainingRows(Rows):
     cdef int32_t _average_row(
         self, int32_t row, int64_t time, float prune, float* values, uint16_t* columns
     ) noexcept nogil:
-        """How many of the means of a row are above `prune`; they are written, if there is room.
+        """Count the means of a row that are above `prune`; they are written, if there is room.
 
         values: room for them and, in the layout that is not adaptive, for the zeros between them.
         columns: room for their columns, if rows are adaptive.

@@ -13,7 +13,7 @@ Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
 Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
 
 LEAST_PRUNED: Final = 50_000
-"""How many features a table of weights has at least, if small ones are to be dropped from it."""
+"""Fewest features of a table of weights from which small ones are dropped."""
 
 MAX_MINI_SAMPLE: Final = 1e6
 """Mini-samples are shorter than this, on average."""
@@ -22,7 +22,7 @@ MAX_COUNT: Final = 1_000_000
 """The highest count that may be asked of features."""
 
 MAX_NOISE_WINDOW: Final = 1_000_000
-"""How far the window of feature noising may reach."""
+"""Widest window of feature noising."""
 
 _RULES: Final = ("perceptron", "pa", "pa_i", "pa_ii")
 _CLOCKS: Final = ("examples", "mistakes", "epochs")
@@ -201,7 +201,7 @@ class LogLinear:
 
     @property
     def min_count(self) -> int:
-        """How often a feature must occur: all that a corpus has get weights."""
+        """Least count of a feature: all that a corpus has get weights."""
         return 1
 
     def prune_of(self, n_rows: int) -> float:

@@ -1,4 +1,4 @@
-"""What each figure is, by the key that all reports of the package use."""
+"""Meaning of each figure, by the key that all reports of the package use."""
 
 from __future__ import annotations
 

@@ -92,14 +92,14 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
 
     @abstractmethod
     def _predict(self, docs: list[Doc]) -> list[Any]:
-        """What the trained model finds in each Doc, for `set_annotations`."""
+        """Predict with the trained model for each Doc, for `set_annotations`."""
 
     def _nothing(self, doc: Doc) -> Any:
-        """What stands for that as long as there is no model."""
+        """Make empty predictions, as long as there is no model."""
         return None
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
-        """What is found in each Doc, for `set_annotations`; nothing if the model is untrained.
+        """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.
 
         Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
         """

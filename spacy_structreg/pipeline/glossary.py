@@ -1,4 +1,4 @@
-"""What our tags and figures mean, for ``spacy.explain``."""
+"""Meanings of our tags and figures, for ``spacy.explain``."""
 
 from __future__ import annotations
 

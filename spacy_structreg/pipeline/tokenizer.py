@@ -120,7 +120,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
     @property
     def is_trained(self) -> bool:
-        """Whether the model has learnt anything, so that it finds words."""
+        """True if the model has learnt anything, so that it finds words."""
         return self.model.is_trained
 
     def initialize(

@@ -30,7 +30,7 @@ class TrainableTokenizer(Protocol):
 
     @property
     def is_trained(self) -> bool:
-        """Whether it finds words by what it has learnt."""
+        """True if it finds words by what it has learnt."""
         ...
 
     def update(self, docs: Sequence[Doc]) -> int:
@@ -191,6 +191,6 @@ def others_to_train(pipes: Iterable[tuple[str, Any]], nlp: Language) -> list[str
 
 
 def trains_tokenizer(nlp: Language) -> bool:
-    """Whether training a pipeline means training its tokenizer."""
+    """True if training a pipeline means training its tokenizer."""
     has_trainer = any(isinstance(pipe, TokenizerTrainer) for _, pipe in nlp.pipeline)
     return has_trainer and not others_to_train(nlp.components, nlp)

@@ -482,7 +482,7 @@ cdef class Agenda:
     cdef bint _may_stay(
         self, Py_ssize_t slot, double rank, const void* state, int action
     ) noexcept nogil:
-        """Whether a candidate is not known to be worse than all that its slot keeps; notes it."""
+        """True if a candidate is not known to be worse than all that its slot keeps; notes it."""
         # Slots that share a row forget each other, and so keep more for a while.
         cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
         cdef Bound* bounds = self._bounds + (slot & (self._n_bounded - 1)) * self._keep

@@ -127,7 +127,7 @@ cdef class TransitionSystem:
         return 0
 
     cdef bint keeps_all(self, Py_ssize_t slot) noexcept nogil:
-        """Whether the states of a slot do not compete; asked for if `has_free_slots`.
+        """True if the states of a slot do not compete; asked for if `has_free_slots`.
 
         They all go on, whatever the width, and are not merged. The last slot is never of these.
         """

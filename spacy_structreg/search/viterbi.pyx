@@ -623,7 +623,7 @@ cdef class Viterbi:
 
 
 cdef inline bint _is_lower(int32_t one, int32_t other, int32_t n_labels) noexcept nogil:
-    """Whether a cell has a lower label than another, or the same and a lower column."""
+    """True if a cell has a lower label than another, or the same and a lower column."""
     if one % n_labels != other % n_labels:
         return one % n_labels < other % n_labels
     return one < other

@@ -29,7 +29,7 @@ ctypedef struct ListedWords:
 cdef inline int listed_as(
     const ListedWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
 ) noexcept nogil:
-    """What listed words of a tag say of a word from `start` to `end`."""
+    """Tell what listed words of a tag say of a word from `start` to `end`."""
     cdef int found = 0
     cdef int32_t w
     for w in range(words.first[start], words.first[start + 1]):

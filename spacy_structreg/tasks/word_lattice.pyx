@@ -46,7 +46,7 @@ cdef class WordLattice:
 
     @property
     def n_columns(self):
-        """How many columns the last sentence with listed words had."""
+        """Number of columns of the last sentence with listed words."""
         return self.lattice.n
 
     cdef int build(
@@ -183,7 +183,7 @@ cdef class WordLattice:
     cdef bint _is_over(
         self, Py_ssize_t column, Py_ssize_t position, const ListedWords* words
     ) noexcept nogil:
-        """Whether a listed word, of the column of the character before, may end at a position."""
+        """True if a listed word, of the column of the character before, may end at a position."""
         cdef int32_t w
         if self._kinds[column] == LISTED_GOES_ON:
             return self._keys[column] == position

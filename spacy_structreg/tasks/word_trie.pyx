@@ -127,7 +127,7 @@ cdef class WordTrie:
         return 0
 
     def find(self, str text not None):
-        """Where words stand in a text: int32 of shape (n, 3): start, end, number of the word.
+        """Find words in a text: int32 of shape (n, 3): start, end, number of the word.
 
         They come by start and then end.
         """

@@ -352,7 +352,7 @@ cdef class WordTransitions(TransitionSystem):
             self._keep_window(at, mask)
 
     cdef bint _may_append(self, const WordState* at) noexcept nogil:
-        """Whether the current word may take the next character if it is not a listed one."""
+        """True if the current word may take the next character if it is not a listed one."""
         cdef int32_t i = at.position
         if i >= at.deadline:
             return False
@@ -402,7 +402,7 @@ cdef class WordTransitions(TransitionSystem):
                 mask[START + words.tags[w]] = 1
 
     cdef bint _is_listed(self, const WordState* at) noexcept nogil:
-        """Whether the current word is a listed one as it is, with its tag."""
+        """True if the current word is a listed one as it is, with its tag."""
         cdef int found
         if self._listed == NULL or at.first0 < 0:
             return False
