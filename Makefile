@@ -17,42 +17,64 @@ SUITABLE := import os, sys, sysconfig, ensurepip, venv; \
 	header = os.path.join(sysconfig.get_path("include"), "Python.h"); \
 	sys.exit(sys.version_info < (3, 10) or not os.path.exists(header))
 
-# Install what $(1) names into the environment. Of what pip says only what it fetches and compiles is
-# shown, line by line, but all of it if it fails.
+SHOWN := ^ *(Collecting .*|\[ *[0-9]+/[0-9]+\] .*|Installing collected packages)
+
+# Install what $(1) names into the environment. Of what pip says only what it fetches, compiles and
+# installs is shown, line by line, but all of it if it fails.
 define install
-	@echo "Installing the package into $(VENV): some three minutes on two cores, most of it compiling"
+	@echo "Installing the package into $(VENV): some two minutes on two cores, most of it compiling"
 	@log=$(VENV)/install.log; rm -f $$log.failed; \
 	{ PYTHONUNBUFFERED=1 $(PY) -m pip install --verbose --editable $(1) 2>&1 || touch $$log.failed; } \
-		| tee $$log | grep --line-buffered -E '^ *(Collecting |\[ *[0-9]+/[0-9]+\] )' || true; \
+		| tee $$log | grep --line-buffered -oE '$(SHOWN)' || true; \
 	if [ -e $$log.failed ]; then cat $$log >&2; exit 1; fi
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help quickstart test check build clean distclean
+.PHONY: help quickstart test test-fast test-thorough fingerprints check build settings-page clean distclean
 
 help:
-	@echo "make quickstart  set up, then train, evaluate and use the segmenter of $(PROJECT)"
-	@echo "make test        set up, then run the tests on all cores    (PYTEST_ARGS='-m \"not slow\"',"
-	@echo "                 PROCESSES=0 for one process)"
-	@echo "make check       set up, then ruff, mypy (strict) and cython-lint"
-	@echo "make build       set up, then compile in place what has changed"
-	@echo "make clean       remove what was compiled and the caches"
-	@echo "make distclean   remove the environment $(VENV) as well"
+	@echo "make quickstart     set up, then train, evaluate and use the segmenter of $(PROJECT)"
+	@echo "make test           set up, then run the tests on all cores: some eight minutes on two"
+	@echo "make test-fast      the same without the slow ones: a minute or two"
+	@echo "make test-thorough  as test, with many more examples of every property"
+	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
+	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
+	@echo "make build          set up, then compile in place what has changed"
+	@echo "make settings-page  write the tables of docs/settings.md anew"
+	@echo "make clean          remove what was compiled and the caches"
+	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
+	@echo "PYTEST_ARGS='tests/learn -x' is passed on to pytest, PROCESSES=0 keeps it to one process."
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment, VENV=folder its place."
 
 quickstart: $(VENV)/.package
+	@echo "Running all steps of $(PROJECT)"
 	$(PY) -m spacy project run all $(PROJECT)
 
+test-fast: SELECTION := -m "not slow"
+test-thorough: SELECTION := --hypothesis-profile=thorough
+
+# What is compiled of tests and package is kept, or each process would compile it again.
+test test-fast test-thorough: export PYTHONDONTWRITEBYTECODE =
+
 # Files are shared out whole, as what they set up is dear, and in the order of tests/conftest.py.
-test: build
-	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+test test-fast test-thorough: build
+	$(PY) -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder \
+		$(SELECTION) $(PYTEST_ARGS)
+
+# Equal before and after a change: no weight and no prediction has moved.
+fingerprints: build
+	$(PY) tests/fingerprints.py
 
 # cython-lint looks for pycodestyle on the path.
 check: $(VENV)/.develop
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	PATH="$(VENV)/bin:$$PATH" cython-lint spacy_structreg
+
+# The tables of settings in the reference page, from the classes of settings.
+settings-page: build
+	$(PY) -m spacy_structreg.pipeline.setting_texts docs/settings.md
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop

@@ -1,4 +1,4 @@
-"""What the package is called and which version this is."""
+"""Name and version of the package."""
 
 __title__ = "spacy_structreg"
 __version__ = "0.1.0"

@@ -1,4 +1,5 @@
-"""A slow, obvious twin of the agenda and of words as a transition system (`tasks.words`).
+"""A slow, obvious twin of the agenda and of words as a transition system
+(`tasks.segmentation.words`).
 
 States are lists of words, features are templates with values that one can read, and agendas are
 lists that are sorted.
@@ -15,14 +16,14 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 from twins import murmur_64a
 
-from spacy_structreg.features.characters import type_table
+from spacy_structreg.features.character_classes import type_table
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordTransitions
 
 APPEND = 0
 START = 1
@@ -114,7 +115,7 @@ class WordsTwin:
 
     # Features -----------------------------------------------------------------------------------
 
-    def raised(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         """The events of an action, with the columns of their scores."""
         if action == APPEND:
             return {"append": 0, "boundary": 0}
@@ -191,7 +192,7 @@ class WordsTwin:
     def action_score(self, words: Words, action: int) -> float:
         return sum(
             float(self.weights(feature)[column])
-            for event, column in self.raised(action).items()
+            for event, column in self.events_of(action).items()
             for feature in self.features(words, event)
         )
 

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from example_counts import QUICK
 from hypothesis import HealthCheck, settings
+from typer.main import get_command
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+# Before numpy is imported: there is a process for each core, and threads of OpenBLAS that wait for
+# work take the time of the others. L-BFGS takes four times as long with two of them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No test asserts a time, hypothesis's own deadline included: machines are shared. `quick` has few
-# examples, as the tests of all tasks together have to end in some ten minutes on two cores; the
-# option --hypothesis-profile=thorough takes its place.
-for profile, examples in (("quick", 25), ("thorough", 400)):
+# examples, as the tests of all tasks together have to end in eight minutes on two cores; the option
+# --hypothesis-profile=thorough, which `make test-thorough` gives, takes its place.
+for profile, examples in (("quick", QUICK), ("thorough", 16 * QUICK)):
     settings.register_profile(
         profile,
         max_examples=examples,
@@ -34,7 +50,55 @@ def data_folder() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Make a folder that all processes of a run share: the first that asks for it fills it.
+
+    Files in it may say where they lie, so it is filled in its place, and marked when it is whole.
+    """
+    root = tmp_path_factory.getbasetemp()
+    if fcntl is not None and "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def folder(name: str, fill: Callable[[Path], object]) -> Path:
+        made, whole = root / f"shared-{name}", root / f"shared-{name}.whole"
+        with (root / f"shared-{name}.lock").open("w") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not whole.exists():
+                # Of a process that failed, or ended early.
+                shutil.rmtree(made, ignore_errors=True)
+                made.mkdir()
+                fill(made)
+                whole.touch()
+        return made
+
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_read_once() -> Iterator[None]:
+    """Runners of commands read the parameters of all of them anew at every call, for 30 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "typer.testing" in sys.modules:
+            patch.setattr("typer.testing._get_command", cache(get_command), raising=False)
+        yield
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests, so that no process waits for another's last."""
+    """Mark the tests on real corpora as slow, and begin with the files that have slow tests.
+
+    So no process waits for another's last. It happens before pytest selects by mark.
+    """
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected to no garbage collection: none of it becomes free."""
+    gc.collect()
+    gc.freeze()

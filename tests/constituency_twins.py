@@ -234,7 +234,7 @@ class ConstituencyTwin(ParserTwin):
     def front(self, position: int) -> int | None:
         return position
 
-    def raised(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         return {} if action == IDLE else {"action": action}
 
     def view(self, state: Parse, step: int) -> object:

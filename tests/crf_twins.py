@@ -292,24 +292,24 @@ def noising(
 
 
 def objective(
-    labelled: Sequence[tuple[Crf, Sequence[int]]],
+    labeled: Sequence[tuple[Crf, Sequence[int]]],
     weights: np.ndarray,
     noise: Noise,
-    unlabelled: Sequence[Crf] = (),
+    unlabeled: Sequence[Crf] = (),
     alpha: float = 0.0,
 ) -> tuple[float, np.ndarray]:
     """Σ -log p(y | x) + R* of equation 11, and its gradient; to be minimised."""
     value = 0.0
     gradient = np.zeros(len(weights))
-    n, m = len(labelled), len(unlabelled)
+    n, m = len(labeled), len(unlabeled)
     share = n / (n + alpha * m) if n else 0.0
-    for crf, path in labelled:
+    for crf, path in labeled:
         paths = Enumeration(crf, weights)
         value -= paths.log_likelihood(path)
         gradient -= paths.log_likelihood_gradient(path)
     for crf, scale in [
-        *((crf, share) for crf, _ in labelled),
-        *((crf, share * alpha) for crf in unlabelled),
+        *((crf, share) for crf, _ in labeled),
+        *((crf, share * alpha) for crf in unlabeled),
     ]:
         noised, noised_gradient = Enumeration(crf, weights).noising(noise)
         value += scale * noised

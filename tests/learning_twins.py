@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from twins import MASK_64, N_LABELS, ChainTwin, CharacterModel, Feature, character_model, place
 
-from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import SCHEMES
 from spacy_structreg.tasks.chain import ChainFeatures
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES
 from spacy_structreg.training.chain import ChainTrainer
 
 GOLDEN = 0x9E3779B97F4A7C15
@@ -103,7 +103,7 @@ def label_sequences(
     return grow([])
 
 
-def labelled_model(templates: str, labels: str = "bmes", types: str = "g10") -> CharacterModel:
+def labeled_model(templates: str, labels: str = "bmes", types: str = "g10") -> CharacterModel:
     """A character model with the labels of a scheme."""
     model = character_model(templates, types)
     scheme = SCHEMES[labels]()
@@ -136,7 +136,7 @@ class LearningTwin:
         adaptive: bool | None = None,
         seed: int | None = 0,
     ) -> None:
-        self.model = labelled_model(templates, labels)
+        self.model = labeled_model(templates, labels)
         self.reader = ChainTwin(self.model)
         self.scheme = SCHEMES[labels]()
         self.n_labels = len(self.scheme.labels)
@@ -274,7 +274,7 @@ class LearningTwin:
         """What to learn against, found by trying all of it, and the loss."""
         scores = [self.score(fired, path) for path in paths]
         gold_score = self.score(fired, gold)
-        rule = self.settings.update
+        rule = self.settings.algorithm
         candidates = list(range(len(paths)))
         if rule in ("pa_i", "pa_ii"):
             for k, path in enumerate(paths):
@@ -308,11 +308,11 @@ class LearningTwin:
     def _step(self, loss: float, squared: float) -> float:
         """How far to go (Crammer et al. 2006, figure 1; Gao et al. 2010, equation 14)."""
         limit = self.settings.aggressiveness
-        if self.settings.update == "perceptron":
+        if self.settings.algorithm == "perceptron":
             return 1.0
         if squared == 0.0:
             return 0.0
-        if self.settings.update == "pa_ii":
+        if self.settings.algorithm == "pa_ii":
             return loss / (squared + 1 / (2 * limit))
         return min(limit, loss / squared)
 

@@ -16,12 +16,12 @@ import numpy as np
 from crf_twins import Crf, Enumeration, Noise, new_crf, new_values
 from twins import murmur_64a
 
-from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import parse_templates
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning, LogLinear
 from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import AnyLearning, LogLinear
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
 from spacy_structreg.training.log_linear import LogLinearTrainer
@@ -77,7 +77,7 @@ def random_sentence(
     graph: LabelGraph,
     length: int,
     *,
-    labelled: bool = True,
+    labeled: bool = True,
     real: bool = False,
 ) -> Sentence:
     """A sentence of few different symbols, so that its n-grams repeat."""
@@ -87,7 +87,7 @@ def random_sentence(
     inside = np.zeros(width, dtype=bool)
     inside[features.reach : features.reach + length] = True
     symbols[:, ~inside] = 9
-    labels = random_path(random, graph, length) if labelled else None
+    labels = random_path(random, graph, length) if labeled else None
     means = {"label": 1.5, "edge": 0.8}
     lists = tuple(random_list(random, length, means[name], real) for name in features.lists)
     return Sentence(symbols, labels, lists, length)
@@ -253,7 +253,7 @@ class LogLinearTwin(FeatureReader):
         return self.flat(self.learner.weights())
 
     @property
-    def labelled(self) -> list[Sentence]:
+    def labeled(self) -> list[Sentence]:
         return [sentence for sentence in self.sentences if sentence.labels is not None]
 
     @property
@@ -298,8 +298,8 @@ class LogLinearTwin(FeatureReader):
 
     def share(self, sentence: Sentence) -> float:
         """How much a sentence counts in R* (equation 11)."""
-        n = len(self.labelled)
-        alpha = self.settings.unlabelled_weight
+        n = len(self.labeled)
+        alpha = self.settings.unlabeled_weight
         share = n / (n + alpha * (len(self.sentences) - n)) if n else 0.0
         return share if sentence.labels is not None else alpha * share
 
@@ -332,11 +332,11 @@ class LogLinearTwin(FeatureReader):
 
     @property
     def mean_square(self) -> float:
-        """The mean over labelled positions of the sum of the squares of their features."""
+        """The mean over labeled positions of the sum of the squares of their features."""
         squares = [
             float(self.features.tag_bigram >= 0)
             + sum(value**2 for _, _, value in self.fired(sentence, i))
-            for sentence in self.labelled
+            for sentence in self.labeled
             for i in range(sentence.length)
         ]
         return max(float(np.mean(squares)), 1e-9) if squares else 1.0
@@ -351,7 +351,7 @@ class LogLinearTwin(FeatureReader):
         """
         options = self.settings
         weights = self.weights
-        n_positions = sum(sentence.length for sentence in self.labelled)
+        n_positions = sum(sentence.length for sentence in self.labeled)
         clock = self.learner.clock
         first_rate = options.rate / self.mean_square
         loss, n_wrong, n_labels_wrong = 0.0, 0, 0
@@ -393,5 +393,5 @@ class LogLinearTwin(FeatureReader):
         np.testing.assert_allclose(self.weights, weights, rtol=1e-9, atol=1e-11)
         assert list(found) == wrong
         assert np.isclose(self.learner.objective, objective, rtol=1e-9)
-        labelled = [self.sentences[number].labels is not None for number, *_ in pieces]
-        assert self.learner.clock == clock + sum(np.array(pieces)[labelled, 2])
+        labeled = [self.sentences[number].labels is not None for number, *_ in pieces]
+        assert self.learner.clock == clock + sum(np.array(pieces)[labeled, 2])

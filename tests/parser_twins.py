@@ -23,9 +23,13 @@ from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.rows import Rows, TrainedRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
-from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
-from spacy_structreg.tasks.arc_standard import ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS, ArcStandard
-from spacy_structreg.tasks.dependencies import DependencyTransitions
+from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.dependencies.arc_standard import (
+    ARC_STANDARD_ATOMS,
+    ARC_STANDARD_EVENTS,
+    ArcStandard,
+)
+from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions
 from spacy_structreg.tasks.tagging import WordAtoms
 
 ROOT = -1
@@ -142,7 +146,7 @@ class ParserTwin(ABC):
         """N0 as a node, which may not be there."""
 
     @abstractmethod
-    def raised(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         """The events of an action, with the columns of their scores."""
 
     @abstractmethod
@@ -276,7 +280,7 @@ class ParserTwin(ABC):
 
     def fired(self, state: State, action: int) -> Iterator[tuple[Feature, int]]:
         """The features that score an action, and the columns of their weights."""
-        for event, column in self.raised(action).items():
+        for event, column in self.events_of(action).items():
             for feature in self.features(state, event):
                 yield feature, column
 
@@ -430,7 +434,7 @@ class EagerTwin(ParserTwin):
     def front(self, position: int) -> int | None:
         return position if position < self.n else None
 
-    def raised(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         label = (action - 2) % self.n_labels
         pushes = action == SHIFT or action >= 2 + self.n_labels
         events = {"action": action, "push" if pushes else "pop": 0}
@@ -472,7 +476,7 @@ class StandardTwin(ParserTwin):
     def front(self, position: int) -> int | None:
         return position
 
-    def raised(self, action: int) -> dict[str, int]:
+    def events_of(self, action: int) -> dict[str, int]:
         return {"action": action}
 
     def view(self, state: State, step: int) -> object:

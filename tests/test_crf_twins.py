@@ -22,7 +22,7 @@ from crf_twins import (
 )
 
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.segmentation.bmes import bmes
 
 NOISES = [
     Noise("dropout", 0.3),
@@ -173,19 +173,19 @@ def test_one_position_is_multinomial_logistic_regression(noise: Noise) -> None:
     np.testing.assert_allclose(gradient, expected_gradient.ravel(), atol=1e-12)
 
 
-def test_the_objective_adds_unlabelled_chains_as_equation_11_does() -> None:
+def test_the_objective_adds_unlabeled_chains_as_equation_11_does() -> None:
     first, weights = random_crf(0)
     second, _ = random_crf(6)
     third, _ = random_crf(7, length=3)
     noise = NOISES[0]
-    labelled = [(first, (0, 1, 2, 0)), (second, (1, 1, 0, 2))]
-    plain, _ = objective(labelled, weights, Noise())
+    labeled = [(first, (0, 1, 2, 0)), (second, (1, 1, 0, 2))]
+    plain, _ = objective(labeled, weights, Noise())
     penalties = [Enumeration(crf, weights).noising(noise)[0] for crf in (first, second, third)]
-    assert objective(labelled, weights, noise)[0] == pytest.approx(plain + sum(penalties[:2]))
-    value, gradient = objective(labelled, weights, noise, [third], alpha=0.5)
+    assert objective(labeled, weights, noise)[0] == pytest.approx(plain + sum(penalties[:2]))
+    value, gradient = objective(labeled, weights, noise, [third], alpha=0.5)
     assert value == pytest.approx(plain + 2 / 2.5 * (sum(penalties[:2]) + 0.5 * penalties[2]))
     numeric = finite_differences(
-        lambda w: objective(labelled, w, noise, [third], alpha=0.5)[0], weights
+        lambda w: objective(labeled, w, noise, [third], alpha=0.5)[0], weights
     )
     np.testing.assert_allclose(gradient, numeric, atol=1e-7)
 

@@ -1,14 +1,18 @@
-"""The Makefile: what is shown while it sets up, and what if that fails."""
+"""The Makefile and `.ci/run`: what they call, what they show, and what if something fails."""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+CI = ROOT / ".ci" / "run"
 
 pytestmark = pytest.mark.skipif(
     shutil.which("make") is None or not (ROOT / "Makefile").exists(), reason="needs make"
@@ -23,21 +27,25 @@ echo "Using pip 25.0"
 echo "  Collecting Cython>=3.1"
 echo "[ 1/2] Cythonizing spacy_structreg/search/agenda.pyx"
 echo "  [1/2] compiling search/agenda"
+echo "Installing collected packages: Cython, and all the others"
 echo "gcc: noise" >&2
 exit {status}
 """
 
 
-def quickstart(folder: Path, status: int) -> subprocess.CompletedProcess[str]:
-    """`make quickstart` with an environment whose pip ends with a status."""
+def make(
+    target: str, folder: Path, status: int = 0, done: Sequence[str] = (".environment",)
+) -> subprocess.CompletedProcess[str]:
+    """Make a target with an environment whose pip ends with a status, and with stamps of `done`."""
     environment = folder / "venv"
     (environment / "bin").mkdir(parents=True)
     python = environment / "bin" / "python"
     python.write_text(PIP.format(status=status), "utf-8")
     python.chmod(0o755)
-    (environment / ".environment").touch()
+    for stamp in done:
+        (environment / stamp).touch()
     return subprocess.run(
-        ["make", "--no-print-directory", "quickstart", f"VENV={environment}"],
+        ["make", "--no-print-directory", target, f"VENV={environment}"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -45,28 +53,73 @@ def quickstart(folder: Path, status: int) -> subprocess.CompletedProcess[str]:
     )
 
 
+def calls(folder: Path) -> list[str]:
+    """The arguments of each call of the environment's Python."""
+    return (folder / "venv" / "bin" / "python.calls").read_text("utf-8").splitlines()
+
+
 def test_setting_up_shows_what_is_fetched_and_compiled(tmp_path: Path) -> None:
-    done = quickstart(tmp_path, 0)
+    done = make("quickstart", tmp_path)
     assert done.returncode == 0, done.stderr
-    announced, *shown, _, used = done.stdout.splitlines()
-    assert "some three minutes on two cores" in announced
+    announced, *shown, running, _, used = done.stdout.splitlines()
+    assert "some two minutes on two cores" in announced
+    assert running == "Running all steps of projects/quickstart"
     assert [line.strip() for line in shown] == [
         "Collecting Cython>=3.1",
         "[ 1/2] Cythonizing spacy_structreg/search/agenda.pyx",
         "[1/2] compiling search/agenda",
+        "Installing collected packages",
     ]
     assert used == "used"
     assert "noise" not in done.stderr
-    calls = (tmp_path / "venv" / "bin" / "python.calls").read_text("utf-8").splitlines()
-    assert calls == [
+    assert calls(tmp_path) == [
         "-m pip install --verbose --editable .",
         "-m spacy project run all projects/quickstart",
     ]
 
 
 def test_setting_up_that_fails_says_all_and_goes_no_further(tmp_path: Path) -> None:
-    done = quickstart(tmp_path, 1)
+    done = make("quickstart", tmp_path, status=1)
     assert done.returncode != 0
     assert "gcc: noise" in done.stderr
     assert "used" not in done.stdout
     assert not (tmp_path / "venv" / ".package").exists()
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("test", "--no-loadscope-reorder"),
+        ("test-fast", "-m not slow"),
+        ("test-thorough", "--hypothesis-profile=thorough"),
+    ],
+)
+def test_suites_differ_in_what_they_select(target: str, options: str, tmp_path: Path) -> None:
+    done = make(target, tmp_path, done=(".environment", ".develop", ".built"))
+    assert done.returncode == 0, done.stderr
+    (call,) = calls(tmp_path)
+    assert call.startswith("-m pytest --numprocesses auto --dist loadfile")
+    assert call.endswith(f" {options}")
+
+
+@pytest.mark.skipif(not CI.exists(), reason="no part of the sdist")
+@pytest.mark.parametrize(
+    ("failing", "parts"), [("none", ["build", "check", "test"]), ("check", ["build", "check"])]
+)
+def test_continuous_integration_says_how_long_its_parts_took(
+    failing: str, parts: list[str], tmp_path: Path
+) -> None:
+    script, fake = tmp_path / ".ci" / "run", tmp_path / "make"
+    script.parent.mkdir()
+    shutil.copy(CI, script)
+    fake.write_text(f'#!/bin/sh\n[ "$1" != {failing} ]\n', "utf-8")
+    fake.chmod(0o755)
+    done = subprocess.run(
+        [script],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) == (failing == "none")
+    assert re.findall(r"^ *\d+ min \d\d s  make (\S+)$", done.stdout, re.MULTILINE) == parts

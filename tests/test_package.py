@@ -32,6 +32,9 @@ COMPILED = [
     for path in sorted(PACKAGE.rglob("*.pyx"))
 ]
 
+# Made of no source of ours: what Cython compiles into every module otherwise.
+SHARED = "spacy_structreg._cyutility"
+
 # The parameters of a callable, or None where there are none to be known.
 Parameters = list[str] | None
 
@@ -193,7 +196,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """
     source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
     made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
-    for folder in ("spacy_structreg", "tests"):
+    for folder in ("spacy_structreg", "tests", "docs"):
         shutil.copytree(ROOT / folder, source / folder, ignore=made)
     for path in ROOT.iterdir():
         if path.is_file():
@@ -226,6 +229,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(in_sdist, in_wheel, unpacked, result.stdout)
 
 
+def compiled_file(folder: Path, name: str) -> Path:
+    return folder / (name.replace(".", "/") + EXTENSION_SUFFIXES[0])
+
+
 def sources_of_the_package() -> set[str]:
     suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed")
     return {
@@ -241,13 +248,13 @@ def test_sdist_holds_sources_only(built: Built) -> None:
     assert "spacy_structreg/py.typed" in expected
     assert expected <= built.sdist
     assert {"LICENSE", "pyproject.toml", "setup.cfg", "setup.py"} <= built.sdist
-    assert "tests/test_package.py" in built.sdist
+    assert {"tests/test_package.py", "docs/index.md"} <= built.sdist
     assert [name for name in built.sdist if name.endswith((".c", ".cpp", ".so", ".pyc"))] == []
 
 
 @pytest.mark.slow
 def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
-    compiled = {name.replace(".", "/") + EXTENSION_SUFFIXES[0] for name in COMPILED}
+    compiled = {str(compiled_file(Path(), name)) for name in [SHARED, *COMPILED]}
     in_package = {name for name in built.wheel if not name.split("/")[0].endswith(".dist-info")}
     assert in_package == sources_of_the_package() | compiled
 
@@ -255,13 +262,24 @@ def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
 @pytest.mark.slow
 def test_a_line_is_printed_for_each_module_that_is_compiled(built: Built) -> None:
     lines = re.findall(r"^\[(\d+)/(\d+)\] compiling (\S+)$", built.printed, re.MULTILINE)
-    n_modules = len(COMPILED)
+    n_modules = len(COMPILED) + 1
     # Of two threads the later one may be the first to write.
     assert sorted((int(number), int(of)) for number, of, _ in lines) == [
         (number, n_modules) for number in range(1, n_modules + 1)
     ]
-    modules = {name.partition(".")[2].replace(".", "/") for name in COMPILED}
+    modules = {name.partition(".")[2].replace(".", "/") for name in [SHARED, *COMPILED]}
     assert {module for _, _, module in lines} == modules
+
+
+@pytest.mark.slow
+def test_memoryviews_are_compiled_into_one_module(built: Built) -> None:
+    message = b"itemsize <= 0 for cython.array"
+    with_them = [
+        name
+        for name in [SHARED, *COMPILED]
+        if message in compiled_file(built.unpacked, name).read_bytes()
+    ]
+    assert with_them == [SHARED]
 
 
 # Run in the unpacked wheel: import every compiled module and load every entry point.

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_structreg.features.characters import ALPHABETS, type_table
-from spacy_structreg.features.shapes import Shape, compile_shapes
+from spacy_structreg.features.character_classes import ALPHABETS, type_table
+from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes
 from spacy_structreg.tasks.chain import ChainFeatures
-from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.bmes import bmes
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 LABELS = "BEMS"
 N_LABELS = len(LABELS)

@@ -3,8 +3,10 @@
 `python -m spacy …` spends more time on imports than on most of what the tests ask of it. Here a
 server imports once and forks for each command: a process of its own, with the folder, environment
 and standard streams of the caller, as after the imports of any other. `executable` gives the path
-of a program to call in place of `sys.executable`; whatever is not ``-m spacy``, or asks for another
-encoding or path of imports, is passed on to the real interpreter.
+of a program to call in place of `sys.executable`; whatever is neither ``-m spacy`` nor ``-W error
+-m spacy``, or asks for another encoding or path of imports, is passed on to the real interpreter.
+A command that is killed takes the program with it; signals to the program, and limits set on it, do
+not reach the command.
 """
 
 from __future__ import annotations
@@ -20,26 +22,32 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 # Starts in a hundredth of a second, as it imports next to nothing.
 CLIENT = """\
 #!{python} -IS
-import os, sys
+import os, signal, sys
 python, at = {python!r}, {address!r}
 same = all(os.environ.get(name) == value for name, value in {same!r}.items())
-if sys.argv[1:3] != ["-m", "spacy"] or not same:
+strict = sys.argv[1:3] == ["-W", "error"]
+command = sys.argv[3:] if strict else sys.argv[1:]
+if command[:2] != ["-m", "spacy"] or not same:
     os.execv(python, [python, *sys.argv[1:]])
 import _socket, array, json
 server = _socket.socket(_socket.AF_UNIX)
 server.connect(at)
-request = json.dumps([sys.argv[2:], os.getcwd(), dict(os.environ)]).encode()
+request = json.dumps([strict, command[1:], os.getcwd(), dict(os.environ)]).encode()
 header = len(request).to_bytes(8, "big")
 server.sendmsg([header], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
 server.sendall(request)
 code = server.recv(4)
-sys.exit(int.from_bytes(code, "big") if len(code) == 4 else "the command ended without a code")
+if len(code) != 4:
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(int.from_bytes(code, "big"))
 """
 
 # What an interpreter reads when it starts, and a fork cannot change.
@@ -57,12 +65,14 @@ def executable() -> str:
     client.write_text(CLIENT.format(python=sys.executable, address=address, same=same), "utf-8")
     client.chmod(0o755)
     server = subprocess.Popen(
-        [sys.executable, __file__, address, str(client)],
+        [sys.executable, "-W", "error", __file__, address, str(client)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONUTF8": "1"},
     )
     atexit.register(folder.cleanup)
+    # In turn the other way round. Waited for, its time counts as that of the tests.
+    atexit.register(server.wait)
     atexit.register(server.terminate)
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
@@ -81,8 +91,7 @@ def serve(address: str, client: str) -> None:
         listening.bind(address)
         listening.listen(16)
         print("ready", flush=True)
-        # Nobody waits for the processes of commands.
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, reap)
         while True:
             connection, _ = listening.accept()
             if os.fork() == 0:
@@ -94,6 +103,13 @@ def serve(address: str, client: str) -> None:
             connection.close()
 
 
+def reap(*_: object) -> None:
+    """Wait for the commands that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def answer(connection: socket.socket, client: str) -> int:
     """Run the command that a connection asks for; returns its exit code."""
     header, streams, _, _ = socket.recv_fds(connection, 8, 3)
@@ -101,7 +117,11 @@ def answer(connection: socket.socket, client: str) -> int:
     request = b""
     while len(request) < size:
         request += connection.recv(size - len(request))
-    arguments, folder, environment = json.loads(request)
+    strict, arguments, folder, environment = json.loads(request)
+    if not strict:
+        # The server runs under the option itself, so that it holds for imports as well.
+        warnings.filters.remove(("error", None, Warning, None, 0))
+        sys.warnoptions.clear()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

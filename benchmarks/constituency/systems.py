@@ -37,7 +37,7 @@ class Ours(System[TaggedWords, ConstituencySentence]):
         return [{"epochs": {"full": 12, "capped": 6, "quick": 2}[effort]}]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+        from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 
         began = cpu_seconds()
         parser = ConstituencyParser(epochs=int(setting["epochs"]), **self.arguments)
@@ -47,7 +47,7 @@ class Ours(System[TaggedWords, ConstituencySentence]):
         return Training(cpu_seconds() - began, kept=f"best epoch, by dev F; time of all {n_epochs}")
 
     def load(self, model: Path, scratch: Path) -> Predictor[TaggedWords, ConstituencySentence]:
-        from spacy_structreg.estimators.constituency_parser import ConstituencyParser
+        from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 
         parser = ConstituencyParser.load(model)
 

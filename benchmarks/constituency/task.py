@@ -15,7 +15,7 @@ from benchmarks.constituency.systems import SYSTEMS, TaggedWords
 from benchmarks.constituency.treebanks import read_treebank, write_treebank
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.splits import fold_bounds
-from spacy_structreg.metrics.evalb import score_brackets
+from spacy_structreg.metrics.constituents import score_brackets
 
 __all__ = ["CONSTITUENCY", "Constituency", "cut"]
 

@@ -35,7 +35,7 @@ class Ours(System[TaggedWords, Parse]):
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         from spacy_structreg.corpora.conllu import dependency_sentences
-        from spacy_structreg.estimators.dependency_parser import DependencyParser
+        from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
         began = cpu_seconds()
         parser = DependencyParser(epochs=int(setting["epochs"]), **self.arguments)
@@ -47,7 +47,7 @@ class Ours(System[TaggedWords, Parse]):
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[TaggedWords, Parse]:
-        from spacy_structreg.estimators.dependency_parser import DependencyParser
+        from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
         parser = DependencyParser.load(model)
 

@@ -21,8 +21,8 @@ from spacy_structreg.corpora.conllu import (
 )
 from spacy_structreg.corpora.dependencies import DependencySentence, Parse
 from spacy_structreg.corpora.splits import fold_bounds
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.metrics.parsing import score_parses
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.metrics.dependencies import score_parses
 
 __all__ = ["PARSING", "Parsing", "jackknifed", "retagged"]
 

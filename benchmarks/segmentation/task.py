@@ -13,7 +13,7 @@ from spacy_structreg.corpora.brackets import tagged_sentences
 from spacy_structreg.corpora.conllu import segmented_sentences
 from spacy_structreg.corpora.formats import guess_format
 from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
-from spacy_structreg.corpora.segmented import read_segmented, write_segmented
+from spacy_structreg.corpora.segmentation import read_segmented, write_segmented
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 __all__ = ["SEGMENTATION", "Segmentation", "read_sentences"]

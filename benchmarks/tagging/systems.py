@@ -35,7 +35,7 @@ class Ours(System[list[str], list[str]]):
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         from spacy_structreg.corpora.conllu import tagged_sentences
-        from spacy_structreg.estimators.tagger import Tagger
+        from spacy_structreg.estimators.tagging import Tagger
 
         began = cpu_seconds()
         tagger = Tagger(**self.arguments)
@@ -47,7 +47,7 @@ class Ours(System[list[str], list[str]]):
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[list[str], list[str]]:
-        from spacy_structreg.estimators.tagger import Tagger
+        from spacy_structreg.estimators.tagging import Tagger
 
         tagger = Tagger.load(model)
         return Predictor(tagger.predict, tagger.predict_batch)

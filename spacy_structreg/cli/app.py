@@ -11,25 +11,31 @@ from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
+from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
+from spacy_structreg.cli.select import select_command
+from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
 
-HELP = """Chinese word segmentation, tagging, parsing, labelling and classification with linear
-structured models: prepare corpora, configure training, segment, evaluate and draw trees."""
+HELP = """Words, tags, trees, labels and categories by linear structured models: prepare corpora,
+configure training, segment, evaluate and draw."""
 
 structreg_app = typer.Typer(
     name="structreg", help=HELP, no_args_is_help=True, rich_markup_mode=None
 )
+structreg_app.command("copy-data")(copy_data_command)
+structreg_app.command("unpack")(unpack_command)
+structreg_app.command("select")(select_command)
 structreg_app.command("convert")(convert_command)
-structreg_app.command("init-config")(init_config_command)
+structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
-structreg_app.command("draw")(draw_command)
+structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 

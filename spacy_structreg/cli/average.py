@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.errors import user_errors
 from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["average", "average_command"]
 
 
 class MeanName(str, Enum):
-    """How weights are averaged."""
+    """Kinds of means of weights."""
 
     nonzero = "nonzero"
     plain = "plain"
@@ -23,13 +24,13 @@ class MeanName(str, Enum):
 
 def average_command(
     pipelines: Annotated[
-        list[str], typer.Argument(metavar="PIPELINE...", help="Folders or packages of pipelines")
+        list[str], Arg(metavar="PIPELINE...", help="Folders or packages of pipelines")
     ],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder to write")],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
     *,
     mean: Annotated[
         MeanName,
-        typer.Option(
+        Opt(
             "--mean",
             "-m",
             help="nonzero: divide each weight by the number of models that have it (Zhang et al. "
@@ -37,7 +38,7 @@ def average_command(
         ),
     ] = MeanName.nonzero,
     force: Annotated[
-        bool, typer.Option("--force", "-F", help="Replace the output folder if there is one")
+        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
     ] = False,
 ) -> None:
     """Average the models of pipelines that were trained alike, with different seeds.
@@ -59,7 +60,7 @@ def average(
     pipelines cannot be averaged.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
-    from spacy_structreg.pipeline.averaging import average_pipelines
+    from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists; name another folder, or add --force to replace it")

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.errors import user_errors
 from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
-    from spacy_structreg.estimators.protocols import Report
+    from spacy_structreg.models.protocols import Report
 
 __all__ = ["fit", "fit_command"]
 
@@ -52,61 +53,57 @@ def parse_overrides(context: typer.Context) -> dict[str, Any]:
 
 def fit_command(
     context: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Config of the pipeline")],
+    config: Annotated[Path, Arg(metavar="CONFIG", help="Config of the pipeline")],
     output: Annotated[
         Path,
-        typer.Argument(
+        Arg(
             metavar="OUTPUT",
             help="Folder of the pipeline; a pipeline that is there is replaced, with all that lies "
             "in its folder",
         ),
     ],
     *,
-    train: Annotated[Path, typer.Option("--train", help="Training corpus, .spacy")],
-    dev: Annotated[Path, typer.Option("--dev", help="Development corpus, .spacy")],
+    train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
+    dev: Annotated[Path, Opt("--dev", help="Development corpus, .spacy")],
     everything: Annotated[
         Path | None,
-        typer.Option(
+        Opt(
             "--all",
             help="Corpus, .spacy, to train on in the end: --dev then only says for how many epochs",
         ),
     ] = None,
-    unlabelled: Annotated[
+    unlabeled: Annotated[
         Path | None,
-        typer.Option(
-            "--unlabelled",
-            help="Corpus, .spacy, whose labels are not looked at: labellers and classifiers with "
+        Opt(
+            "--unlabeled",
+            help="Corpus, .spacy, whose labels are not looked at: labelers and classifiers with "
             "feature noising learn from its uncertainty; it may be the test set",
         ),
     ] = None,
     models: Annotated[
         int,
-        typer.Option(
-            "--models", "-m", min=1, max=1000, help="Train so many models and average them"
-        ),
+        Opt("--models", "-m", min=1, max=1000, help="Train so many models and average them"),
     ] = 1,
     patience: Annotated[
-        int, typer.Option("--patience", min=1, help="Stop after so many epochs without a better F")
+        int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
     ] = 5,
     threads: Annotated[
-        int, typer.Option("--threads", "-t", min=1, help="Threads that train side by side")
+        int, Opt("--threads", "-t", min=1, help="Threads that train side by side")
     ] = 2,
     report: Annotated[
-        Path | None, typer.Option("--report", help="JSON file for the epochs and figures on dev")
+        Path | None, Opt("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option(
-            "--resume", help="Go on with a training that was interrupted, if there is one"
-        ),
+        Opt("--resume", help="Go on with a training that was interrupted, if there is one"),
     ] = False,
 ) -> None:
     """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
     The epoch that is best on the development corpus is kept; OUTPUT holds the best so far while
     training goes on. Seed and most epochs are those of [training]; settings are changed as with
-    `spacy train`, for example --nlp.tokenizer.model.learning.update perceptron. A training that is
-    interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
+    `spacy train`, for example --nlp.tokenizer.model.learning.algorithm perceptron. A training that
+    is interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
     goes on, and comes to the same model as without the interruption.
     """
     with user_errors():
@@ -118,7 +115,7 @@ def fit_command(
             train=train,
             dev=dev,
             everything=everything,
-            unlabelled=unlabelled,
+            unlabeled=unlabeled,
             n_models=models,
             patience=patience,
             n_threads=threads,
@@ -141,7 +138,7 @@ def fit(
     train: Path,
     dev: Path,
     everything: Path | None = None,
-    unlabelled: Path | None = None,
+    unlabeled: Path | None = None,
     n_models: int = 1,
     patience: int = 5,
     n_threads: int = 1,
@@ -153,12 +150,12 @@ def fit(
 
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
-    unlabelled: what else is learnt from, of models that have feature noising.
+    unlabeled: what else is learnt from, of models that have feature noising.
     resume: go on with a training whose state lies beside the output; without it, that is dropped.
 
     Outputs are checked before training. While it goes on, the output is the best pipeline so far:
     of several models, that of the best one.
-    Raises ValueError if a corpus is empty or unreadable, for unlabelled ones that the model cannot
+    Raises ValueError if a corpus is empty or unreadable, for unlabeled ones that the model cannot
     learn from, for the state of another training, and as `load_training`; OSError if something
     cannot be read or written.
     """
@@ -167,7 +164,7 @@ def fit(
 
     check_folder(output)
     if report is not None and output not in report.parents:
-        check_file(report, config, train, dev, everything, unlabelled)
+        check_file(report, config, train, dev, everything, unlabeled)
     state = State(output, resume=resume)
     training = load_training(config, overrides, seed=state.seed)
     # Labels, records and the like of the model are those of `fit`, which begins anew.
@@ -179,7 +176,7 @@ def fit(
     model.patience = patience
     model.n_models = n_models
     # Not all estimators know the keyword.
-    further = {} if unlabelled is None else {"unlabelled": training.unlabelled(unlabelled)}
+    further = {} if unlabeled is None else {"unlabeled": training.unlabeled(unlabeled)}
     if resume and getattr(model.learning, "optimizer", "sgd") == "lbfgs":
         typer.echo("L-BFGS keeps no state to go on from: training begins anew", err=True)
     state.begin()

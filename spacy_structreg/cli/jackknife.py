@@ -1,52 +1,47 @@
-"""`structreg jackknife`: a corpus with automatic tags, each from a tagger that did not see it."""
+"""`structreg jackknife`: a corpus annotated by models that have not seen what they annotate."""
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.errors import user_errors
-from spacy_structreg.cli.fit import SETTINGS, parse_overrides
+from spacy_structreg.cli.fit import parse_overrides
 from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
 
-__all__ = ["SETTINGS", "jackknife", "jackknife_command"]
-
-# All that is kept of a gold Doc, besides its words and spaces.
-ATTRIBUTES = [
-    *("ORTH", "TAG", "POS", "MORPH", "LEMMA", "HEAD", "DEP"),
-    *("SENT_START", "ENT_IOB", "ENT_TYPE"),
-]
+__all__ = ["jackknife", "jackknife_command"]
 
 
 def jackknife_command(
     context: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Config with a tagger")],
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Tagged corpus, .spacy")],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="File to write, .spacy")],
+    config: Annotated[Path, Arg(metavar="CONFIG", help="Config with a component to train")],
+    corpus: Annotated[Path, Arg(metavar="CORPUS", help="Gold corpus, .spacy")],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, .spacy")],
     *,
     folds: Annotated[
-        int, typer.Option("--folds", "-k", min=2, help="Parts that the corpus is cut into")
+        int, Opt("--folds", "-k", min=2, help="Parts that the corpus is cut into")
     ] = 10,
     threads: Annotated[
-        int, typer.Option("--threads", "-t", min=1, help="Taggers that are trained side by side")
+        int, Opt("--threads", "-t", min=1, help="Models that are trained side by side")
     ] = 2,
 ) -> None:
-    """Tag a corpus by taggers that were trained on the rest of it.
+    """Annotate a corpus by models that were trained on the rest of it.
 
-    For each of k parts, the tagger of the config is trained on the other parts, for the epochs of
-    [training] or its own, and tags this part. What is trained on the output, such as a parser, sees
-    tags as good as those that it will meet. Docs keep their order and all other annotation; the
-    result does not depend on the number of threads. Settings are changed as with `spacy train`.
+    For each of k parts, the component of the config, such as a tagger, is trained on the other
+    parts, for the epochs of [training] or its own, and annotates this part. What is trained on the
+    output, such as a parser, sees tags as good as those that it will meet. Docs keep their order
+    and all other annotation; the result does not depend on the number of threads. Settings are
+    changed as with `spacy train`.
     """
     with user_errors():
         overrides = parse_overrides(context)
-        accuracy = jackknife(
+        key, figure = jackknife(
             config, corpus, output, n_folds=folds, n_threads=threads, overrides=overrides
         )
-        typer.echo(f"{output}: {100 * accuracy:.2f}% of the tags are those of the corpus")
+        typer.echo(f"{output}: {key} {100 * figure:.2f} by the gold annotation of the corpus")
 
 
 def jackknife(
@@ -57,68 +52,34 @@ def jackknife(
     n_folds: int = 10,
     n_threads: int = 1,
     overrides: dict[str, Any] | None = None,
-) -> float:
-    """Write a corpus with automatic tags; returns the share of them that are those of the corpus.
+) -> tuple[str, float]:
+    """Write a corpus with automatic annotation; returns the figure of its task, and its key.
 
     Folds are runs of Docs (`corpora.splits.fold_bounds`). The output is written in one step. Shows
     a progress bar on standard error, if that is a terminal. Raises ValueError if there are fewer
-    Docs than folds or no tagger of ours in the config, and for faulty corpora.
+    Docs than folds or no component of ours in the config, and for faulty corpora.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    from spacy.tokens import DocBin
-    from tqdm import tqdm
-
     from spacy_structreg.cli.training import load_training
-    from spacy_structreg.corpora.files import replace_bytes
-    from spacy_structreg.corpora.splits import fold_bounds
-    from spacy_structreg.pipeline.shim import estimator_model
-    from spacy_structreg.pipeline.tagger import StructregTagger
+    from spacy_structreg.pipeline.gold_docs import save_docs
+    from spacy_structreg.pipeline.jackknife_docs import jackknife_docs
+    from spacy_structreg.pipeline.task import Given, ScoreSettings, TaskPart, task_of
 
     if output.suffix != ".spacy":
         raise ValueError(f"{output}: name an output that ends in .spacy")
     check_file(output, config, corpus)
     training = load_training(config, overrides)
-    tagger = training.pipe
-    if not isinstance(tagger, StructregTagger):
+    task = task_of(training.part)
+    if training.is_tokenizer or task is None:
         raise ValueError(
-            f"{config}: there is no structreg_tagger to train; make a config with "
-            "'python -m spacy structreg init-config --task tag'"
+            f"{config}: there is no component to train, which would annotate given words; make "
+            "another config with 'python -m spacy structreg init-config'"
         )
     training.apply_settings()
     examples = training.examples(corpus)
-    bounds = fold_bounds(len(examples), n_folds)
-    gold = [tagger.gold(example)[0] for example in examples]
-
-    def tagger_of(estimator: Any) -> StructregTagger:
-        """A tagger like that of the config, which tags words that have tags anew."""
-        model = estimator_model("jackknife", estimator)
-        return StructregTagger(
-            training.nlp.vocab, model, attribute=tagger.attribute, overwrite=True
-        )
-
-    def labels_of(bound: tuple[int, int]) -> list[list[str]]:
-        """The labels of each Doc of a fold, by a tagger that was trained on the others."""
-        begin, end = bound
-        rest = list(chain.from_iterable(gold[:begin] + gold[end:]))
-        estimator = tagger.estimator.untrained().fit(rest)
-        return tagger_of(estimator).predict([each.predicted for each in examples[begin:end]])
-
-    writer = tagger_of(tagger.estimator)
-    written = DocBin(attrs=ATTRIBUTES, store_user_data=True)
-    n_right = n_words = 0
-    progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds, "disable": None}
-    with ThreadPoolExecutor(n_threads) as threads:
-        folds = list(tqdm(threads.map(labels_of, bounds), **progress))
-    for example, labels in zip(examples, chain.from_iterable(folds), strict=True):
-        doc = example.reference.copy()
-        known = [writer._label(token) for token in doc]
-        writer.set_annotations([doc], [labels])
-        for token, label in zip(doc, known, strict=True):
-            if label and not token.is_space:
-                n_words += 1
-                n_right += writer._label(token) == label
-        written.add(doc)
-    with replace_bytes(output) as stream:
-        stream.write(written.to_bytes())
-    return n_right / n_words if n_words else 0.0
+    docs = jackknife_docs(training.part, examples, n_folds=n_folds, n_threads=n_threads)
+    save_docs(output, docs, ["MORPH", "LEMMA"])
+    pairs = [(example.reference, doc) for example, doc in zip(examples, docs, strict=True)]
+    part = TaskPart(training.nlp, training.name)
+    scores = task.score(pairs, part, ScoreSettings(Given(words=True)))
+    key = next(iter(scores.tested))
+    return key, scores.figures[key] or 0.0

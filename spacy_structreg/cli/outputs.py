@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from spacy_structreg.corpora.errors import StrPath
+    from spacy_structreg.corpora.corpus_errors import StrPath
 
 __all__ = ["check_file", "check_folder", "replace_folder"]
 
@@ -39,14 +38,17 @@ def check_folder(path: Path) -> None:
     is no pipeline, or the process works in it, and OSError, naming the folder, if it cannot be
     written.
     """
+    from spacy_structreg.corpora.files import named_errors
+
     if path.exists() and not is_replaceable(path):
         raise ValueError(f"{path} is no pipeline, and is not replaced; name another folder")
     target = Path(os.path.realpath(path))
     if target in (Path.cwd(), *Path.cwd().parents):
         raise ValueError(f"{path} holds the working directory, and is not replaced; name another")
-    with _named(path, target):
+    prefix = f".{target.name}."
+    with named_errors(path, prefix):
         target.parent.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.").cleanup()
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix).cleanup()
 
 
 def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
@@ -55,11 +57,14 @@ def replace_folder(path: Path, write: Callable[[Path], object]) -> None:
     write: writes it, by another name. What was in its place is removed when that is done; a
     symbolic link stays, and its target is replaced. Raises as `check_folder`.
     """
+    from spacy_structreg.corpora.files import named_errors
+
     check_folder(path)
     target = Path(os.path.realpath(path))
+    prefix = f".{target.name}."
     with (
-        _named(path, target),
-        tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder,
+        named_errors(path, prefix),
+        tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix) as folder,
     ):
         whole = Path(folder) / "whole"
         write(whole)
@@ -82,25 +87,3 @@ def is_replaceable(folder: Path) -> bool:
         return False
     names = {path.name for path in folder.iterdir()}
     return not names or {"meta.json", "config.cfg"} <= names
-
-
-@contextmanager
-def _named(path: Path, target: Path) -> Iterator[None]:
-    """Let errors of writing name the folder that was asked for, not a temporary one.
-
-    target: the folder behind all links.
-    """
-    from spacy_structreg.corpora.files import NO_ROOM
-
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            ours = error.errno in NO_ROOM
-        else:
-            about = os.fsdecode(error.filename)
-            is_new = f"{os.sep}.{target.name}." in about
-            ours = is_new or Path(about) in (target, *target.parents)
-        if ours:
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-        raise

@@ -9,10 +9,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, cast
 
-import typer
+from spacy.cli._util import Arg, Opt
 
-from spacy_structreg.cli.errors import user_errors
+from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -21,7 +22,6 @@ __all__ = ["arriving_lines", "segment", "segment_command"]
 
 STDIN = "-"
 LINE_BREAK = re.compile("[\n\r]")
-SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Bytes that are taken from a file at a time, and lines that are written at a time.
 PORTION_BYTES = 1 << 18
@@ -29,29 +29,23 @@ PORTION_LINES = 1024
 
 
 def segment_command(
-    pipeline: Annotated[
-        str, typer.Argument(metavar="PIPELINE", help="Folder or package of a trained pipeline")
-    ],
+    pipeline: PipelineArgument,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="Texts; none, or -, is standard input"),
+        Arg(metavar="FILE", help="Texts; none, or -, is standard input"),
     ] = None,
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write instead of standard output")
+        Path | None, Opt("--output", "-o", help="File to write instead of standard output")
     ] = None,
-    separator: Annotated[
-        str, typer.Option("--separator", "-s", help="What stands between two words")
-    ] = " ",
-    tags: Annotated[
-        bool, typer.Option("--tags", help="Write each word with its tag, as word_TAG")
-    ] = False,
+    separator: Annotated[str, Opt("--separator", "-s", help="What stands between two words")] = " ",
+    tags: Annotated[bool, Opt("--tags", help="Write each word with its tag, as word_TAG")] = False,
     threads: Annotated[
-        int, typer.Option("--threads", "-t", min=1, help="Threads that segment side by side")
+        int, Opt("--threads", "-t", min=1, help="Threads that segment side by side")
     ] = 1,
     encoding: Annotated[
         str,
-        typer.Option("--encoding", "-e", help="Encoding of the input; the output is in UTF-8"),
+        Opt("--encoding", "-e", help="Encoding of the input; the output is in UTF-8"),
     ] = "utf-8",
 ) -> None:
     """Segment texts into words.
@@ -93,8 +87,9 @@ def segment(
     """
     from tqdm import tqdm
 
-    from spacy_structreg.cli.pipelines import load_pipeline, tags_texts
+    from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
+    from spacy_structreg.pipeline.evaluation import tags_texts
 
     if LINE_BREAK.search(separator):
         raise ValueError("the separator has a line break in it; choose one without")
@@ -103,8 +98,8 @@ def segment(
     nlp = load_pipeline(pipeline)
     if tags and not tags_texts(nlp):
         raise ValueError(
-            f"the pipeline {pipeline} gives no tags; leave --tags out, or train one with "
-            "'init-config --task joint'"
+            f"the pipeline {pipeline} gives no tags; leave --tags out, or train one with a task "
+            "that 'init-config --help' says to tag words"
         )
     blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads, tags=tags)
     on_terminal = output is None and sys.stdout.isatty()
@@ -145,12 +140,12 @@ def found_in(
     nlp: Language, lines: Iterable[str], n_threads: int, *, tags: bool
 ) -> Iterator[list[str]]:
     """Yield the words of each line as they are to be written."""
-    from spacy_structreg.cli.pipelines import segmented, tagged
+    from spacy_structreg.pipeline.evaluation import found_pairs, found_words
 
     if not tags:
-        yield from segmented(nlp, lines, n_threads=n_threads)
+        yield from found_words(nlp, lines, n_threads=n_threads)
     else:
-        for pairs in tagged(nlp, lines, n_threads=n_threads):
+        for pairs in found_pairs(nlp, lines, n_threads=n_threads):
             yield [f"{word}_{tag}" for word, tag in pairs]
 
 
@@ -168,7 +163,7 @@ def read_portions(files: Iterable[str], encoding: str) -> Iterator[list[str]]:
 
 
 class ByteStream(Protocol):
-    """What buffered binary streams, decompressing ones included, have in common."""
+    """A buffered binary stream, decompressing or not."""
 
     def read1(self, size: int, /) -> bytes:
         """At least one byte, none at the end; no more than one call of the system for it."""
@@ -183,8 +178,14 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
     lines of more than `corpora.files.LONGEST_LINE` bytes, bytes that are not of the encoding, and
     damaged compressed data.
     """
-    from spacy_structreg.corpora.errors import CorpusError
-    from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, long_line
+    from spacy_structreg.corpora.corpus_errors import CorpusError
+    from spacy_structreg.corpora.files import (
+        DAMAGED,
+        LONGEST_LINE,
+        damaged,
+        decode_line,
+        long_line,
+    )
 
     number = 0
     # Parts of a line whose end has not arrived yet, and their bytes.
@@ -194,11 +195,7 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
         try:
             data = stream.read1(PORTION_BYTES)
         except DAMAGED as error:
-            raise CorpusError(
-                name,
-                number + 1,
-                f"the compressed data is damaged or truncated ({error}); get the file again",
-            ) from error
+            raise CorpusError(name, number + 1, damaged(error)) from error
         whole, line_feed, rest = data.rpartition(b"\n")
         if data and not line_feed:
             begun.append(data)
@@ -214,35 +211,9 @@ def arriving_lines(stream: ByteStream, name: str, encoding: str = "utf-8") -> It
                 number += 1
                 if len(line) > LONGEST_LINE:
                     raise long_line(name, number)
-                lines.append(decode(line, name, number, encoding))
+                lines.append(decode_line(line, name, number, encoding, nul_is_text=True))
             yield lines
         if not data:
             return
         begun = [rest]
         size = len(rest)
-
-
-def decode(data: bytes, name: str, number: int, encoding: str) -> str:
-    """The text of a line, without a carriage return at its end; raises as `arriving_lines`."""
-    from spacy_structreg.corpora.errors import CorpusError
-
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            name,
-            number,
-            f"byte 0x{data[error.start]:02x} at byte offset {error.start} of the line is not "
-            f"{encoding}; name the encoding of the text with --encoding (gb18030, big5hkscs, …)",
-        ) from error
-    # The UTF-8 codec refuses surrogates itself; utf-7 and a few others do not.
-    if encoding != "utf-8" and (found := SURROGATE.search(text)):
-        raise CorpusError(
-            name,
-            number,
-            f"lone surrogate U+{ord(found[0]):04X} at offset {found.start()} of the line; it "
-            "stands for no character: remove it or name another encoding",
-        )
-    if number == 1:
-        text = text.removeprefix("\ufeff")
-    return text.removesuffix("\r")

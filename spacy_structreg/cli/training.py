@@ -1,4 +1,4 @@
-"""What the commands that train without spaCy's loop share: configs, corpora, epochs."""
+"""Configs and corpora of the commands that train without spaCy's loop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.training import Example
 
-    from spacy_structreg.pipeline.component import EstimatorPipe
-
 __all__ = ["Training", "load_training"]
 
 Part: TypeAlias = Literal["train", "dev"]
@@ -25,46 +23,42 @@ PARTS: Final[tuple[Part, ...]] = ("train", "dev")
 class Training:
     """The one part of a pipeline that is to be trained: its tokenizer, or a component of ours.
 
-    nlp: the pipeline. pipe: the component; None if it is the tokenizer. gold: the setting of the
-    readers of the corpora, by their names in ``[corpora]``. settings: the block ``[training]``.
+    nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
+    `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
+    settings: the block ``[training]``.
     """
 
     nlp: Language
-    pipe: EstimatorPipe | None
+    name: str
+    part: Any
     gold: dict[Part, list[Any]]
     settings: dict[str, Any]
 
     @property
-    def model(self) -> Any:
-        """The estimator that is to be trained."""
-        return self.tokenizer.model if self.pipe is None else self.pipe.estimator
+    def is_tokenizer(self) -> bool:
+        """True if it is the tokenizer that is to be trained."""
+        return self.part is self.nlp.tokenizer
 
     @property
-    def tokenizer(self) -> Any:
-        """The tokenizer of the pipeline."""
-        return self.nlp.tokenizer
+    def model(self) -> Any:
+        """The estimator that is to be trained."""
+        return self.part.estimator
 
     @contextmanager
     def holding(self, model: Any) -> Iterator[None]:
         """Let the pipeline hold another model for the moment."""
-        before = self.model
-        self._hold(model)
+        before = self.part.estimator
+        self.part.estimator = model
         try:
             yield
         finally:
-            self._hold(before)
-
-    def _hold(self, model: Any) -> None:
-        if self.pipe is None:
-            self.tokenizer.model = model
-        else:
-            self.pipe.estimator = model
+            self.part.estimator = before
 
     def model_file(self, folder: Path) -> Path:
         """The file of the model in the folder of the pipeline."""
         from spacy_structreg.pipeline.shim import MODEL_FILE
 
-        return folder / ("tokenizer" if self.pipe is None else self.pipe.name) / MODEL_FILE
+        return folder / self.name / MODEL_FILE
 
     def examples(self, path: Path, part: Part = "train") -> list[Example]:
         """A corpus, as spaCy's training and evaluation see it. Raises ValueError as its reader.
@@ -77,7 +71,7 @@ class Training:
 
         from spacy_structreg.pipeline.readers import create_corpus, read_references
 
-        if self.pipe is None:
+        if self.is_tokenizer:
             # What a tokenizer would predict is not looked at.
             return [Example(doc, doc) for doc in read_references(self.nlp, path)]
         examples = list(create_corpus(path, self.gold[part])(self.nlp))
@@ -91,7 +85,7 @@ class Training:
     def _annotating(self, part: Part) -> list[str]:
         ready = [
             name
-            for name, pipe in takewhile(lambda named: named[1] is not self.pipe, self.nlp.pipeline)
+            for name, pipe in takewhile(lambda named: named[1] is not self.part, self.nlp.pipeline)
             if name in frozen(self.settings) or not getattr(pipe, "is_trainable", False)
         ]
         annotating = self.settings.get("annotating_components") or []
@@ -99,22 +93,20 @@ class Training:
 
     def sentences(self, path: Path, part: Part = "train") -> list[Any]:
         """The gold sentences of a corpus. part: as of `examples`, which raises ValueError."""
-        if self.pipe is None:
-            return [self.tokenizer.gold(each.reference) for each in self.examples(path, part)]
         found: list[Any] = []
         for example in self.examples(path, part):
-            found += self.pipe.gold(example)[0]
+            found += self.part.gold(example)[0]
         return found
 
-    def unlabelled(self, path: Path) -> list[Any]:
-        """What the model sees of a corpus whose labels are not looked at.
+    def unlabeled(self, path: Path) -> list[Any]:
+        """The sentences of a corpus whose labels are not looked at.
 
         Raises ValueError as `examples`, and if the model learns from gold sentences alone.
         """
-        if self.pipe is None:
+        if self.is_tokenizer:
             raise ValueError("tokenizers do not learn from what has no labels; leave it out")
         examples = self.examples(path)
-        return [each for example in examples for each in self.pipe.unlabelled(example.predicted)]
+        return [each for example in examples for each in self.part.unlabeled(example.predicted)]
 
     def initialize(self, path: Path) -> None:
         """Initialize the pipeline, with rules and lists, by a training corpus.
@@ -150,8 +142,7 @@ def load_training(
     from thinc.api import fix_random_seed
 
     from spacy_structreg.corpora.files import check_lines
-    from spacy_structreg.pipeline.component import EstimatorPipe
-    from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+    from spacy_structreg.pipeline.task import TOKENIZER, parts_of
     from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 
     # Anything else is refused by spaCy, or is standard input.
@@ -168,21 +159,23 @@ def load_training(
         nlp = load_model_from_config(settings, auto_fill=True)
         check_names(settings)
         gold = {part: gold_of(settings, part) for part in PARTS}
+    ours = dict(parts_of(nlp))
+    tokenizer = ours.pop(TOKENIZER, None)
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
-    ours = [(name, pipe) for name, pipe in pipes if isinstance(pipe, EstimatorPipe)]
-    if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not ours:
-        if not isinstance(nlp.tokenizer, ModelTokenizer):
+    parts = {name: pipe for name, pipe in pipes if name in ours}
+    if any(isinstance(pipe, TokenizerTrainer) for _, pipe in pipes) or not parts:
+        if tokenizer is None:
             raise ValueError(
                 f"{config}: the tokenizer is none of spacy_structreg, and there is no component of "
                 "it to train; make a config with 'python -m spacy structreg init-config'"
             )
-        return Training(nlp, None, gold, training)
-    if len(ours) > 1:
+        return Training(nlp, TOKENIZER, tokenizer, gold, training)
+    if len(parts) > 1:
         raise ValueError(
             f"{config}: there is more than one component to train "
-            f"({', '.join(name for name, _ in ours)}); name the others in frozen_components"
+            f"({', '.join(parts)}); name the others in frozen_components"
         )
-    return Training(nlp, ours[0][1], gold, training)
+    return Training(nlp, *parts.popitem(), gold, training)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ __all__ = ["Kind", "Step", "binarize", "debinarize"]
 
 
 class Kind(IntEnum):
-    """What a node of a binarised tree is made of."""
+    """The parts of a node of a binarised tree."""
 
     WORD = 0
     """The next word."""

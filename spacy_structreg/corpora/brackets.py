@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 
 __all__ = [
@@ -61,12 +61,12 @@ class Tree:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node is a tag with its word."""
+        """True if the node is a tag with its word."""
         return self.word is not None
 
     @property
     def is_empty(self) -> bool:
-        """Whether the node is an empty terminal: `-NONE-`, or `-NONE-1`, as the CTB has it, too."""
+        """True if the node is an empty terminal: `-NONE-`, or `-NONE-1`, as the CTB has it, too."""
         return self.is_leaf and self.label.startswith(EMPTY_TAG)
 
     def nodes(self) -> Iterator[Tree]:
@@ -250,7 +250,7 @@ class _Markup:
         self._seen = self._in_sentence = False
 
     def without(self, line: str, *, in_tree: bool) -> str:
-        """What a line has of trees; "" if it has nothing of them."""
+        """The part of a line that belongs to trees; "" if there is none."""
         if not in_tree and MARKUP_LINE.fullmatch(line):
             self._note(line)
             return ""

@@ -13,14 +13,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath, shown, warn_of_digits
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown, warn_of_digits
+from spacy_structreg.corpora.corpus_options import SKIPPED
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = ["DOCUMENT_START", "SKIPPED", "Separator", "read_columns", "write_columns"]
 
 Separator: TypeAlias = Literal["\t", " "]
 
-SKIPPED = "_"
 DOCUMENT_START = "-DOCSTART-"
 
 # Columns of these names must say something in every row.

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, find_circle
-from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
 
 __all__ = [
@@ -68,7 +68,7 @@ class Word:
 
     @property
     def space_after(self) -> bool:
-        """Whether text has a space after the word: unless MISC says `SpaceAfter=No`."""
+        """True if text has a space after the word: unless MISC says `SpaceAfter=No`."""
         return _space_after(self.misc)
 
 
@@ -109,22 +109,6 @@ class Sentence:
     words: tuple[Word, ...]
     multiwords: tuple[MultiwordToken, ...] = ()
     comments: tuple[str, ...] = ()
-
-    @classmethod
-    def from_dependencies(cls, tree: DependencySentence) -> Sentence:
-        """The words of a tree, their tags as XPOS; what is not annotated is `_`."""
-        columns = zip(tree.words, tree.tags, tree.heads, tree.labels, strict=True)
-        return cls(
-            tuple(
-                Word(
-                    word,
-                    xpos=tag or NOTHING,
-                    head=None if head is None else head + 1,
-                    deprel=label or NOTHING,
-                )
-                for word, tag, head, label in columns
-            )
-        )
 
     @property
     def forms(self) -> list[str]:

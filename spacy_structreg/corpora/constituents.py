@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.corpora.errors import CorpusError, StrPath
 from spacy_structreg.corpora.head_rules import HeadRuleName, HeadRules, head_rules
 
 __all__ = [
@@ -154,7 +154,7 @@ class ConstituencySentence:
         )
 
     def with_heads(self, rules: HeadRules) -> ConstituencySentence:
-        """The same tree with heads by rules."""
+        """The tree with heads by rules."""
         found: list[Constituent] = []
 
         def headed(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
@@ -166,7 +166,7 @@ class ConstituencySentence:
         return replace(self, constituents=tuple(reversed(found)))
 
     def _fold(self, leaves: Sequence[T], make: Callable[[Constituent, list[T]], T]) -> T:
-        """What the tree comes to.
+        """The value of the tree.
 
         leaves: what each word comes to. make: what a constituent does, by what its parts do, from
         left to right.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
-from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import DAMAGED, LONGEST_LINE, open_bytes
 from spacy_structreg.corpora.splits import CtbPart
 

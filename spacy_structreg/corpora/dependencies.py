@@ -106,7 +106,7 @@ def find_circle(heads: Sequence[int | None]) -> list[int]:
 
 
 def is_projective(heads: Sequence[int | None]) -> bool:
-    """Whether a tree is projective; of a part of a tree, whether it is part of a projective one.
+    """True if a tree is projective; of a part of a tree, if it is part of a projective one.
 
     heads: without circles. A tree is projective when every word between a word and its head is
     below that head. Arcs do not cross then, the one to each root from beyond the left end of the
@@ -177,7 +177,7 @@ def projectivize(heads: Sequence[int | None]) -> tuple[int | None, ...]:
 
 
 def _is_projective_arc(word: int, head: int, heads: Sequence[int | None]) -> bool:
-    """Whether all words between are below the head, or may be, as far as heads are known."""
+    """True if all words between are below the head, or may be, as far as heads are known."""
     left, right = min(word, head), max(word, head)
     seen = {head}
     loose: set[int] = set()

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 
 __all__ = [
     "LONGEST_LINE",
@@ -25,6 +25,7 @@ __all__ = [
     "check_lines",
     "check_writable",
     "decode_lines",
+    "named_errors",
     "read_lines",
     "replace_bytes",
     "replace_text",
@@ -72,17 +73,18 @@ def decode_lines(
             # One byte more for the line feed, and another one to see that there is more.
             data = stream.readline(LONGEST_LINE + 2)
         except DAMAGED as error:
-            raise CorpusError(
-                name,
-                number + 1,
-                f"the compressed data is damaged or truncated ({error}); get the file again",
-            ) from error
+            raise CorpusError(name, number + 1, damaged(error)) from error
         if not data:
             return
         number += 1
         if len(data) - data.endswith(b"\n") > LONGEST_LINE:
             raise long_line(name, number)
         yield number, decode_line(data, name, number, encoding)
+
+
+def damaged(error: Exception) -> str:
+    """The fault of compressed data, for an error of `DAMAGED`."""
+    return f"the compressed data is damaged or truncated ({error}); get the file again"
 
 
 def long_line(name: StrPath, number: int) -> CorpusError:
@@ -116,7 +118,9 @@ def check_line_end(line: str, file: StrPath, number: int) -> None:
         )
 
 
-def decode_line(data: bytes, name: StrPath, number: int, encoding: str) -> str:
+def decode_line(
+    data: bytes, name: StrPath, number: int, encoding: str, *, nul_is_text: bool = False
+) -> str:
     """The text of one line of bytes, without its line break; `encoding` as of `line_encoding`."""
     try:
         text = data.decode(encoding)
@@ -125,12 +129,12 @@ def decode_line(data: bytes, name: StrPath, number: int, encoding: str) -> str:
             name,
             number,
             f"byte 0x{data[error.start]:02x} at byte offset {error.start} of the line is not "
-            f"{encoding}; name the encoding of the file (gb18030, big5hkscs, …)",
+            f"{encoding}; name the encoding of the file (--encoding gb18030, big5hkscs, …)",
         ) from error
     if number == 1:
         text = text.removeprefix(BYTE_ORDER_MARK)
     text = text.removesuffix("\n").removesuffix("\r")
-    if "\0" in text:
+    if "\0" in text and not nul_is_text:
         raise CorpusError(
             name,
             number,
@@ -185,7 +189,7 @@ def replace_bytes(path: StrPath) -> Iterator[BinaryIO]:
     and nothing is left behind. Permission bits are those of a new file (umask); a symbolic link
     stays, and its target is replaced. Raises ValueError when `path` exists but is no regular file.
     """
-    with _named(path), _temporary(path) as (temporary, target):
+    with named_errors(path, TEMPORARY), _temporary(path) as (temporary, target):
         with temporary.open("xb") as stream:
             yield stream
             stream.flush()
@@ -199,7 +203,7 @@ def check_writable(path: StrPath) -> None:
     For what is written after long work. Raises ValueError as `replace_bytes`, OSError that names
     the file if it cannot be written.
     """
-    with _named(path):
+    with named_errors(path, TEMPORARY):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with _temporary(path) as (temporary, _):
             temporary.open("xb").close()
@@ -224,20 +228,28 @@ def _temporary(path: StrPath) -> Iterator[tuple[Path, Path]]:
 
 
 @contextlib.contextmanager
-def _named(path: StrPath) -> Iterator[None]:
-    """Let errors of writing name the file that was asked for, whatever was being written."""
+def named_errors(path: StrPath, temporary: str) -> Iterator[None]:
+    """Let errors of writing name the file or folder that was asked for, whatever was written.
+
+    temporary: what the name of a new file in the same folder ends with, or the first part of the
+        path of what lies in a new folder begins with.
+    """
     try:
         yield
     except OSError as error:
+        target = Path(os.path.realpath(path))
         if error.filename is None:
             # What does not fit on a disk says nothing of the file.
             ours = error.errno in NO_ROOM
         else:
-            # A folder that cannot be made or read, or the new file beside the old one.
-            target = Path(os.path.realpath(path))
+            # A folder that cannot be made or read, or what is new beside the old one.
             about = Path(os.path.realpath(error.filename))
-            is_new = about.parent == target.parent and about.suffix == TEMPORARY
-            ours = is_new or about in (target, *target.parents)
+            ours = about in (target, *target.parents)
+            if about.is_relative_to(target.parent) and not ours:
+                new = about.relative_to(target.parent).parts[0]
+                ours = new.startswith(".") and (
+                    new.endswith(temporary) or new.startswith(temporary)
+                )
         if ours:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

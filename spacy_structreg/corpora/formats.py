@@ -9,12 +9,12 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from spacy_structreg.corpora.brackets import after_markup
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
-from spacy_structreg.corpora.segmented import HAN, SPACED_HAN, WORD
+from spacy_structreg.corpora.segmentation import HAN, SPACED_HAN, WORD
 from spacy_structreg.corpora.sighan import is_release, list_sighan
 
-__all__ = ["CorpusFormat", "check_raw_file", "check_raw_lines", "guess_format"]
+__all__ = ["CorpusFormat", "check_raw_lines", "guess_format"]
 
 CorpusFormat: TypeAlias = Literal[
     "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "sighan"
@@ -148,7 +148,7 @@ def _is_numbered(lines: list[str]) -> bool:
 
 
 def _looks_like_columns(lines: list[str]) -> bool:
-    """Whether each line is a word with its label or head, as in CoNLL-2003, in equal columns."""
+    """True if each line is a word with its label or head, as in CoNLL-2003, in equal columns."""
     rows = [WORD.findall(line) for line in lines]
     return (
         len(rows) >= LEAST_ROWS
@@ -168,7 +168,6 @@ def check_raw_lines(lines: Iterable[str], file: StrPath) -> None:
     text is refused when this is so in two lines or more, and in one fifth or more of the lines that
     have two Han characters with nothing else than white space between them. Of the test sets of
     SIGHAN 2005, one line in 20,000 has it as raw text, and 97 of 100 when segmented.
-    `check_raw_text` is for a single line, and strict.
     """
     with_han = spaced = first_spaced = 0
     for number, line in enumerate(lines, start=1):
@@ -185,8 +184,3 @@ def check_raw_lines(lines: Iterable[str], file: StrPath) -> None:
             f"white space between Han characters here and in {spaced} of {with_han} lines gives "
             "word boundaries away; remove it, or name the format as segmented text",
         )
-
-
-def check_raw_file(path: StrPath, *, encoding: str = "utf-8") -> None:
-    """As `check_raw_lines`, for a file; see `read_lines` for files, encodings and their errors."""
-    check_raw_lines((line for _, line in read_lines(path, encoding=encoding)), path)

@@ -82,7 +82,7 @@ PTB_PUNCTUATION = ("``", "''", ",", ".", ":", "-LRB-", "-RRB-")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where to look for the head.
+    """A place to look for the head.
 
     from_right: from which side. categories: sets in order of priority; none for any child.
     """

@@ -16,27 +16,20 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath, shown
-from spacy_structreg.corpora.files import check_line_end, read_lines, replace_text
-from spacy_structreg.corpora.segmented import UNWRITABLE, WORD
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.files import check_line_end, read_lines
+from spacy_structreg.corpora.segmentation import UNWRITABLE, WORD
 
 __all__ = [
-    "DAYS",
     "Compound",
     "Paragraph",
     "read_pfr",
     "read_tagged",
     "segmented_paragraphs",
-    "write_pfr",
-    "write_tagged",
 ]
-
-# Days of the month of the usual split of January 1998.
-DAYS = MappingProxyType({"train": range(1, 25), "dev": range(25, 28), "test": range(28, 32)})
 
 PARAGRAPH_ID = re.compile("([0-9]{8})(?:-[0-9]{1,9}){3}")
 ID_TAG = "m"
@@ -227,51 +220,6 @@ def segmented_paragraphs(
         yield paragraph.words(merge=merge)
 
 
-def write_pfr(path: StrPath, paragraphs: Iterable[Paragraph], *, encoding: str = "utf-8") -> int:
-    """Write paragraphs so that `read_pfr` reads them back equal; return their number.
-
-    The file is written in one step (`replace_text`). Raises ValueError for no paragraphs, and for
-    one that would not be read back: words or tags that are empty or hold white space, brackets or
-    braces that would be taken for mark-up, compounds that overlap, and the like.
-    """
-
-    def line_of(paragraph: Paragraph) -> str:
-        parts = [f"{word}/{tag}" for word, tag in paragraph.tokens]
-        if all(0 <= c.start < c.stop <= len(parts) for c in paragraph.compounds):
-            for compound in paragraph.compounds:
-                parts[compound.start] = "[" + parts[compound.start]
-                parts[compound.stop - 1] += "]" + compound.tag
-        # A compound out of range leaves no brackets, and the line is not read back equal.
-        if paragraph.id is not None:
-            parts.insert(0, f"{paragraph.id}/{ID_TAG}")
-        return "  ".join(parts)
-
-    count = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for paragraph in paragraphs:
-            line = line_of(paragraph)
-            cells = [cell for token in paragraph.tokens for cell in token]
-            cells += [compound.tag for compound in paragraph.compounds]
-            if paragraph.id is not None:
-                cells.append(paragraph.id)
-            try:
-                _check_cells(cells, first=count == 0 and line.startswith("\ufeff"))
-                read_back = _parse_paragraph(WORD.findall(line))
-            except ValueError as error:
-                raise ValueError(f"paragraph {count} cannot be written: {error}") from error
-            if read_back != paragraph:
-                raise ValueError(
-                    f"paragraph {count} cannot be written: it would be read back as another one; "
-                    "tags must not hold slashes or brackets, words no brackets or readings in "
-                    "braces at their ends, the first word no id, and compounds must be in order"
-                )
-            stream.write(line + "\n")
-            count += 1
-        if not count:
-            raise ValueError("there is no paragraph to write")
-    return count
-
-
 def read_tagged(
     path: StrPath, *, separator: str = "_", encoding: str = "utf-8"
 ) -> Iterator[list[tuple[str, str]]]:
@@ -292,58 +240,6 @@ def read_tagged(
         yield sentence
 
 
-def write_tagged(
-    path: StrPath,
-    sentences: Iterable[Sequence[tuple[str, str]]],
-    *,
-    separator: str = "_",
-    encoding: str = "utf-8",
-) -> int:
-    """Write one sentence a line so that `read_tagged` reads it back equal; return their number.
-
-    The file is written in one step (`replace_text`). Raises ValueError for no sentences, a sentence
-    without words, words or tags that are empty or hold white space, line breaks, NUL or lone
-    surrogates, tags with the separator, and an unusable separator.
-    """
-    _check_separator(separator)
-    count = 0
-    with replace_text(path, encoding=encoding) as stream:
-        for sentence in sentences:
-            line = " ".join(f"{word}{separator}{tag}" for word, tag in sentence)
-            try:
-                if not sentence:
-                    raise ValueError("it has no words; leave it out")
-                _check_cells(
-                    [cell for token in sentence for cell in token],
-                    first=count == 0 and line.startswith("\ufeff"),
-                )
-                for _, tag in sentence:
-                    if separator in tag:
-                        raise ValueError(
-                            f"the tag {tag!r} holds the separator {separator!r}; choose another"
-                        )
-            except ValueError as error:
-                raise ValueError(f"sentence {count} cannot be written: {error}") from error
-            stream.write(line + "\n")
-            count += 1
-        if not count:
-            raise ValueError("there is no sentence to write")
-    return count
-
-
 def _check_separator(separator: str) -> None:
     if len(separator) != 1 or UNWRITABLE.search(separator) or separator == "\ufeff":
         raise ValueError(f"{separator!r} cannot separate words from tags; use / or _")
-
-
-def _check_cells(cells: Iterable[str], *, first: bool) -> None:
-    for cell in cells:
-        if not cell or UNWRITABLE.search(cell):
-            raise ValueError(
-                f"{cell!r} must not be empty nor hold white space, line breaks, NUL or lone "
-                "surrogates"
-            )
-    if first:
-        raise ValueError(
-            "it starts with U+FEFF, which readers drop as a byte order mark; remove it"
-        )

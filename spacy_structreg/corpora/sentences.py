@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-__all__ = ["sentence_ends", "sentence_spans", "split_words"]
+__all__ = ["sentence_ends", "split_words"]
 
 # Marks that end sentences wherever they stand, those of Latin script that need a closer look, and
 # what stands for words left out.
@@ -295,12 +295,6 @@ def _next_word(text: str, at: int) -> str:
     """The next word, without what opens before it; "" if it is not of Latin letters."""
     found = NEXT_WORD.match(text, at)
     return found[1] if found else ""
-
-
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """The sentences of a text as (start, end) character offsets; together they cover it exactly."""
-    ends = sentence_ends(text)
-    return list(zip([0, *ends], ends, strict=False))
 
 
 def split_words(words: Sequence[str], spaces: Sequence[bool] | None = None) -> list[list[str]]:

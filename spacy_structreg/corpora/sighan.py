@@ -17,19 +17,18 @@ of the release.
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.archives import member_blocks, open_archive
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
-from spacy_structreg.corpora.segmented import read_segmented
+from spacy_structreg.corpora.segmentation import read_segmented
 
 __all__ = [
     "CORPORA",
@@ -64,7 +63,6 @@ ORIGINAL_SUFFIXES = (".txt", ".b5")
 
 # Five times the largest file of the release: what is larger is not the release, or is an attack.
 LARGEST_MEMBER = 1 << 28
-BLOCK = 1 << 16
 SEPARATORS = " \t\u3000"
 
 
@@ -106,67 +104,13 @@ class SighanFile:
         # Nothing is extracted under a name that the archive chooses.
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, "member")
-            with _open_archive(self.path) as archive, copy.open("xb") as target:
-                target.writelines(_member_blocks(archive, self.member, name))
+            with open_archive(self.path) as archive, copy.open("xb") as target:
+                blocks = member_blocks(archive, self.member, name, limit=LARGEST_MEMBER)
+                target.writelines(blocks)
             try:
                 yield from read(copy)
             except CorpusError as error:
                 raise CorpusError(name, error.line, error.fault) from error
-
-
-@contextlib.contextmanager
-def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    with path.open("rb") as stream:
-        # Besides its own errors, zipfile has NotImplementedError for later versions of the format,
-        # and for some damage ValueError, EOFError, or OSError from seeking before the start.
-        try:
-            archive = zipfile.ZipFile(stream)
-        except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OSError) as error:
-            raise ValueError(
-                f"{path}: not a readable zip archive ({error}); get it again, or unpack the "
-                "release and name its folder"
-            ) from error
-        with archive:
-            yield archive
-
-
-def _member_blocks(archive: zipfile.ZipFile, member: str, name: str) -> Iterator[bytes]:
-    """Yield the bytes of a member; ValueError says why it cannot be unpacked."""
-    try:
-        info = archive.getinfo(member)
-    except KeyError as error:
-        raise ValueError(
-            f"{name}: the archive has no such member any more; list it again"
-        ) from error
-    if info.file_size > LARGEST_MEMBER:
-        raise ValueError(
-            f"{name}: {info.file_size} bytes are more than any file of the release has; get the "
-            "archive again"
-        )
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(
-            f"{name}: compressed in a way that the release does not use; unpack the archive and "
-            "name its folder"
-        )
-    # zipfile gives no more bytes than file_size says, and checks their CRC. It has a RuntimeError
-    # for encrypted members; for the others, see `_open_archive`.
-    try:
-        with archive.open(info) as stream:
-            while block := stream.read(BLOCK):
-                yield block
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        EOFError,
-        OSError,
-        zlib.error,
-    ) as error:
-        raise ValueError(
-            f"{name}: the member cannot be unpacked, as it is damaged or encrypted ({error}); get "
-            "the archive again"
-        ) from error
 
 
 def _names(corpus: str, part: str, original: bool | None) -> Iterator[tuple[str, str]]:
@@ -201,7 +145,7 @@ def list_sighan(source: StrPath, *, original: bool | None = None) -> list[Sighan
     source = Path(source)
     if source.is_dir():
         return _listing(original, lambda name: _existing(source, name))
-    with _open_archive(source) as archive:
+    with open_archive(source) as archive:
         members = set(archive.namelist())
     return _listing(original, lambda name: (source, name) if name in members else None)
 
@@ -218,7 +162,7 @@ def _existing(folder: Path, name: str) -> tuple[Path, None] | None:
 def _listing(
     original: bool | None, locate: Callable[[str], tuple[Path, str | None] | None]
 ) -> list[SighanFile]:
-    """What `list_sighan` lists; `locate` gives path and member of a file of the release."""
+    """The files of a release; `locate` gives path and member of one."""
     found: list[SighanFile] = []
     for corpus in CORPORA:
         for part in PARTS:

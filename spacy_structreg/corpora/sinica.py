@@ -21,7 +21,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import read_lines
 
 __all__ = ["sinica_sentences"]

@@ -1,4 +1,4 @@
-"""Parts of corpora: training, development and test sets, folds, genres, articles."""
+"""Parts of corpora: training, development and test sets, folds, articles."""
 
 from __future__ import annotations
 
@@ -11,15 +11,10 @@ from spacy_structreg.corpora.conllu import Sentence
 
 __all__ = [
     "CTB_SPLITS",
-    "EWT_GENRES",
     "CtbPart",
     "fold_bounds",
-    "genre",
     "rest_of_treebank",
 ]
-
-# Of UD English EWT, in the order that its development and its test set have.
-EWT_GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +77,6 @@ def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:
         raise ValueError(f"{n_sentences} sentences are too few for {n_folds} folds")
     ends = [n_sentences * fold // n_folds for fold in range(n_folds + 1)]
     return list(pairwise(ends))
-
-
-def genre(sentence: Sentence) -> str:
-    """The genre of a sentence of UD English EWT: its `sent_id` up to the first hyphen.
-
-    Raises ValueError if that is none of `EWT_GENRES`.
-    """
-    name = (sentence.sent_id or "").partition("-")[0]
-    if name not in EWT_GENRES:
-        raise ValueError(
-            f"the sent_id {sentence.sent_id!r} does not begin with a genre of UD English EWT "
-            f"({', '.join(EWT_GENRES)})"
-        )
-    return name
 
 
 def rest_of_treebank(

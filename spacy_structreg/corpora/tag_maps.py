@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["TAG_MAPS", "WORD_RULES", "WordRule", "ruler_patterns", "universal_tag"]
+__all__ = ["TAG_MAPS", "WORD_RULES", "WordRule", "ruler_patterns"]
 
 
 class WordRule(NamedTuple):
@@ -188,19 +188,6 @@ WORD_RULES: Mapping[str, tuple[WordRule, ...]] = MappingProxyType(
         )
     }
 )
-
-
-def universal_tag(name: str, tag: str, word: str = "") -> str | None:
-    """The universal tag of a word by its tag, or None for a tag that the table lacks.
-
-    name: of a table in `TAG_MAPS`. Raises ValueError for another name.
-    """
-    table = _named(name)
-    lower = word.lower()
-    for rule in WORD_RULES.get(name, ()):
-        if tag in rule.tags and lower in rule.words:
-            return rule.pos
-    return table.get(tag)
 
 
 def ruler_patterns(name: str) -> list[dict[str, Any]]:

@@ -1,38 +1,44 @@
-"""What labellers of sequences share: a chain of labels over features of any kind."""
+"""The base of labelers of sequences: a chain of labels over features of any kind."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.errors import StrPath
-from spacy_structreg.corpora.label_schemes import Scheme, convert
-from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool, with_given
-from spacy_structreg.estimators.gold import GoldT
-from spacy_structreg.estimators.protocols import Compiled
-from spacy_structreg.estimators.reports import EpochReport, ScoresT
-from spacy_structreg.estimators.settings import choose, strings
-from spacy_structreg.estimators.structure import Structure
-from spacy_structreg.features.shapes import Shape
+from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.corpora.labeling import Scheme, convert
+from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.metrics.labels import LabelScores, score_labels
-from spacy_structreg.metrics.spans import OUTSIDE, SpanScores, score_spans
+from spacy_structreg.learn.setting_fields import check_strings, setting
+from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
+from spacy_structreg.metrics.labeling.spans import OUTSIDE, SpanScores, score_spans
+from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import GoldT
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.protocols import Compiled
+from spacy_structreg.models.reports import EpochReport, ScoresT
+from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
-from spacy_structreg.tasks.label_schemes import allowed_labels, complete_labels, label_graph
-from spacy_structreg.tasks.labelling import LabelDecoder
+from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
+from spacy_structreg.tasks.labeling.label_transitions import (
+    allowed_labels,
+    complete_labels,
+    label_graph,
+)
 from spacy_structreg.tasks.tokens import FeatureList
 from spacy_structreg.training.chain import ChainTrainer
-from spacy_structreg.training.chains import new_chain_trainer
+from spacy_structreg.training.chain_trainers import new_chain_trainer
 from spacy_structreg.training.log_linear import LogLinearTrainer
 
 if TYPE_CHECKING:
@@ -44,12 +50,14 @@ Split: TypeAlias = tuple[Sequence[Any], Sequence[str]]
 Given: TypeAlias = Sequence[str | None]
 """The labels that are known of the items of a sequence, None where none is."""
 
+SpanScheme: TypeAlias = Literal["bio", "bioes", "io"]
+"""Schemes of labels that stand for spans."""
+
 _BIO: Final = {"S-": "B-", "E-": "I-"}
-_SCHEMES: Final = ("bio", "bioes", "io")
 
 
 class SequenceFeatures(Protocol):
-    """What a chain sees of a sequence (`tasks.tokens`, `tasks.feature_dictionaries`)."""
+    """Features of a sequence (`tasks.tokens`, `tasks.feature_dictionaries`)."""
 
     @property
     def shapes(self) -> tuple[Shape, ...]: ...
@@ -68,9 +76,9 @@ class SequenceFeatures(Protocol):
 class SequenceDecoder:
     """Labels sequences of what features see, by one set of weights."""
 
-    def __init__(self, structure: LabelChain[Any], tables: list[TrainedRows]) -> None:
-        chain = ChainDecoder(structure.features, structure.graph, tables)
-        self._structure = structure
+    def __init__(self, spec: LabelChainSpec[Any], tables: list[TrainedRows]) -> None:
+        chain = ChainDecoder(spec.features, spec.graph, tables)
+        self._spec = spec
         self._decoder = LabelDecoder(chain)
         self._tables = tables
 
@@ -81,13 +89,13 @@ class SequenceDecoder:
 
     def label(self, items: Sequence[Any], given: Given | None = None) -> list[str]:
         """The best labels, in BIO if there is a scheme; given: see `Labeler.predict`."""
-        seen = self._structure.see(items)
+        seen = self._spec.see(items)
         if given is None:
-            return self._structure.decode(self._decoder.label(*seen))
+            return self._spec.decode(self._decoder.label(*seen))
         given = _checked_labels(given, len(items))
-        scheme = self._structure.scheme
-        allowed = allowed_labels(given, self._structure.labels, scheme)
-        labels = self._structure.decode(self._decoder.label(*seen, allowed))
+        scheme = self._spec.scheme
+        allowed = allowed_labels(given, self._spec.labels, scheme)
+        labels = self._spec.decode(self._decoder.label(*seen, allowed))
         if scheme is not None:
             # As labels of whole spans, which may be unknown to the chain.
             whole = convert([OUTSIDE if label is None else label for label in given], "bio", "bio")
@@ -97,27 +105,27 @@ class SequenceDecoder:
         ]
 
     def nbest(self, items: Sequence[Any], n: int) -> list[tuple[float, list[str]]]:
-        """The `n` best labellings with their scores, best first."""
-        paths = self._decoder.nbest(*self._structure.see(items), n)
-        return [(score, self._structure.decode(path)) for score, path in paths]
+        """The `n` best labelings with their scores, best first."""
+        paths = self._decoder.nbest(*self._spec.see(items), n)
+        return [(score, self._spec.decode(path)) for score, path in paths]
 
     def marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
         """The probability of each label of the chain at each position."""
-        return self._decoder.marginals(*self._structure.see(items))
+        return self._decoder.marginals(*self._spec.see(items))
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
         """The weights of pairs of neighbouring labels of the chain, where they are not 0."""
-        features = self._structure.features
+        features = self._spec.features
         if features.tag_bigram < 0:
             return {}
         table = self._tables[features.tag_bigram]
         rows = [table.weights(key) for key in range(features.n_pair_rows)]
         weights = np.concatenate(rows).tolist()
-        pairs = product(self._structure.labels, self._structure.labels)
+        pairs = product(self._spec.labels, self._spec.labels)
         return {pair: weight for pair, weight in zip(pairs, weights, strict=True) if weight}
 
 
-class LabelChain(Structure[GoldT, SequenceDecoder]):
+class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
     """Labels of a scheme, and features of sequences.
 
     seen: the features. labels: in the spelling of the scheme, any; what the scheme needs besides
@@ -177,7 +185,7 @@ class LabelChain(Structure[GoldT, SequenceDecoder]):
         symbols, lists = self.see(items)
         return self.features.compile(symbols, np.array(numbers, np.uint16), learner, lists)
 
-    def compile_unlabelled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
+    def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
         """A sequence of unknown labels, which counts in the regulariser of feature noising."""
         symbols, lists = self.see(items)
         return self.features.compile(symbols, len(items), learner, lists)
@@ -199,13 +207,13 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
     the items of its inputs and gold sentences are.
     """
 
-    LEARNS = (Learning, LogLinear)
-    scheme: Scheme | None = None
+    # That of spans, if labels stand for any.
+    _scheme: Scheme | None = None
     _seen: SequenceFeatures
 
     @abstractmethod
     def _items(self, given: Any) -> Sequence[Any]:
-        """What is given to predict from, as features see it. Raises ValueError if it cannot be."""
+        """An input as features see it. Raises ValueError if it is none."""
 
     @staticmethod
     @abstractmethod
@@ -217,7 +225,7 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         sentences: Iterable[GoldT],
         dev: Iterable[GoldT] | None = None,
         *,
-        unlabelled: Iterable[Any] = (),
+        unlabeled: Iterable[Any] = (),
         n_threads: int = 1,
         progress: bool = False,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
@@ -226,12 +234,11 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
     ) -> Self:
         """As `Estimator.fit`, with inputs without labels besides.
 
-        unlabelled: what `predict` takes; their uncertainty under feature noising counts in the
-            regulariser, as much as `LogLinear.unlabelled_weight` says (Wang et al. 2013, 2.1).
+        unlabeled: what `predict` takes; their uncertainty under feature noising counts in the
+            regulariser, as much as `LogLinear.unlabeled_weight` says (Wang et al. 2013, 2.1).
         """
-        further = [items for given in unlabelled if (items := self._items(given))]
-        noisy = isinstance(self.learning, LogLinear) and self.learning.variance > 0
-        if further and not noisy:
+        further = [items for given in unlabeled if (items := self._items(given))]
+        if further and not self.learning.learns_from_unlabeled:
             raise ValueError(
                 "what has no labels counts in the regulariser of feature noising only; "
                 "choose LogLinear(noise='dropout', noise_level=…), or leave it out"
@@ -239,11 +246,11 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
 
         def begin(
             gold: list[GoldT],
-        ) -> tuple[Structure[GoldT, SequenceDecoder], Learner, list[Compiled]]:
-            structure, learner, compiled = self._begin(gold)
-            assert isinstance(structure, LabelChain)
-            compiled += [structure.compile_unlabelled(items, learner) for items in further]
-            return structure, learner, compiled
+        ) -> tuple[ModelSpec[GoldT, SequenceDecoder], Learner, list[Compiled]]:
+            spec, learner, compiled = self._begin(gold)
+            assert isinstance(spec, LabelChainSpec)
+            compiled += [spec.compile_unlabeled(items, learner) for items in further]
+            return spec, learner, compiled
 
         return self._fit(
             sentences,
@@ -256,17 +263,17 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
             checkpoint=checkpoint,
         )
 
-    def _structure_of(self, examples: Iterable[GoldT]) -> LabelChain[GoldT]:
-        labels = (encode(self._split(example)[1], self.scheme) for example in examples)
+    def _spec_of(self, examples: Iterable[GoldT]) -> LabelChainSpec[GoldT]:
+        labels = (encode(self._split(example)[1], self._scheme) for example in examples)
         return self._chain(self._expected.union(*labels))
 
-    def _restored_structure(
+    def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> LabelChain[GoldT]:
-        return self._chain(strings("labels", labels))
+    ) -> LabelChainSpec[GoldT]:
+        return self._chain(check_strings("labels", labels))
 
-    def _chain(self, labels: Iterable[str]) -> LabelChain[GoldT]:
-        return LabelChain(self._seen, labels, self.scheme, self._split)
+    def _chain(self, labels: Iterable[str]) -> LabelChainSpec[GoldT]:
+        return LabelChainSpec(self._seen, labels, self._scheme, self._split)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -276,7 +283,7 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
 
     def _probable(self) -> DecoderPool[SequenceDecoder]:
         """Decoders whose marginals mean something. Raises ValueError if the model has none."""
-        if not isinstance(self.learning, LogLinear):
+        if not self.learning.gives_probabilities:
             raise ValueError(
                 "the scores of a perceptron are no probabilities; train with LogLinear settings"
             )
@@ -303,21 +310,32 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
 
     @staticmethod
     def _extent(items: Sequence[Any]) -> int:
-        """How much work an input is, in items or tokens."""
+        """The size of an input, in items or tokens."""
         return len(items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelerSettings(TrainingSettings):
+    """Settings of labelers of sequences."""
+
+    scheme: SpanScheme | None = setting(
+        None,
+        'How labels stand for spans within the model: "bio", "bioes" or "io"; gold labels and '
+        "predictions are in BIO, whatever it is. null for labels that stand for none.",
+    )
+    epochs: int = 15
 
 
 class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
     """Labels every item of a sequence, with spans of the scheme if there is one."""
 
-    NOUN = "labeller"
+    NOUN = "labeler"
+    settings: LabelerSettings
 
-    def _take_scheme(self, scheme: Scheme | None) -> None:
-        """Set the scheme. Raises ValueError if labels cannot be predicted in it."""
-        if scheme is not None:
-            choose("scheme", scheme, _SCHEMES)
-        self.scheme = scheme
-        self.PRIMARY = "label_acc" if scheme is None else "ents_f"
+    def __init__(self, settings: LabelerSettings) -> None:
+        self._scheme = settings.scheme
+        self.PRIMARY = "label_acc" if settings.scheme is None else "ents_f"
+        super().__init__(settings)
 
     def predict(self, items: Iterable[Any], *, given: Given | None = None) -> list[str]:
         """The labels of a sequence, one an item, in BIO if there is a scheme.
@@ -356,7 +374,7 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         return self._stream(map(self._items, sequences), self._decoders(), n_threads, given)
 
     def nbest(self, items: Iterable[Any], n: int) -> list[tuple[float, list[str]]]:
-        """The `n` best labellings of a sequence with their scores, best first. As `predict`."""
+        """The `n` best labelings of a sequence with their scores, best first. As `predict`."""
         with self._decoders().borrow() as decoder:
             return decoder.nbest(self._items(items), n)
 
@@ -391,7 +409,7 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
     ) -> SpanScores | LabelScores:
         items, labels = zip(*map(self._split, gold), strict=True)
         predicted = self._stream(items, decoders, n_threads)
-        if self.scheme is None:
+        if self._scheme is None:
             return score_labels(labels, predicted)
         return score_spans(labels, predicted)
 
@@ -402,7 +420,7 @@ def encode(labels: Sequence[str], scheme: Scheme | None) -> Sequence[str]:
 
 
 def _checked_labels(given: Given, n: int) -> Given:
-    """What is given of a sequence. Raises ValueError if that is no label or None for each item."""
+    """The given labels in a list. Raises ValueError if they are not one or None for each item."""
     labels = [given] if isinstance(given, str) else list(given)
     for label in labels:
         if isinstance(given, str) or not isinstance(label, (str, type(None))):

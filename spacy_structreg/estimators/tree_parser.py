@@ -1,29 +1,37 @@
-"""What parsers of tagged words share: settings, labels, and streams of sentences."""
+"""The base of parsers of tagged words: settings, labels, and streams of sentences."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Generic, TypeVar
 
-from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool, with_given
-from spacy_structreg.estimators.gold import GoldT, Words
-from spacy_structreg.estimators.parse_queries import TaggedSentence
-from spacy_structreg.estimators.protocols import DecoderT
-from spacy_structreg.estimators.reports import ScoresT
-from spacy_structreg.estimators.settings import beam_width
-from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.tree_queries import TaggedSentence
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.learn.averaging import Mean
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import GoldT, Words
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.protocols import DecoderT
+from spacy_structreg.models.reports import ScoresT
+from spacy_structreg.models.settings import (
+    BeamSettings,
+    CompleteTemplates,
+    HalfWidthSettings,
+    PerceptronSettings,
+    UpdatePoint,
+    complete,
+    joined,
+)
 from spacy_structreg.search.transition_system import TransitionSystem
 
 GivenT = TypeVar("GivenT")
-"""What may be given of a tree."""
+"""The known part of a tree."""
 
 QueryT = TypeVar("QueryT", bound=Sized)
 """A sentence to be parsed, and what is given of its tree; its size is in characters."""
@@ -32,81 +40,69 @@ TreeT = TypeVar("TreeT")
 """A predicted tree."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TreeParserSettings(HalfWidthSettings, BeamSettings, PerceptronSettings):
+    """Settings of parsers of tagged words."""
+
+    templates: str | Sequence[str] | None = setting(
+        None,
+        "The features: the name of a table, or templates of one's own, an event and its atoms, "
+        'such as "action: S0w N0t"; null for the default.',
+        restore=CompleteTemplates.checked,
+    )
+    update: UpdatePoint | None = setting(
+        None,
+        'Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every"; '
+        'null for "max_violation", and for "every" with beam = 1.',
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.learning is not None and self.learning.mini_sample is not None:
+            raise ValueError(
+                f"mini_sample is {self.learning.mini_sample:g}, but the sentences of a parser "
+                "cannot be cut: trees reach over all cuts; leave it at None"
+            )
+
+
 class TreeParser(
     Estimator[GoldT, DecoderT, ScoresT], Generic[GoldT, DecoderT, ScoresT, GivenT, QueryT, TreeT]
 ):
     """Builds a tree over tagged words by beam search over the states of a transition system.
 
-    templates: the name of one of `tables`, templates in the notation of `features.state_templates`,
-        or a list of these. events, atoms: those that templates may name.
-    half_width: let full-width letters, digits and punctuation look like their half-width forms.
-    beam: how many states are kept, in training and in prediction, 1 to 10,000; None for no limit.
-    update: where an update is made: ``"early"``, ``"max_violation"``, ``"plain"``, or, with
-        `beam` = 1, ``"every"`` (`training.agenda`); None for max-violation, or for an update at
-        every action with a beam of 1.
-    learning, epochs, patience, n_models, mean, seed: as of `Estimator`; sentences are not cut, so
-        that `mini_sample` must be None.
+    events, atoms: those that templates may name. tables: of templates, by name. table: that of
+    which the default of `templates` is the name.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
     COUNTS: ClassVar = True
-    SETTINGS: ClassVar[Mapping[str, tuple[type, ...]]] = {
-        "templates": (list,),
-        "half_width": (bool,),
-        "beam": (int, type(None)),
-        "update": (str,),
-        **Estimator.SETTINGS,
-    }
+    settings: TreeParserSettings
 
     def __init__(
         self,
+        settings: TreeParserSettings,
         *,
-        templates: str | Sequence[str],
         events: Sequence[str],
         atoms: Sequence[str],
         tables: Mapping[str, str],
-        half_width: bool,
-        beam: int | None,
-        update: str | None,
-        learning: Learning | None,
-        epochs: int,
-        patience: int | None,
-        n_models: int,
-        mean: Mean,
-        seed: int | None,
+        table: str,
     ) -> None:
-        self._templates = parse_state_templates(
-            [templates] if isinstance(templates, str) else list(templates), events, atoms, tables
-        )
-        self.templates = tuple(map(str, self._templates))
-        self.half_width = half_width
-        self.beam = beam_width("beam", beam)
+        templates = table if settings.templates is None else settings.templates
+        self._templates = parse_state_templates(joined(templates), events, atoms, tables)
+        update = settings.update
         if update is None:
-            update = "every" if self.beam == 1 else "max_violation"
-        self.update = update
-        learning = Learning() if learning is None else learning
-        if learning.mini_sample is not None:
-            raise ValueError(
-                f"mini_sample is {learning.mini_sample:g}, but the sentences of a parser cannot be "
-                "cut: trees reach over all cuts; leave it at None"
-            )
-        super().__init__(
-            learning=learning,
-            epochs=epochs,
-            patience=patience,
-            n_models=n_models,
-            mean=mean,
-            seed=seed,
-        )
+            update = "every" if settings.beam == 1 else "max_violation"
+        self._update = update
+        super().__init__(replace(settings, templates=complete(self._templates), update=update))
         # A trainer checks which updates there are, and which beams go with them.
-        structure = self._empty_structure()
-        structure.new_trainer(structure.new_learner(self.learning))
+        spec = self._empty_spec()
+        spec.new_trainer(spec.new_learner(self.learning))
 
     # Hooks ---------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _empty_structure(self) -> Structure[GoldT, DecoderT]:
-        """A structure without labels."""
+    def _empty_spec(self) -> ModelSpec[GoldT, DecoderT]:
+        """A spec without labels."""
 
     @abstractmethod
     def _query(self, sentence: TaggedSentence, given: GivenT | None) -> QueryT:
@@ -164,18 +160,9 @@ class TreeParser(
         )
         return decoders.stream(queries, self._parse, size=len, n_threads=n_threads)
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "templates": list(self.templates),
-            "half_width": self.half_width,
-            "beam": self.beam,
-            "update": self.update,
-            **super()._settings(),
-        }
-
 
 @dataclass(frozen=True)
-class TreeStructure(Structure[GoldT, DecoderT]):
+class TreeSpec(ModelSpec[GoldT, DecoderT]):
     """Features of the states of a transition system.
 
     system: of one thread; trainers and decoders get copies of it.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypedDict
 
-from spacy_structreg.corpora.errors import CorpusError, StrPath
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 from spacy_structreg.features.word_atoms import lower_case
 
 MAX_PHRASE: Final = 64
-"""How many tokens a phrase may have."""
+"""Most tokens of a phrase."""
 
 
 class GazetteerLists(TypedDict):
@@ -108,7 +108,7 @@ class Gazetteers:
         if empty:
             raise ValueError(f"the gazetteer {name!r} is empty; leave it out")
 
-    def to_lists(self) -> GazetteerLists:
+    def as_dict(self) -> GazetteerLists:
         """Everything as plain values, sorted, for a model file."""
         lists: dict[str, list[str]] = {name: [] for name in self.names}
         for tokens, numbers in sorted(self._found.items()):
@@ -118,7 +118,7 @@ class Gazetteers:
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Gazetteers) and self.to_lists() == other.to_lists()
+        return isinstance(other, Gazetteers) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
         return hash((self.names, self.lower, self.characters, frozenset(self._found)))
@@ -127,7 +127,7 @@ class Gazetteers:
         return f"Gazetteers of {len(self._found):,} phrases ({', '.join(self.names)})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        plain = self.to_lists()
+        plain = self.as_dict()
         return _gazetteers, (plain["lists"], plain["lower"], plain["characters"])
 
     @property

@@ -1,7 +1,7 @@
 """Feature templates over the states of a transition system.
 
-A template is an event and some atoms: ``separate: w-1 c0`` fires when the event *separate* is
-raised, on the last word and the current character. Which events and atoms there are is the task's
+A template is an event and some atoms: ``separate: w-1 c0`` fires on the event *separate*,
+with the last word and the current character. Which events and atoms there are is the task's
 to say. An atom without a value in a state (*null*) silences the template; padding is a value like
 any other. One atom of a template may have many values; the template fires once for each.
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_STATE_ATOMS: Final = 8
-"""How many atoms a template may have."""
+"""Most atoms of a template."""
 
 
 @dataclass(frozen=True)

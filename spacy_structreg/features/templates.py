@@ -43,7 +43,7 @@ class Template:
 
     @property
     def is_tag_bigram(self) -> bool:
-        """Whether the template reads the previous tag instead of the input."""
+        """True if the template reads the previous tag instead of the input."""
         return not self.atoms
 
     def __str__(self) -> str:

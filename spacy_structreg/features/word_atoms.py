@@ -1,4 +1,4 @@
-"""What a sequence labeller sees of how a word is written, as strings.
+"""Spelling features of words for sequence labelers, as strings.
 
 Case and kinds of characters come from the tables of `features.word_shapes` alone, so that a model
 means the same on every version of Python. Of words longer than `MAX_CHARACTERS` characters, shapes
@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from spacy_structreg.features.characters import ALPHABETS, TABLE_SIZE
+from spacy_structreg.features.character_classes import ALPHABETS, TABLE_SIZE
 from spacy_structreg.features.word_shapes import UPPER_CASE, lower_case_table, shape_table
 
 MAX_CHARACTERS: Final = 64
@@ -76,7 +76,7 @@ def shape(word: str) -> str:
 
 
 def capitals(word: str) -> str:
-    """Where the word has capitals: none (it has no letters), lower, first, all or mixed."""
+    """The capitals of a word: none (it has no letters), lower, first, all or mixed."""
     letters = [sign for sign in kinds(word) if sign in (_UPPER, _SIGNS["letter"])]
     if not letters:
         return "none"
@@ -124,7 +124,7 @@ def classes(word: str) -> str:
 
 
 def length(word: str) -> str:
-    """How many characters the word has, up to `MAX_LENGTH`."""
+    """Number of characters of the word, up to `MAX_LENGTH`."""
     return str(min(len(word), MAX_LENGTH))
 
 

@@ -1,7 +1,7 @@
-"""What a model sees of how a word is written: kinds of characters, and letters without case.
+"""Tables for the spelling of words: kinds of characters, and letters without case.
 
-Both tables cover `features.characters.TABLE_SIZE` code points, and mean the same on every version
-of Python: case is told only within blocks whose letters are all assigned.
+Both tables cover `features.character_classes.TABLE_SIZE` code points, and mean the same on every
+version of Python: case is told only within blocks whose letters are all assigned.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.characters import ALPHABETS, TABLE_SIZE, type_table
+from spacy_structreg.features.character_classes import ALPHABETS, TABLE_SIZE, type_table
 
 UPPER_CASE: Final = len(ALPHABETS["extended"]) + 1
 """The kind of an upper-case letter; other characters have their type in the extended alphabet."""
@@ -38,7 +38,7 @@ def _lower_cases() -> NDArray[np.uint32]:
     return table
 
 
-# Made once, when the module is imported, as the tables of `features.characters` are.
+# Made once, when the module is imported, as the tables of `features.character_classes` are.
 _LOWER_CASES: Final = _lower_cases()
 
 _SHAPES: Final[NDArray[np.uint8]] = type_table("extended").copy()

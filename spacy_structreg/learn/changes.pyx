@@ -1,21 +1,15 @@
 """The difference of two feature vectors, ΔΦ: which weights an update would change, and how much."""
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free
-from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 
 
-cdef class Changes:
+cdef class Changes(BufferOwner):
     """A list of changes to weights, each named by table, row and column.
 
     It keeps its memory, so that a kernel fills it anew for every update without allocating.
     """
-
-    def __dealloc__(self):
-        free(self.items)
-        free(self._slots)
 
     def __len__(self):
         return self.n
@@ -26,7 +20,7 @@ cdef class Changes:
 
     cdef int add(self, int32_t table, int32_t row, int32_t column, double value) except -1 nogil:
         """Append one change."""
-        reserve(<void**> &self.items, &self._capacity, self.n + 1, sizeof(Change))
+        reserve(&self.buffers, self.items, self.n + 1)
         self.items[self.n] = Change(table, row, column, value)
         self.n += 1
         return 0
@@ -46,8 +40,7 @@ cdef class Changes:
         while size < 2 * self.n:
             size *= 2
         # Slots hold numbers of items, counted from 1.
-        reserve(<void**> &self._slots, &self._slot_capacity, size, sizeof(int32_t))
-        memset(self._slots, 0, size * sizeof(int32_t))
+        reserve_zeros(&self.buffers, self._slots, size)
         for i in range(self.n):
             item = &self.items[i]
             slot = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
+# Not srsly's, which makes arrays of some mappings: objects are counted here before they are made.
 import msgpack
 
 MAX_CONTAINERS: Final = 1 << 16

@@ -1,51 +1,49 @@
-"""What all ways to learn weights share: tables of rows, a clock, and who owns row numbers."""
+"""The base of all learners: tables of rows, a clock, and the numbering of rows."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp
 
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.rows cimport TrainingRows
 
 # Times are exact as doubles, and a training may go on from here.
 MAX_CLOCK = 1 << 52
 
 
-cdef class Learner:
+cdef class Learner(BufferOwner):
     """The weights of one training. Its kinds, `Perceptron` and `LogLinear`, say how they change.
 
     tables: `TrainingRows`, one for each shape or list of features, with the penalties of settings.
     clock: how far the training has come; what it counts is the kind's to say.
+    numbering: an object that stands for the numbers of rows; copies have the same.
+    objective: what the last epoch has found of what is minimised, if anything is. converged:
+        whether another epoch would change little; a perceptron never says so.
     Raises ValueError if the clock is out of range, a row was visited later than it says, or a table
     has other penalties.
     """
 
     def __init__(self, tables, settings, clock=0):
         cdef Py_ssize_t i
-        if self._tables != NULL:
+        if self.table_pointers != NULL:
             raise TypeError("a learner cannot be made anew")
         self.tables = tuple(tables)
         self.settings = settings
         self._clock = clock
-        self.lineage = object()
+        self.numbering = object()
         if not 0 <= self._clock <= MAX_CLOCK:
             raise ValueError(f"the clock stands at {self._clock}")
         self._n_tables = len(self.tables)
-        self._tables = <void**> malloc(max(1, self._n_tables) * sizeof(void*))
-        if self._tables == NULL:
-            raise MemoryError("no memory for a learner")
+        reserve(&self.buffers, self.table_pointers, self._n_tables)
         for i, table in enumerate(self.tables):
             if (<TrainingRows?> table).last_visit() > self._clock:
                 raise ValueError("a weight row was visited later than the clock says")
             if table.penalties != self.settings.penalties:
                 raise ValueError("a table of weight rows has other penalties than the learner")
-            self._tables[i] = <void*> table
-
-    def __dealloc__(self):
-        free(self._tables)
+            self.table_pointers[i] = <void*> table
 
     @property
     def clock(self):
-        """How far the training has come. It may be put forward, as if nothing had been learnt."""
+        """Time of the training. It may be put forward, as if nothing had been learnt."""
         return self._clock
 
     @clock.setter
@@ -65,16 +63,23 @@ cdef class Learner:
         """
         raise NotImplementedError
 
+    def totals(self):
+        """Sums over the corpus that the training needs besides weights, by name: numbers."""
+        return {}
+
+    def restore_totals(self, header):
+        """Take the `totals` back from the header of a file. Raises ValueError if they cannot be."""
+
     def n_rows(self):
-        """How many weight rows there are, over all tables."""
+        """Number of weight rows, over all tables."""
         return sum([table.n_rows for table in self.tables])
 
-    def owns(self, lineage, Py_ssize_t n_rows_known):
-        """Whether row numbers mean the same here as in a learner of `lineage`.
+    def owns(self, numbering, Py_ssize_t n_rows_known):
+        """True if row numbers mean the same here as in a learner of that numbering.
 
         n_rows_known: how many rows that learner had when the numbers were given out.
         """
-        return lineage is self.lineage and n_rows_known <= self.n_rows()
+        return numbering is self.numbering and n_rows_known <= self.n_rows()
 
     def copy(self):
         """A learner of the same weights and rows, which gets no new rows.
@@ -106,7 +111,7 @@ cdef class Learner:
             ):
                 raise ValueError("the weight rows are those of other features or another corpus")
             others.closed = mine.closed
-        twin.lineage = self.lineage
+        twin.numbering = self.numbering
         twin.is_copy = True
         return twin
 

@@ -7,7 +7,5 @@ cdef class LogLinearLearner(Learner):
     cdef double scale
     cdef public int64_t n_positions
     cdef public double sum_of_squares
-    cdef public double objective
-    cdef public bint converged
 
     cdef void fold(self) noexcept nogil

@@ -7,7 +7,8 @@ from spacy_structreg.learn.rows cimport TrainingRows
 
 import numpy as np
 
-from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.learn.model_file import field
+from spacy_structreg.learn.learning_settings import LogLinear
 
 
 cdef class LogLinearLearner(Learner):
@@ -20,8 +21,8 @@ cdef class LogLinearLearner(Learner):
     clock: positions of sequences visited so far; `n_positions` is how many there are in all
         sequences that were compiled for it, so that the two say how many passes were made, and
         `sum_of_squares` that of the values of all their features.
-    objective: what the last epoch has found of what is minimised; NaN before. converged: whether it
-        changed by less than the tolerance.
+    objective: NaN before the first epoch. converged: whether the last epoch has changed it by less
+        than the tolerance.
     Raises ValueError as `Learner`, and for adaptive rows.
     """
 
@@ -47,10 +48,10 @@ cdef class LogLinearLearner(Learner):
         if self.scale == 1.0:
             return
         for i in range(self._n_tables):
-            values = (<TrainingRows> self._tables[i])._values
+            values = (<TrainingRows> self.table_pointers[i])._values
             for k in range(
-                (<TrainingRows> self._tables[i]).n_rows
-                * (<TrainingRows> self._tables[i]).n_columns
+                (<TrainingRows> self.table_pointers[i]).n_rows
+                * (<TrainingRows> self.table_pointers[i]).n_columns
             ):
                 values[k] *= self.scale
         self.scale = 1.0
@@ -58,6 +59,15 @@ cdef class LogLinearLearner(Learner):
     def tables_as_weights(self):
         self.fold()
         return self.tables
+
+    def totals(self):
+        return {"positions": self.n_positions, "squares": self.sum_of_squares}
+
+    def restore_totals(self, header):
+        self.n_positions = field(header, "positions", int)
+        self.sum_of_squares = field(header, "squares", float)
+        if self.n_positions < 0 or not 0.0 <= self.sum_of_squares < float("inf"):
+            raise ValueError("the sums over the corpus of a training cannot be negative")
 
     def weights(self):
         """The weights of each table as they are now: float64 of shape (n_rows, n_columns)."""

@@ -31,7 +31,7 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.errors import StrPath
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.learn.header import unpack_header
 

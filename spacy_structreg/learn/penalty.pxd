@@ -1,7 +1,7 @@
 """Penalties of weights, in the closed form of many updates that change nothing else.
 
-Zhang, Su & Zhou 2014, section 4, restated so that a weight is caught up when it is next read
-(method.md, section 2). One update takes a weight w with a debt c to
+Zhang, Su & Zhou 2014, section 4, restated so that a weight is caught up when it is next read. One
+update takes a weight w with a debt c to
 
 - L2: (1 - l2) w;
 - L1: sign(w) max(0, |w| - l1), after the decay if both are set;

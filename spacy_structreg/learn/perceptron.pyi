@@ -2,8 +2,8 @@ from collections.abc import Iterable
 
 from spacy_structreg.learn.changes import Changes
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.learn.settings import Learning
 
 class Perceptron(Learner):
     def __init__(

@@ -6,7 +6,7 @@ from spacy_structreg.learn.changes cimport Changes
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.rows cimport TrainingRows
 
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 
 RULES = {"perceptron": PERCEPTRON, "pa": PA, "pa_i": PA_I, "pa_ii": PA_II}
 CLOCKS = {"examples": EXAMPLES, "mistakes": MISTAKES, "epochs": EPOCHS}
@@ -17,15 +17,15 @@ cdef class Perceptron(Learner):
 
     tables: `TrainingRows`, one for each shape of features, with the penalties of `settings`.
     settings: a `Learning`.
-    clock: the number of updates so far, which averaging and penalties count (method.md, section
-        2). A row read for update number t must be at t - 1.
+    clock: the number of updates so far, which averaging and penalties count. A row read for update
+        number t must be at t - 1.
     A kernel fills `changes` with ΔΦ = Φ(gold) - Φ(predicted) and calls `apply`.
     Raises ValueError as `Learner`.
     """
 
     def __init__(self, tables, settings=None, clock=0):
         super().__init__(tables, Learning() if settings is None else settings, clock)
-        self.rule = RULES[self.settings.update]
+        self.rule = RULES[self.settings.algorithm]
         self.ticks = CLOCKS[self.settings.clock]
         self.changes = Changes()
         self._aggressiveness = self.settings.aggressiveness
@@ -69,13 +69,13 @@ cdef class Perceptron(Learner):
         if self.ticks == MISTAKES:
             self._clock += 1
         for i in range(self.changes.n):
-            (<TrainingRows> self._tables[self.changes.items[i].table]).update(
+            (<TrainingRows> self.table_pointers[self.changes.items[i].table]).update(
                 self.changes.items[i].row, self.changes.items[i].column,
                 step * self.changes.items[i].value, self._clock,
             )
         if self._penalised:
             for i in range(self.changes.n):
-                (<TrainingRows> self._tables[self.changes.items[i].table]).settle(
+                (<TrainingRows> self.table_pointers[self.changes.items[i].table]).finish_update(
                     self.changes.items[i].row, self._clock
                 )
         self.changes.n = 0

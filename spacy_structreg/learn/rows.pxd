@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.penalty cimport Penalty
 
 cdef extern from *:
@@ -27,6 +28,11 @@ cdef inline bint is_dropped(
     return (mixed ^ (mixed >> 31)) < threshold
 
 
+cdef inline uint64_t draw_of_table(uint64_t draw, int table) noexcept nogil:
+    """The draw of an example for one table, so that tables drop weights independently."""
+    return draw ^ <uint64_t> (table + 1) * <uint64_t> 0x9E3779B97F4A7C15ULL
+
+
 cdef inline uint64_t spread(uint64_t key) noexcept nogil:
     """The bits of a key, mixed: the lowest say where it belongs, the highest are its tag."""
     cdef uint64_t mixed = (key ^ (key >> 29)) * <uint64_t> 0x9E3779B97F4A7C15ULL
@@ -45,7 +51,7 @@ ctypedef struct Entries:
     int32_t capacity
 
 
-cdef class Rows:
+cdef class Rows(BufferOwner):
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_columns
     cdef readonly bint adaptive
@@ -55,10 +61,12 @@ cdef class Rows:
     # no row are told by these alone, which are few enough to stay in the cache.
     cdef uint8_t* _tags
     cdef uint64_t _slot_mask
+    cdef uint64_t* _keys  # of the rows; NULL where rows are never added
 
     cdef int _begin(self, Py_ssize_t n_columns) except -1
     cdef int _resize_index(self, Py_ssize_t n_rows) except -1 nogil
     cdef int _place(self, uint64_t key, Py_ssize_t row) except -1 nogil
+    cdef int _append(self, uint64_t key) except -1 nogil
     cdef int index(self, const uint64_t[::1] keys) except -1
     cdef int32_t find(self, uint64_t key) noexcept nogil
     cdef int32_t _find_from(self, uint64_t slot, uint64_t key, uint8_t tag) noexcept nogil
@@ -73,9 +81,7 @@ cdef class Rows:
 
 
 cdef class FeatureCounts(Rows):
-    cdef uint64_t* _keys
     cdef uint32_t* _counts
-    cdef Py_ssize_t _capacity
 
     cdef int add(self, uint64_t key) except -1 nogil
 
@@ -83,27 +89,24 @@ cdef class FeatureCounts(Rows):
 cdef class TrainingRows(Rows):
     cdef Penalty penalty
     cdef readonly bint closed
-    cdef uint64_t* _keys
     cdef int64_t* _stamps
     cdef Entries* _entries
     cdef double* _values
     cdef double* _sums
     cdef double* _debts
     cdef uint16_t* _columns
-    cdef Py_ssize_t _row_capacity
     cdef Py_ssize_t _pool_size
-    cdef Py_ssize_t _pool_capacity
     cdef int64_t _free[16]  # heads of the lists of free cells, by size class
 
     cdef int32_t insert(self, uint64_t key) except -2 nogil
-    cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil
+    cdef void catch_up_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil
     cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil
-    cdef void settle(self, int32_t row, int64_t time) noexcept nogil
-    cdef void add_run_thinned(
+    cdef void finish_update(self, int32_t row, int64_t time) noexcept nogil
+    cdef void add_run_dropout(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil
-    cdef void add_weighted_thinned(
+    cdef void add_weighted_dropout(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil

@@ -14,10 +14,9 @@ costs time in proportion to what it changes and not to the size of the model.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.math cimport fabs
-from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, duplicate, reserve, reserve_zeros
 from spacy_structreg.learn.penalty cimport Penalty, Span, advance, settle_cumulative, span_of
 
 import numpy as np
@@ -38,7 +37,7 @@ cdef enum:
     DENSE_CLASS = 15
 
 
-cdef class Rows:
+cdef class Rows(BufferOwner):
     """A hash table from keys to row numbers, and the promise to add rows to scores.
 
     n_rows: how many rows there are. n_columns: how many columns a row has, up to 65,536.
@@ -46,10 +45,6 @@ cdef class Rows:
 
     def __cinit__(self, *args, **kwargs):
         self._resize_index(0)
-
-    def __dealloc__(self):
-        free(self._slots)
-        free(self._tags)
 
     def __len__(self):
         return self.n_rows
@@ -71,17 +66,8 @@ cdef class Rows:
         cdef Py_ssize_t size = 16
         while size * 2 < n_rows * 3:
             size *= 2
-        # Not a second array beside the first: the index is most of what rows need while they grow.
-        cdef Slot* slots = <Slot*> realloc(self._slots, <size_t> size * sizeof(Slot))
-        cdef uint8_t* tags = NULL
-        if slots != NULL:
-            self._slots = slots
-            tags = <uint8_t*> calloc(<size_t> size, 1)
-        if tags == NULL:
-            with gil:
-                raise MemoryError(f"no memory for an index of {n_rows:,} rows")
-        free(self._tags)
-        self._tags = tags
+        reserve(&self.buffers, self._slots, size)
+        reserve_zeros(&self.buffers, self._tags, size)
         self._slot_mask = <uint64_t> size - 1
         return 0
 
@@ -99,6 +85,22 @@ cdef class Rows:
         self._tags[slot] = tag_of(mixed)
         self._slots[slot].key = key
         self._slots[slot].row = <uint64_t> row
+        return 0
+
+    cdef int _append(self, uint64_t key) except -1 nogil:
+        """Give the next row to a key that has none."""
+        cdef Py_ssize_t i
+        if self.n_rows >= MAX_ROWS:
+            with gil:
+                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
+        reserve(&self.buffers, self._keys, self.n_rows + 1)
+        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
+            self._resize_index((self.n_rows + 1) * 2)
+            for i in range(self.n_rows):
+                self._place(self._keys[i], i)
+        self._place(key, self.n_rows)
+        self._keys[self.n_rows] = key
+        self.n_rows += 1
         return 0
 
     cdef int index(self, const uint64_t[::1] keys) except -1:
@@ -189,36 +191,19 @@ cdef class FeatureCounts(Rows):
     def __init__(self):
         self._begin(1)
 
-    def __dealloc__(self):
-        free(self._keys)
-        free(self._counts)
-
     def __reduce__(self):
         raise TypeError("counts are made before a training begins, and not kept")
 
     cdef int add(self, uint64_t key) except -1 nogil:
         """Count a key once more."""
         cdef int32_t row = self.find(key)
-        cdef Py_ssize_t capacity = self._capacity
-        cdef Py_ssize_t i
         if row >= 0:
             # Beyond all that a least count can be, it stays.
             self._counts[row] += self._counts[row] < MAX_ROWS
             return 0
-        if self.n_rows >= MAX_ROWS:
-            with gil:
-                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
-        reserve(<void**> &self._keys, &capacity, self.n_rows + 1, sizeof(uint64_t))
-        reserve(<void**> &self._counts, &self._capacity, self.n_rows + 1, sizeof(uint32_t))
-        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
-            self._resize_index((self.n_rows + 1) * 2)
-            for i in range(self.n_rows):
-                self._place(self._keys[i], i)
-        self._place(key, self.n_rows)
-        self._keys[self.n_rows] = key
+        reserve(&self.buffers, self._counts, self.n_rows + 1)
         self._counts[self.n_rows] = 1
-        self.n_rows += 1
-        return 0
+        return self._append(key)
 
     def count(self, uint64_t key):
         """Count a key once more."""
@@ -234,7 +219,7 @@ cdef class TrainingRows(Rows):
         weight (see `learn.penalty`); 0 for none.
     closed: whether keys without a row get none any more (see `restrict`).
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
-    values after updates 1 to s (method.md, section 2).
+    values after updates 1 to s (Daumé 2006, section 2.1.1).
     Raises ValueError for strengths that are negative or do not go together.
     """
 
@@ -252,52 +237,24 @@ cdef class TrainingRows(Rows):
         for i in range(DENSE_CLASS + 1):
             self._free[i] = -1
 
-    def __dealloc__(self):
-        free(self._keys)
-        free(self._stamps)
-        free(self._entries)
-        free(self._values)
-        free(self._sums)
-        free(self._debts)
-        free(self._columns)
-
     cdef int32_t insert(self, uint64_t key) except -2 nogil:
         """The row of a key, which is made if need be, with all weights zero; -1 if it gets none."""
         cdef int32_t found = self.find(key)
-        cdef Py_ssize_t i
         if found >= 0 or self.closed:
             return found
-        if self.n_rows >= MAX_ROWS:
-            with gil:
-                raise MemoryError(f"a table holds at most {MAX_ROWS:,} rows")
         self._grow_rows()
-        if (self.n_rows + 1) * 3 > (<Py_ssize_t> self._slot_mask + 1) * 2:
-            self._resize_index((self.n_rows + 1) * 2)
-            for i in range(self.n_rows):
-                self._place(self._keys[i], i)
-        self._place(key, self.n_rows)
-        self._keys[self.n_rows] = key
-        self._stamps[self.n_rows] = 0
-        self.n_rows += 1
+        self._append(key)
         return <int32_t> (self.n_rows - 1)
 
     cdef int _grow_rows(self) except -1 nogil:
-        """Make room for one more row."""
-        cdef Py_ssize_t needed = self.n_rows + 1
-        cdef Py_ssize_t capacity = self._row_capacity
-        cdef Py_ssize_t before
-        if needed > capacity:
-            reserve(<void**> &self._keys, &capacity, needed, sizeof(uint64_t))
-            capacity = self._row_capacity
-            reserve(<void**> &self._stamps, &capacity, needed, sizeof(int64_t))
-            if self.adaptive:
-                capacity = self._row_capacity
-                reserve(<void**> &self._entries, &capacity, needed, sizeof(Entries))
-            self._row_capacity = capacity
+        """Make room for one more row, all of whose weights are zero."""
+        cdef Py_ssize_t before = self._pool_size
+        reserve(&self.buffers, self._stamps, self.n_rows + 1)
+        self._stamps[self.n_rows] = 0
         if self.adaptive:
+            reserve(&self.buffers, self._entries, self.n_rows + 1)
             memset(&self._entries[self.n_rows], 0, sizeof(Entries))
         else:
-            before = self._pool_size
             self._grow_pool(before + self.n_columns)
             self._fresh_cells(before, self.n_columns, 0)
             self._pool_size = before + self.n_columns
@@ -305,19 +262,12 @@ cdef class TrainingRows(Rows):
 
     cdef int _grow_pool(self, Py_ssize_t needed) except -1 nogil:
         """Make room for `needed` cells in all."""
-        cdef Py_ssize_t capacity = self._pool_capacity
-        if needed <= capacity:
-            return 0
-        reserve(<void**> &self._values, &capacity, needed, sizeof(double))
-        capacity = self._pool_capacity
-        reserve(<void**> &self._sums, &capacity, needed, sizeof(double))
+        reserve(&self.buffers, self._values, needed)
+        reserve(&self.buffers, self._sums, needed)
         if self.penalty.cumulative > 0.0:
-            capacity = self._pool_capacity
-            reserve(<void**> &self._debts, &capacity, needed, sizeof(double))
+            reserve(&self.buffers, self._debts, needed)
         if self.adaptive:
-            capacity = self._pool_capacity
-            reserve(<void**> &self._columns, &capacity, needed, sizeof(uint16_t))
-        self._pool_capacity = capacity
+            reserve(&self.buffers, self._columns, needed)
         return 0
 
     cdef void _fresh_cells(self, int64_t first, int64_t count, int64_t time) noexcept nogil:
@@ -351,7 +301,7 @@ cdef class TrainingRows(Rows):
         self._free[size_class] = offset
 
     cdef int64_t _cell(self, int32_t row, int column) except -1 nogil:
-        """Where the weight of a column lies in the pool; an adaptive row gets it if need be."""
+        """Place of the weight of a column in the pool; an adaptive row gets it if need be."""
         cdef Entries* entries
         cdef Entries grown
         cdef int64_t offset
@@ -430,7 +380,7 @@ cdef class TrainingRows(Rows):
         self._stamps[row] = time
 
     cdef void _cells(self, int32_t row, int64_t* first, int64_t* count) noexcept nogil:
-        """Where the cells of a row lie in the pool."""
+        """Place and number of the cells of a row in the pool."""
         if self.adaptive:
             first[0] = self._entries[row].offset
             count[0] = self._entries[row].count
@@ -442,7 +392,7 @@ cdef class TrainingRows(Rows):
         """The column of cell `k` of an adaptive row, whose cells begin at `first`."""
         return <uint16_t> k if self._is_full(row) else self._columns[first + k]
 
-    cdef void touch_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil:
+    cdef void catch_up_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil:
         """Bring rows to `time` before they are read; only penalties make that necessary."""
         cdef Py_ssize_t i
         if self.penalty.active:
@@ -457,7 +407,7 @@ cdef class TrainingRows(Rows):
         """
         cdef int64_t cell
         if self.penalty.cumulative > 0.0:
-            # Cumulative L1 looks at the weight after all has been added: see `settle`.
+            # Cumulative L1 looks at the weight after all has been added: see `finish_update`.
             self._catch_up(row, time - 1)
             self._values[self._cell(row, column)] += delta
             return 0
@@ -467,7 +417,7 @@ cdef class TrainingRows(Rows):
         self._sums[cell] += delta
         return 0
 
-    cdef void settle(self, int32_t row, int64_t time) noexcept nogil:
+    cdef void finish_update(self, int32_t row, int64_t time) noexcept nogil:
         """End update number `time` for one row; a second time changes nothing."""
         cdef int64_t first
         cdef int64_t count
@@ -541,7 +491,7 @@ cdef class TrainingRows(Rows):
                 for k in range(count):
                     scores[k] += value * weights[k]
 
-    cdef void add_run_thinned(
+    cdef void add_run_dropout(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil:
@@ -562,7 +512,7 @@ cdef class TrainingRows(Rows):
                 if not is_dropped(draw, rows[i], column, threshold):
                     scores[i * step + column] += self._values[first + k]
 
-    cdef void add_weighted_thinned(
+    cdef void add_weighted_dropout(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores,
         uint64_t draw, uint64_t threshold,
     ) noexcept nogil:
@@ -575,6 +525,8 @@ cdef class TrainingRows(Rows):
         cdef bint listed
         cdef double value = 1.0
         for i in range(n):
+            if rows[i] < 0:
+                continue
             if values != NULL:
                 value = values[i]
             self._cells(rows[i], &first, &count)
@@ -616,7 +568,7 @@ cdef class TrainingRows(Rows):
         for row, column, delta in changes:
             self.update(row, column, delta, time)
         for row, _, _ in changes:
-            self.settle(row, time)
+            self.finish_update(row, time)
 
     def weights(self, int32_t row, time=None):
         """The weights of a row after update `time`, by default its last visit; changes nothing.
@@ -651,7 +603,7 @@ cdef class TrainingRows(Rows):
         self._catch_up(row, time)
 
     cdef bint _is_full(self, int32_t row) noexcept nogil:
-        """Whether an adaptive row has become dense."""
+        """True if an adaptive row has become dense."""
         return (
             self._entries[row].capacity == self.n_columns
             and self._entries[row].count == self.n_columns
@@ -800,25 +752,25 @@ cdef class TrainingRows(Rows):
     def copy(self):
         """Rows of the same keys, numbers and weights, that go ways of their own."""
         cdef TrainingRows twin = TrainingRows(self.n_columns, self.adaptive, **self.penalties)
-        cdef size_t n_rows = <size_t> self.n_rows
-        cdef size_t n_cells = <size_t> self._pool_size
+        cdef Py_ssize_t n_rows = self.n_rows
+        cdef Py_ssize_t n_cells = self._pool_size
         cdef Py_ssize_t i
-        twin._resize_index(self.n_rows)
-        for i in range(self.n_rows):
+        twin._resize_index(n_rows)
+        for i in range(n_rows):
             twin._place(self._keys[i], i)
-        duplicate(<void**> &twin._keys, self._keys, n_rows * sizeof(uint64_t))
-        duplicate(<void**> &twin._stamps, self._stamps, n_rows * sizeof(int64_t))
-        duplicate(<void**> &twin._values, self._values, n_cells * sizeof(double))
-        duplicate(<void**> &twin._sums, self._sums, n_cells * sizeof(double))
+        duplicate(&twin.buffers, twin._keys, self._keys, n_rows)
+        duplicate(&twin.buffers, twin._stamps, self._stamps, n_rows)
+        duplicate(&twin.buffers, twin._values, self._values, n_cells)
+        duplicate(&twin.buffers, twin._sums, self._sums, n_cells)
         if self.penalty.cumulative > 0.0:
-            duplicate(<void**> &twin._debts, self._debts, n_cells * sizeof(double))
+            duplicate(&twin.buffers, twin._debts, self._debts, n_cells)
         if self.adaptive:
-            duplicate(<void**> &twin._entries, self._entries, n_rows * sizeof(Entries))
-            duplicate(<void**> &twin._columns, self._columns, n_cells * sizeof(uint16_t))
+            duplicate(&twin.buffers, twin._entries, self._entries, n_rows)
+            duplicate(&twin.buffers, twin._columns, self._columns, n_cells)
         memcpy(twin._free, self._free, sizeof(self._free))
         twin.closed = self.closed
-        twin.n_rows = twin._row_capacity = self.n_rows
-        twin._pool_size = twin._pool_capacity = self._pool_size
+        twin.n_rows = n_rows
+        twin._pool_size = n_cells
         return twin
 
     def average(self, int64_t time, double prune=0.0):
@@ -1029,18 +981,8 @@ def _restored_rows(arguments, closed):
     return rows
 
 
-cdef int duplicate(void** target, const void* source, size_t size) except -1:
-    """Let `target`, which holds nothing, be a copy of `size` bytes."""
-    if size:
-        target[0] = malloc(size)
-        if target[0] == NULL:
-            raise MemoryError(f"no memory for {size:,} bytes of weights")
-        memcpy(target[0], source, size)
-    return 0
-
-
 cdef inline int size_class_of(int32_t capacity) noexcept nogil:
-    """Which list of free cells an adaptive row of a sparse capacity belongs to."""
+    """Number of the list of free cells for an adaptive row of a sparse capacity."""
     cdef int size_class = 0
     while capacity > 2:
         capacity //= 2

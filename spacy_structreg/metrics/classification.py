@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from spacy_structreg.metrics.labels import score_labels
+from spacy_structreg.metrics.labeling.labels import score_labels
+from spacy_structreg.metrics.labeling.spans import SpanCounts
 from spacy_structreg.metrics.segmentation import ratio
-from spacy_structreg.metrics.spans import SpanCounts
 
 __all__ = ["ClassificationScores", "score_classification"]
 

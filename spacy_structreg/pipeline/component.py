@@ -1,16 +1,17 @@
-"""What the components of estimators share: learning from Docs, labels, files.
+"""Base class of the components, which learn from Docs by an estimator, and their factories.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from spacy.language import Language
@@ -23,7 +24,13 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.pipeline.score_table import with_table
-from spacy_structreg.pipeline.shim import EstimatorShim, shim_of
+from spacy_structreg.pipeline.shim import (
+    EstimatorShim,
+    estimator_model,
+    load_estimator,
+    save_estimator,
+    shim_of,
+)
 from spacy_structreg.pipeline.tokenizer_trainer import TokenizerTrainer
 from spacy_structreg.pipeline.word_check import WordCheck
 
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ValueT = TypeVar("ValueT")
+Sentences: TypeAlias = Literal["doc", "punctuation"]
 
 logger = logging.getLogger("spacy")
 
@@ -38,13 +46,20 @@ logger = logging.getLogger("spacy")
 class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
-    A subclass says what gold sentences are (`gold`) and writes what is predicted.
+    A subclass says what gold sentences are (`gold`) and writes what is predicted. The keywords of
+    its constructor are its settings, which it keeps under their names.
 
-    vocab: of the pipeline. model: from the architecture `architecture`, which is named in the error
-    if it is another's. name: of the component, under which the loss is reported. scorer: makes
-    figures of Examples. cfg: what spaCy hands to the scorer.
+    TASK: the stem of the task (`pipeline.task`). FACTORY, ARCHITECTURE, SCORER: the names under
+    which the factory, that of its model and that of its scorer are registered.
+    vocab: of the pipeline. model: from the architecture. name: of the component, under which the
+    loss is reported. scorer: makes figures of Examples. cfg: what spaCy hands to the scorer.
     Raises ValueError for a model that is not ours.
     """
+
+    TASK: ClassVar[str]
+    FACTORY: ClassVar[str]
+    ARCHITECTURE: ClassVar[str]
+    SCORER: ClassVar[str]
 
     def __init__(
         self,
@@ -52,19 +67,18 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         model: Model[Any, Any],
         name: str,
         *,
-        architecture: str,
         scorer: Callable[..., dict[str, Any]] | None,
-        cfg: dict[str, Any],
+        cfg: dict[str, Any] | None = None,
     ) -> None:
-        from spacy_structreg.pipeline.glossary import extend_glossary
+        from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
         extend_glossary()
         self.vocab = vocab
         self.model = model
         self.name = name
         self.scorer = scorer
-        self.cfg = cfg
-        self._shim: EstimatorShim = shim_of(model, name, architecture)
+        self.cfg = {} if cfg is None else cfg
+        self._shim: EstimatorShim = shim_of(model, name, self.ARCHITECTURE)
         self._check = WordCheck(name)
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
@@ -85,8 +99,16 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
 
     @property
     def label_data(self) -> tuple[str, ...]:
-        """What ``spacy init labels`` writes, and `initialize` takes."""
+        """The labels, as ``spacy init labels`` writes them and `initialize` takes them."""
         return self.labels
+
+    def with_estimator(self, estimator: Any) -> Self:
+        """A component of the same settings that predicts anew by another estimator."""
+        settings = self._settings()
+        if "overwrite" in settings:
+            settings["overwrite"] = True
+        model = estimator_model(self.name, estimator)
+        return type(self)(self.vocab, model, self.name, **settings)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -143,8 +165,8 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def gold(self, example: Example) -> tuple[list[Any], int]:
         """The gold sentences that the estimator learns from, and how many others there are."""
 
-    def unlabelled(self, doc: Doc) -> list[Any]:
-        """What the model sees of a Doc, to learn from without gold labels.
+    def unlabeled(self, doc: Doc) -> list[Any]:
+        """The sentences of a Doc as the model sees them, to learn from without gold labels.
 
         Raises ValueError for models that do not.
         """
@@ -154,10 +176,10 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
 
     @abstractmethod
     def _left_out(self) -> str:
-        """Why sentences are left out, for the warning that counts them."""
+        """The reason why sentences are left out, for the warning that counts them."""
 
     def _seen(self, example: Example) -> Hashable:
-        """What `gold` takes from the predicted side, which may change from pass to pass."""
+        """The part of the predicted side that `gold` reads, which may change from pass to pass."""
         return None
 
     def initialize(
@@ -262,7 +284,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model file into the folder `path`."""
-        self._shim.to_folder(Path(path))
+        save_estimator(self.estimator, Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Map the model file in the folder `path`, and take its settings.
@@ -270,13 +292,13 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         Raises ValueError if the file is missing, though the model was trained, or damaged, or the
         model does not go with the settings of the component.
         """
-        self._shim.from_folder(Path(path))
+        self.estimator = load_estimator(self.estimator, Path(path))
         self._check_model()
         return self
 
-    @abstractmethod
     def _settings(self) -> dict[str, Any]:
         """The keywords of the constructor."""
+        return {name: getattr(self, name) for name in settings_of(type(self))}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _make, (type(self), self.vocab, self.model, self.name, self._settings())
@@ -286,6 +308,62 @@ def _make(
     cls: type[Any], vocab: Vocab, model: Model[Any, Any], name: str, settings: dict[str, Any]
 ) -> Any:
     return cls(vocab, model, name, **settings)
+
+
+def settings_of(component: type[EstimatorPipe]) -> dict[str, inspect.Parameter]:
+    """The settings of a component: the keywords of its constructor."""
+    parameters = inspect.signature(component, eval_str=True).parameters
+    return {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
+
+
+def component_factory(
+    component: type[EstimatorPipe],
+    *,
+    assigns: list[str],
+    score_weights: dict[str, float | None],
+    requires: Sequence[str] = (),
+) -> Callable[..., EstimatorPipe]:
+    """Register the factory of a component, and return it.
+
+    Types and defaults of its settings are those of the constructor. assigns, requires,
+    score_weights: as of ``Language.factory``.
+    """
+    settings = settings_of(component)
+
+    def create(nlp: Language, name: str, model: Model[Any, Any], **values: Any) -> EstimatorPipe:
+        return component(nlp.vocab, model, name, **values)
+
+    made: Any = create
+    made.__doc__ = f"Make ``{component.FACTORY}``, by the settings of `{component.__name__}`."
+    fixed = list(inspect.signature(create, eval_str=True).parameters.values())[:3]
+    made.__signature__ = inspect.Signature(
+        [*fixed, *(each.replace(default=each.empty) for each in settings.values())]
+    )
+    defaults = {
+        name: dict(each.default) if isinstance(each.default, Mapping) else each.default
+        for name, each in settings.items()
+    }
+    registered: Callable[..., EstimatorPipe] = Language.factory(
+        component.FACTORY,
+        assigns=assigns,
+        requires=requires,
+        default_config={
+            "model": {"@architectures": component.ARCHITECTURE},
+            **defaults,
+            "scorer": {"@scorers": component.SCORER},
+        },
+        default_score_weights=score_weights,
+    )(made)
+    return registered
+
+
+def check_setting(pipe: str, setting: str, value: object, choices: Sequence[object]) -> None:
+    """Raise ValueError if a setting of a pipe is none of its choices."""
+    if value not in choices:
+        *others, last = map(repr, choices)
+        raise ValueError(
+            f"{setting} of the pipe {pipe!r} is {value!r}; choose {', '.join(others)} or {last}"
+        )
 
 
 def create_without_losses() -> Callable[[Language], Language]:

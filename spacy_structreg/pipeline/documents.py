@@ -1,25 +1,53 @@
-"""What is read off spaCy's Docs, in plain Python objects."""
+"""Readers of spaCy's Docs, which give plain Python objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
+from typing import Final, Literal
 
 from spacy.tokens import Doc, Token
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.pipeline.component import sentence_bounds
 
+SPACE_TAG: Final = "_SP"
+"""The tag of tokens that are white space, as in spaCy."""
+
+
+def is_visible(token: Token) -> bool:
+    """True if a token is more than white space: what is none is shown to no model."""
+    return not token.text.isspace()
+
+
+def visible_tokens(tokens: Iterable[Token]) -> list[Token]:
+    """The tokens of a Doc, or of a part of it, that are no white space."""
+    return [token for token in tokens if not token.text.isspace()]
+
+
+def word_of(token: Token) -> str:
+    """The text of a token without the white space in it."""
+    return "".join(token.text.split())
+
 
 def gold_words(doc: Doc) -> list[str]:
     """The words of a Doc, without white space around or in them; tokens of white space drop out."""
-    return [word for word in ("".join(token.text.split()) for token in doc) if word]
+    return list(map(word_of, visible_tokens(doc)))
 
 
-def tagged_words(doc: Doc) -> list[tuple[str, str]]:
-    """The words of a Doc as `gold_words` gives them, with their tags; "" where there is none."""
-    pairs = (("".join(token.text.split()), token.tag_) for token in doc)
-    return [(word, tag) for word, tag in pairs if word]
+def tagged_words(doc: Doc, kind: Literal["tag", "pos"] = "tag") -> list[tuple[str, str]]:
+    """The words of a Doc as `gold_words` gives them, with their tags; "" where there is none.
+
+    kind: fine-grained tags, or universal ones.
+    """
+    tokens = visible_tokens(doc)
+    return [(word_of(token), token.tag_ if kind == "tag" else token.pos_) for token in tokens]
+
+
+def is_tagged_throughout(doc: Doc) -> bool:
+    """True if all words of a Doc have fine-grained tags, of which there are some."""
+    pairs = tagged_words(doc)
+    return bool(pairs) and all(tag for _, tag in pairs)
 
 
 def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
@@ -60,13 +88,10 @@ def dependency_sentences(
     lengths: how many words each sentence has; None for the sentences that the Doc knows of.
     tags: of all tokens; None for ``token.tag_``.
     """
-    tokens = [token for token in doc if not token.text.isspace()]
+    tokens = visible_tokens(doc)
     place = {token.i: number for number, token in enumerate(tokens)}
     if lengths is None:
-        lengths = [
-            sum(not doc[i].text.isspace() for i in range(start, end))
-            for start, end in sentence_bounds(doc)
-        ]
+        lengths = [len(visible_tokens(doc[start:end])) for start, end in sentence_bounds(doc)]
     sentences = []
     for start, end in pairwise(accumulate(lengths, initial=0)):
         if start == end:
@@ -81,7 +106,7 @@ def dependency_sentences(
             heads.append(at)
         sentences.append(
             DependencySentence(
-                words=tuple("".join(token.text.split()) for token in chosen),
+                words=tuple(map(word_of, chosen)),
                 tags=tuple(token.tag_ if tags is None else tags[token.i] for token in chosen),
                 heads=tuple(heads),
                 labels=tuple(token.dep_ or None for token in chosen),
@@ -103,7 +128,7 @@ def head_of(token: Token) -> Token | None:
         above = below.head
         if above.i == below.i:
             return token
-        if not above.text.isspace():
+        if is_visible(above):
             return above
         below = above
     return None

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.corpora.segmented import read_segmented
-from spacy_structreg.pipeline.checkpoints import in_order
+from spacy_structreg.corpora.segmentation import read_segmented
+from spacy_structreg.pipeline.checkpoint_callbacks import in_order
+from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
 Gold: TypeAlias = Literal["words", "tags", "sents"]
@@ -86,17 +87,7 @@ def read_references(nlp: Language, path: Path) -> Iterator[Doc]:
 
 
 def _read_docbin(nlp: Language, file: Path) -> Iterator[Doc]:
-    try:
-        docs = list(DocBin().from_disk(file).get_docs(nlp.vocab))
-    except OSError:
-        raise
-    except Exception as error:
-        # What a damaged file makes of spaCy's reader is anything at all.
-        raise ValueError(
-            f"{file}: not a corpus in spaCy's binary format ({error}); make one with "
-            "'python -m spacy structreg convert'"
-        ) from error
-    for number, doc in enumerate(docs, 1):
+    for number, doc in enumerate(read_docbin(file, nlp.vocab), 1):
         if doc.has_unknown_spaces and len(doc):
             raise ValueError(
                 f"{file}: Doc {number} does not know its spaces, so that its text would give the "

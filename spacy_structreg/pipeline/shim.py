@@ -53,27 +53,29 @@ class EstimatorShim(Shim):
         self.estimator = cls.from_bytes(data) if data else self.estimator.untrained()
         return self
 
-    def to_folder(self, folder: Path) -> None:
-        """Write the model file into a folder."""
-        folder.mkdir(exist_ok=True)
-        if self.estimator.is_trained:
-            self.estimator.save(folder / MODEL_FILE)
-            (folder / UNTRAINED_MARK).unlink(missing_ok=True)
-        else:
-            (folder / UNTRAINED_MARK).touch()
-            (folder / MODEL_FILE).unlink(missing_ok=True)
 
-    def from_folder(self, folder: Path) -> None:
-        """Read the model file in a folder, and take its settings.
+def save_estimator(estimator: Any, folder: Path) -> None:
+    """Write the model file of an estimator into a folder, or a mark if it is untrained."""
+    folder.mkdir(exist_ok=True)
+    if estimator.is_trained:
+        estimator.save(folder / MODEL_FILE)
+        (folder / UNTRAINED_MARK).unlink(missing_ok=True)
+    else:
+        (folder / UNTRAINED_MARK).touch()
+        (folder / MODEL_FILE).unlink(missing_ok=True)
 
-        Raises ValueError if the file is missing, though the model was trained, or damaged.
-        """
-        if (folder / MODEL_FILE).exists():
-            self.estimator = type(self.estimator).load(folder / MODEL_FILE)
-        elif (folder / UNTRAINED_MARK).exists():
-            self.estimator = self.estimator.untrained()
-        else:
-            raise ValueError(f"{folder}: the model file {MODEL_FILE} is missing; copy it again")
+
+def load_estimator(estimator: Any, folder: Path) -> Any:
+    """The estimator that `save_estimator` wrote, of the class of another one.
+
+    An untrained one has the settings of this other one. Raises ValueError if the file is missing,
+    though the model was trained, or damaged.
+    """
+    if (folder / MODEL_FILE).exists():
+        return type(estimator).load(folder / MODEL_FILE)
+    if (folder / UNTRAINED_MARK).exists():
+        return estimator.untrained()
+    raise ValueError(f"{folder}: the model file {MODEL_FILE} is missing; copy it again")
 
 
 def estimator_model(name: str, estimator: Any) -> Model[Any, Any]:

@@ -1,4 +1,4 @@
-"""What all tokenizers of ours share: a model, listed words, and how both are kept."""
+"""Base class of the tokenizers of ours, which have a model and listed words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+# Not srsly's: that makes arrays of some mappings, and leaves Python's collector off after an error.
 import msgpack
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -17,21 +18,24 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.files import replace_bytes
-from spacy_structreg.estimators.gold import TAGGED
-from spacy_structreg.estimators.protocols import Compiled, TokenizerModel
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words
-from spacy_structreg.pipeline.glossary import extend_glossary
 from spacy_structreg.pipeline.score_table import with_table
-from spacy_structreg.tasks.user_words import CompiledWords, UserWords
+from spacy_structreg.pipeline.shim import load_estimator, save_estimator
+from spacy_structreg.pipeline.spacy_glossary import extend_glossary
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-MODEL_FILE: Final = "model.srt"
 WORDS_FILE: Final = "user_words"
-UNTRAINED_MARK: Final = "untrained"
 
+_WHITE_SPACE: Final = re.compile(r"\s")
+# A character, or a run of white space.
+_SINGLE: Final = re.compile(r"\s+|\S")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STAND_IN: Final = ["x", "y", "z"]
 
@@ -53,6 +57,8 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
     NAME: ClassVar[str]
     """Under which it is registered."""
+    TASK: ClassVar[str]
+    """The stem of the task (`pipeline.task`)."""
 
     def __init__(self, vocab: Vocab, model: ModelT, user_words: UserWords | None = None) -> None:
         extend_glossary()
@@ -62,21 +68,34 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
 
+    @property
+    def estimator(self) -> Any:
+        """The model, by the name that components have for it."""
+        return self.model
+
+    @estimator.setter
+    def estimator(self, estimator: Any) -> None:
+        self.model = estimator
+
+    def with_estimator(self, estimator: Any) -> Self:
+        """A tokenizer of the same listed words that has another model."""
+        return type(self)(self.vocab, estimator, self.user_words)
+
     # Hooks ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def _predict(self, text: str, listed: CompiledWords) -> list[ItemT]:
-        """What the trained model finds in a text."""
+        """The words of a text by the trained model, and the white space between them."""
 
     @abstractmethod
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
     ) -> Iterator[list[ItemT]]:
-        """The same for a stream of texts, in their order."""
+        """The words of a stream of texts, in their order."""
 
     @abstractmethod
     def _untrained(self, words: list[str], listed: CompiledWords) -> list[ItemT]:
-        """What stands for the words of a text as long as there is no model."""
+        """Items that stand for those of a text as long as there is no model."""
 
     @abstractmethod
     def _doc(self, text: str, items: list[ItemT]) -> Doc:
@@ -156,12 +175,12 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             self.user_words.load(user_words, replace=True)
         if get_examples is not None and not self.model.is_trained:
             references: Iterator[Doc] = (example.reference for example in get_examples())
-            if self.model.GOLD is TAGGED:
+            if self.model.SCHEMA is TAGGED:
                 first = list(islice(references, 2))
                 if _is_stand_in(first):
                     return
                 references = chain(first, references)
-            self.model.prepare(map(self.gold, references))
+            self.model.prepare(map(self.gold_of, references))
 
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
@@ -173,16 +192,20 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         for doc in docs:
             compiled = self._compiled.get(doc)
             if compiled is None or not self.model.owns(compiled):
-                compiled = self._compiled[doc] = self.model.compile([self.gold(doc)])
+                compiled = self._compiled[doc] = self.model.compile([self.gold_of(doc)])
             examples += compiled
         return self.model.learn(examples)[1]
 
-    def gold(self, doc: Doc) -> Sequence[Any]:
-        """What the model learns from a gold Doc: its words, with their tags if it learns tags.
+    def gold_of(self, doc: Doc) -> Sequence[Any]:
+        """The gold sentence of a gold Doc: its words, with their tags if the model learns tags.
 
         Raises ValueError for words without a tag then.
         """
-        return gold_pairs(doc) if self.model.GOLD is TAGGED else gold_words(doc)
+        return gold_pairs(doc) if self.model.SCHEMA is TAGGED else gold_words(doc)
+
+    def gold(self, example: Example) -> tuple[list[Sequence[Any]], int]:
+        """The gold sentence of an Example, and that no others are left out; as of components."""
+        return [self.gold_of(example.reference)], 0
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The figures that spaCy asks for, and the table of them that ``spacy evaluate`` prints."""
@@ -226,13 +249,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model file, and that of the listed words if there are any, into a folder."""
         folder = Path(path)
-        folder.mkdir(exist_ok=True)
-        if self.model.is_trained:
-            self.model.save(folder / MODEL_FILE)
-            (folder / UNTRAINED_MARK).unlink(missing_ok=True)
-        else:
-            (folder / UNTRAINED_MARK).touch()
-            (folder / MODEL_FILE).unlink(missing_ok=True)
+        save_estimator(self.model, folder)
         if listed := self.user_words.snapshot():
             with replace_bytes(folder / WORDS_FILE) as stream:
                 stream.write(UserWords(listed.words.items()).to_bytes())
@@ -252,12 +269,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
                 user_words.from_bytes((folder / WORDS_FILE).read_bytes())
             except ValueError as error:
                 raise ValueError(f"{folder / WORDS_FILE}: {error}") from error
-        if (folder / MODEL_FILE).exists():
-            self.model = type(self.model).load(folder / MODEL_FILE)
-        elif (folder / UNTRAINED_MARK).exists():
-            self.model = self.model.untrained()
-        else:
-            raise ValueError(f"{folder}: the model file {MODEL_FILE} is missing; copy it again")
+        self.model = load_estimator(self.model, folder)
         self.user_words = user_words
         return self
 
@@ -265,16 +277,17 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         return type(self), (self.vocab, self.model, self.user_words)
 
 
-def new_doc(vocab: Vocab, text: str, words: list[str]) -> Doc:
+def new_doc(vocab: Vocab, text: str, items: list[str]) -> Doc:
     """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
 
-    One space after a token belongs to the token; all other white space becomes tokens. Raises
-    ValueError for lone surrogates.
+    items: the words and, as items of its own, the white space between them. One space after a
+    token belongs to the token; all other white space becomes tokens. Raises ValueError for lone
+    surrogates.
     """
-    tokens = words
-    spaces = [False] * len(words)
-    if sum(map(len, words)) != len(text):
-        tokens, spaces = _with_white_space(text, words)
+    tokens = items
+    spaces = [False] * len(items)
+    if _WHITE_SPACE.search(text):
+        tokens, spaces = _with_spaces(items)
     try:
         return Doc(vocab, words=tokens, spaces=spaces)
     except UnicodeEncodeError as error:
@@ -286,41 +299,34 @@ def new_doc(vocab: Vocab, text: str, words: list[str]) -> Doc:
         ) from error
 
 
-def _with_white_space(text: str, words: list[str]) -> tuple[list[str], list[bool]]:
+def _with_spaces(items: list[str]) -> tuple[list[str], list[bool]]:
+    """Tokens, and whether a space follows each, of words and the white space between them."""
     tokens: list[str] = []
     spaces: list[bool] = []
-    end = 0
-    for word in [*words, ""]:
-        # Only white space lies between words, and none begins with it: the first place is it.
-        start = text.index(word, end) if word else len(text)
-        if start > end:
-            if tokens and text[end] == " ":
-                spaces[-1] = True
-                end += 1
-            if start > end:
-                tokens.append(text[end:start])
-                spaces.append(False)
-        if word:
-            tokens.append(word)
+    for item in items:
+        rest = item
+        if tokens and item[0] == " " and item.isspace():
+            spaces[-1] = True
+            rest = item[1:]
+        if rest:
+            tokens.append(rest)
             spaces.append(False)
-        end = start + len(word)
     return tokens, spaces
 
 
 def _characters(text: str, listed: CompiledWords) -> list[str]:
-    """The characters of a text and, as wholes, the listed words: the leftmost longest of them."""
-    words: list[str] = []
+    """The characters of a text, but white space and leftmost longest listed words as wholes."""
+    items: list[str] = []
     end = 0
     for word in listed.leftmost_longest(text):
-        words += (character for character in text[end : word.start] if not character.isspace())
-        words.append(text[word.start : word.end])
+        items += _SINGLE.findall(text, end, word.start)
+        items.append(text[word.start : word.end])
         end = word.end
-    words += (character for character in text[end:] if not character.isspace())
-    return words
+    return items + _SINGLE.findall(text, end)
 
 
 def _is_stand_in(references: Sequence[Doc]) -> bool:
-    """Whether these are what ``nlp.initialize`` makes up where it has got no examples."""
+    """True if ``nlp.initialize`` has made these up, where it has got no examples."""
     if len(references) != 1:
         return False
     (doc,) = references

@@ -1,4 +1,4 @@
-"""What the components that build trees over tagged words share.
+"""Base class of the components that build trees over tagged words.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 from spacy.tokens import Doc, Token
@@ -19,14 +19,16 @@ from thinc.api import Model
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.pipeline.component import (
     EstimatorPipe,
+    Sentences,
     aligned,
+    check_setting,
     logger,
     punctuation_bounds,
     sentence_bounds,
 )
+from spacy_structreg.pipeline.documents import visible_tokens
 
 Attribute: TypeAlias = Literal["tag", "pos"]
-Sentences: TypeAlias = Literal["doc", "punctuation"]
 
 # The labels of white space: of what hangs on the word before it, and where there are no words.
 SPACE_LABEL: Final = "dep"
@@ -39,7 +41,7 @@ class TreePipe(EstimatorPipe):
     A subclass says what of a tree holds tokens of a Doc together (`_held`) and what gold trees are
     (`_gold_sentences`).
 
-    vocab, model, name, architecture, scorer, cfg: as of `EstimatorPipe`.
+    vocab, model, name, scorer, cfg: as of `EstimatorPipe`.
     attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
     sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
         it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
@@ -53,22 +55,15 @@ class TreePipe(EstimatorPipe):
         model: Model[Any, Any],
         name: str,
         *,
-        architecture: str,
         attribute: Attribute,
         sentences: Sentences,
         overwrite: bool,
         scorer: Callable[..., dict[str, Any]] | None,
-        cfg: dict[str, Any],
+        cfg: dict[str, Any] | None = None,
     ) -> None:
-        if attribute not in ("tag", "pos"):
-            raise ValueError(
-                f"attribute of the pipe {name!r} is {attribute!r}; choose 'tag' or 'pos'"
-            )
-        if sentences not in ("doc", "punctuation"):
-            raise ValueError(
-                f"sentences of the pipe {name!r} is {sentences!r}; choose 'doc' or 'punctuation'"
-            )
-        super().__init__(vocab, model, name, architecture=architecture, scorer=scorer, cfg=cfg)
+        check_setting(name, "attribute", attribute, get_args(Attribute))
+        check_setting(name, "sentences", sentences, get_args(Sentences))
+        super().__init__(vocab, model, name, scorer=scorer, cfg=cfg)
         self.attribute: Attribute = attribute
         self.sentences: Sentences = sentences
         self.overwrite = overwrite
@@ -108,7 +103,7 @@ class TreePipe(EstimatorPipe):
         Tags are those of the predicted side.
         """
         doc, tags = example.reference, self._seen(example)
-        visible = [tags[token.i] for token in doc if not token.text.isspace()]
+        visible = [tags[token.i] for token in visible_tokens(doc)]
         kept: list[Any] = []
         n_others = start = 0
         for n_words, sentence in self._gold_sentences(doc, [tag or "" for tag in tags]):
@@ -134,14 +129,6 @@ class TreePipe(EstimatorPipe):
             )
         super()._prepare(gold, labels)
 
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "attribute": self.attribute,
-            "sentences": self.sentences,
-            "overwrite": self.overwrite,
-            "scorer": self.scorer,
-        }
-
 
 def write_heads(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
     """Set head and label of each token, and with them the starts of sentences.
@@ -158,7 +145,7 @@ def write_heads(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
 
 
 def _inside(held: Iterable[tuple[int, int]], n_tokens: int) -> list[bool]:
-    """Whether the place before each token, and that before the end, lies inside what is held."""
+    """For the place before each token, and that before the end: True inside what is held."""
     opened = [0] * (n_tokens + 1)
     for first, last in held:
         if first < last:

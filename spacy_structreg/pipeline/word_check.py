@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from spacy.tokens import Doc
 
 if TYPE_CHECKING:
-    from spacy_structreg.estimators.word_counts import WordCounts
+    from spacy_structreg.models.word_counts import WordCounts
 
 # A training corpus of fewer Chinese words says nothing about them.
 _LEAST_LEARNT: Final = 20
@@ -55,7 +55,7 @@ class WordCheck:
             self._look(docs, counts)
 
     def _look(self, docs: Iterable[Doc], counts: WordCounts) -> None:
-        from spacy_structreg.estimators.word_counts import is_han
+        from spacy_structreg.models.word_counts import is_han
 
         for text in (token.text for doc in docs for token in doc):
             if not is_han(text):

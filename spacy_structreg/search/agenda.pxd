@@ -1,6 +1,7 @@
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.search.transition_system cimport TransitionSystem
 
@@ -51,43 +52,32 @@ ctypedef struct Link:
 
 
 @cython.final
-cdef class Agenda:
+cdef class Agenda(BufferOwner):
     cdef readonly StateScorer scorer
     cdef readonly TransitionSystem system
     cdef readonly Py_ssize_t width
     cdef readonly bint merge
     cdef Item* items
     cdef readonly Py_ssize_t n_items
-    cdef Py_ssize_t _item_capacity
     cdef char* _states
-    cdef Py_ssize_t _state_capacity
     cdef Candidate* _candidates
     cdef Py_ssize_t _n_candidates
-    cdef Py_ssize_t _candidate_capacity
     cdef int32_t _free_candidate
     cdef int32_t* _heads
-    cdef Py_ssize_t _head_capacity
     cdef Ranked* _ranked
-    cdef Py_ssize_t _ranked_capacity
     cdef uint64_t* _signatures
-    cdef Py_ssize_t _signature_capacity
     cdef int32_t* _signed               # the items of the signatures
-    cdef Py_ssize_t _signed_capacity
     cdef bint _packs                    # whether states are merged that lie on different ones
     cdef Link* _links
     cdef Py_ssize_t _n_links
-    cdef Py_ssize_t _link_capacity
     cdef int32_t* _pending              # what is still to be traced
-    cdef Py_ssize_t _pending_capacity
-    cdef uint8_t* _mask
-    cdef double* _scores
+    cdef uint8_t* mask
+    cdef double* scores
     # The ranks of the best candidates of the slots that candidates went to last, the least first.
     cdef Py_ssize_t _keep
     cdef Bound* _bounds        # (_n_bounded, _keep)
-    cdef Py_ssize_t _bound_capacity
     cdef Bounded* _bounded
     cdef Py_ssize_t _n_bounded
-    cdef Py_ssize_t _bounded_capacity
     # A training's: the gold actions, and what each other action costs.
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold

@@ -17,10 +17,9 @@ run can be repeated bit for bit.
 
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.search.transition_system cimport MAX_KINDS
 
@@ -43,7 +42,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Agenda:
+cdef class Agenda(BufferOwner):
     """Beam search over the states of a task. It holds working memory: use one in each thread.
 
     scorer: scores the actions of a state; its system is the task.
@@ -59,29 +58,8 @@ cdef class Agenda:
         self.system = scorer.system
         self.width = NO_LIMIT if width is None else width
         self.merge = merge
-        free(self._mask)
-        free(self._scores)
-        self._mask = <uint8_t*> malloc(max(1, self.system.n_actions) * TOGETHER)
-        self._scores = <double*> malloc(
-            max(1, self.system.n_actions) * TOGETHER * sizeof(double)
-        )
-        if self._mask == NULL or self._scores == NULL:
-            raise MemoryError("no memory for an agenda")
-
-    def __dealloc__(self):
-        free(self.items)
-        free(self._states)
-        free(self._candidates)
-        free(self._heads)
-        free(self._ranked)
-        free(self._signatures)
-        free(self._bounds)
-        free(self._bounded)
-        free(self._signed)
-        free(self._links)
-        free(self._pending)
-        free(self._mask)
-        free(self._scores)
+        reserve(&self.buffers, self.mask, max(1, self.system.n_actions) * TOGETHER)
+        reserve(&self.buffers, self.scores,  max(1, self.system.n_actions) * TOGETHER)
 
     def __reduce__(self):
         width = None if self.width == NO_LIMIT else self.width
@@ -94,10 +72,10 @@ cdef class Agenda:
     cdef int begin(self) except -1 nogil:
         """Make the sentence that the system has loaded this agenda's, with its first item."""
         cdef Py_ssize_t n_slots = self.system.n_slots()
-        reserve(<void**> &self._heads, &self._head_capacity, n_slots, sizeof(int32_t))
+        reserve(&self.buffers, self._heads, n_slots)
         memset(self._heads, 0xFF, n_slots * sizeof(int32_t))
-        reserve(<void**> &self.items, &self._item_capacity, 1, sizeof(Item))
-        reserve(<void**> &self._states, &self._state_capacity, self.system.state_size, 1)
+        reserve(&self.buffers, self.items, 1)
+        reserve(&self.buffers, self._states, self.system.state_size)
         self._n_candidates = 0
         self._free_candidate = -1
         self.n_items = 1
@@ -111,7 +89,7 @@ cdef class Agenda:
         ):
             self._begin_bounds(self.width)
         self.system.init(self._states)
-        self.scorer.forget()
+        self.scorer.clear_memo()
         return 0
 
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil:
@@ -134,7 +112,7 @@ cdef class Agenda:
         n = self._gather(slot)
         if n == 0:
             return 0
-        if self.system.has_free_slots and self.system.keeps_all(slot):
+        if self.system.has_unpruned_slots and self.system.is_unpruned(slot):
             return self._keep_all(n)
         is_heap = (n if self.merge else min(n, width)) > FEW
         if is_heap:
@@ -147,19 +125,14 @@ cdef class Agenda:
         if self.merge:
             while room < 4 * min(n, width):
                 room *= 2
-            reserve(
-                <void**> &self._signatures, &self._signature_capacity, room, sizeof(uint64_t)
-            )
+            reserve(&self.buffers, self._signatures, room)
             memset(self._signatures, 0, room * sizeof(uint64_t))
-            reserve(<void**> &self._signed, &self._signed_capacity, room, sizeof(int32_t))
+            reserve(&self.buffers, self._signed, room)
+        reserve(&self.buffers, self.items, self.n_items + min(n, width))
         reserve(
-            <void**> &self.items, &self._item_capacity, self.n_items + min(n, width), sizeof(Item)
+            &self.buffers, self._states, (self.n_items + min(n, width)) * self.system.state_size
         )
-        reserve(
-            <void**> &self._states, &self._state_capacity,
-            (self.n_items + min(n, width)) * self.system.state_size, 1,
-        )
-        self.system.make_room(min(n, width))
+        self.system.reserve_states(min(n, width))
         while n > 0 and n_kept < width:
             kept = &self._candidates[self._ranked[next_one].place]
             if self.merge:
@@ -192,12 +165,9 @@ cdef class Agenda:
     cdef Py_ssize_t _keep_all(self, Py_ssize_t n) except -1 nogil:
         """Make all candidates that have been gathered items; returns their number."""
         cdef Py_ssize_t i
-        reserve(<void**> &self.items, &self._item_capacity, self.n_items + n, sizeof(Item))
-        reserve(
-            <void**> &self._states, &self._state_capacity,
-            (self.n_items + n) * self.system.state_size, 1,
-        )
-        self.system.make_room(n)
+        reserve(&self.buffers, self.items, self.n_items + n)
+        reserve(&self.buffers, self._states, (self.n_items + n) * self.system.state_size)
+        self.system.reserve_states(n)
         for i in range(n):
             self._add_item(&self._candidates[self._ranked[i].place])
         return n
@@ -236,13 +206,13 @@ cdef class Agenda:
         return 0
 
     cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil:
-        """Whether an action is that of gold at the step after an item."""
+        """True if an action is that of gold at the step after an item."""
         cdef int32_t step = self.items[item].step
         return step < self.n_gold and self.gold[step] == action
 
     cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil:
         """Note that the top of an item was put on the parent of a candidate too."""
-        reserve(<void**> &self._links, &self._link_capacity, self._n_links + 1, sizeof(Link))
+        reserve(&self.buffers, self._links, self._n_links + 1)
         self._links[self._n_links] = Link(
             candidate.inside, candidate.parent, self.items[item].link
         )
@@ -261,7 +231,7 @@ cdef class Agenda:
         cdef int32_t last = -1
         cdef Ranked other
         while place >= 0:
-            reserve(<void**> &self._ranked, &self._ranked_capacity, n + 1, sizeof(Ranked))
+            reserve(&self.buffers, self._ranked, n + 1)
             self._ranked[n].rank = self._candidates[place].rank
             self._ranked[n].place = place
             n += 1
@@ -345,16 +315,16 @@ cdef class Agenda:
         cdef Py_ssize_t i
         while count > 0:
             n = min(count, TOGETHER)
-            memset(self._mask, 0, n * n_actions)
+            memset(self.mask, 0, n * n_actions)
             for i in range(n):
-                self.system.legal(self.state(first + i), self._mask + i * n_actions)
-            self.scorer.score(self.state(first), n, self._mask, self._scores)
+                self.system.legal(self.state(first + i), self.mask + i * n_actions)
+            self.scorer.score(self.state(first), n, self.mask, self.scores)
             for i in range(n):
                 if self.merge and self.system.n_kinds:
                     self._keep_best_of_kinds(
-                        first + i, self._mask + i * n_actions, self._scores + i * n_actions
+                        first + i, self.mask + i * n_actions, self.scores + i * n_actions
                     )
-                self._propose(first + i, self._mask + i * n_actions, self._scores + i * n_actions)
+                self._propose(first + i, self.mask + i * n_actions, self.scores + i * n_actions)
             first += n
             count -= n
         return 0
@@ -408,7 +378,7 @@ cdef class Agenda:
             paid = 0.0
             if self.cost != 0.0 and not self._follows_gold(item, action):
                 paid = self.cost
-            if self._packs and self.system.takes_below(action):
+            if self._packs and self.system.pops_stack(action):
                 place = self.items[self.items[item].origin].link
                 while place >= 0:
                     link = &self._links[place]
@@ -419,15 +389,15 @@ cdef class Agenda:
                     place = link.following
                 continue
             score = before + scores[action]
-            if self.system.has_bonus:
-                score += self.system.bonus(state, action)
+            if self.system.has_external_score:
+                score += self.system.external_score(state, action)
             score += paid
             rank = score
-            if self.system.has_outlook:
-                rank += self.system.outlook(state, action)
+            if self.system.has_heuristic:
+                rank += self.system.heuristic(state, action)
             if (
                 self._keep
-                and not (self.system.has_free_slots and self.system.keeps_all(slot))
+                and not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
                 and not self._may_stay(slot, rank, state, action)
             ):
                 continue
@@ -445,10 +415,7 @@ cdef class Agenda:
             self._free_candidate = self._candidates[place].following
         else:
             place = <int32_t> self._n_candidates
-            reserve(
-                <void**> &self._candidates, &self._candidate_capacity,
-                self._n_candidates + 1, sizeof(Candidate),
-            )
+            reserve(&self.buffers, self._candidates, self._n_candidates + 1)
             self._n_candidates += 1
         candidate = &self._candidates[place]
         candidate.score = score
@@ -469,12 +436,8 @@ cdef class Agenda:
         self._n_bounded = 1
         while self._n_bounded < n_slots and self._n_bounded * 2 * keep <= BOUNDS:
             self._n_bounded *= 2
-        reserve(
-            <void**> &self._bounds, &self._bound_capacity, self._n_bounded * keep, sizeof(Bound)
-        )
-        reserve(
-            <void**> &self._bounded, &self._bounded_capacity, self._n_bounded, sizeof(Bounded)
-        )
+        reserve(&self.buffers, self._bounds, self._n_bounded * keep)
+        reserve(&self.buffers, self._bounded, self._n_bounded)
         for row in range(self._n_bounded):
             self._bounded[row] = Bounded(-1, 0)
         return 0
@@ -552,7 +515,7 @@ cdef class Agenda:
     cdef bint has_ended(
         self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
     ) noexcept nogil:
-        """Whether the best `n_best` items of a slot are final, before the last slot."""
+        """True if the best `n_best` items of a slot are final, before the last slot."""
         cdef Py_ssize_t i
         if not self.system.ends_early or count == 0:
             return False
@@ -569,7 +532,7 @@ cdef class Agenda:
         cdef const Item* at
         # Items whose actions are still to be written, the last first: those that end in an item, or
         # only those since its top was put on the stack, which are marked by the item's complement.
-        reserve(<void**> &self._pending, &self._pending_capacity, 2, sizeof(int32_t))
+        reserve(&self.buffers, self._pending, 2)
         self._pending[0] = <int32_t> item
         n = 1
         while n > 0:
@@ -580,7 +543,7 @@ cdef class Agenda:
                 continue
             step -= 1
             actions[step] = at.action
-            reserve(<void**> &self._pending, &self._pending_capacity, n + 2, sizeof(int32_t))
+            reserve(&self.buffers, self._pending, n + 2)
             if at.below >= 0:
                 self._pending[n] = at.below if place >= 0 else ~at.below
                 self._pending[n + 1] = ~at.parent
@@ -614,62 +577,55 @@ cdef class Agenda:
 
         Raises ValueError for an action that does not exist, and for one after the last.
         """
+        cdef BufferOwner scratch = BufferOwner()
         cdef char* states = NULL
         cdef Py_ssize_t size = self.system.state_size
         cdef double total = 0.0
         cdef int32_t action
         cdef int i
         cdef list taken = list(actions)
-        states = <char*> malloc(2 * size)
-        if states == NULL:
-            raise MemoryError("no memory for a state")
-        try:
-            self.scorer.forget()
-            self.system.init(states)
-            for i in range(len(taken)):
-                action = taken[i]
-                if not 0 <= action < self.system.n_actions:
-                    raise ValueError(f"there is no action {action}")
-                if self.system.is_final(states + (i % 2) * size):
-                    raise ValueError(f"the sentence has ended before action {i}")
-                memset(self._mask, 0, self.system.n_actions)
-                self._mask[action] = 1
-                self.scorer.score(states + (i % 2) * size, 1, self._mask, self._scores)
-                total += self._scores[action]
-                if self.system.has_bonus:
-                    total += self.system.bonus(states + (i % 2) * size, action)
-                self.system.make_room(1)
-                self.system.apply(
-                    states + (i % 2) * size, action, states + (1 - i % 2) * size
-                )
-        finally:
-            free(states)
+        reserve(&scratch.buffers, states, 2 * size)
+        self.scorer.clear_memo()
+        self.system.init(states)
+        for i in range(len(taken)):
+            action = taken[i]
+            if not 0 <= action < self.system.n_actions:
+                raise ValueError(f"there is no action {action}")
+            if self.system.is_final(states + (i % 2) * size):
+                raise ValueError(f"the sentence has ended before action {i}")
+            memset(self.mask, 0, self.system.n_actions)
+            self.mask[action] = 1
+            self.scorer.score(states + (i % 2) * size, 1, self.mask, self.scores)
+            total += self.scores[action]
+            if self.system.has_external_score:
+                total += self.system.external_score(states + (i % 2) * size, action)
+            self.system.reserve_states(1)
+            self.system.apply(
+                states + (i % 2) * size, action, states + (1 - i % 2) * size
+            )
         return total
 
     def legal(self, actions):
-        """Which actions are legal after a sequence of actions from the first state.
+        """Legal actions after a sequence of actions from the first state.
 
         Raises ValueError for an action that does not exist, and for one after the last.
         """
         cdef Py_ssize_t size = self.system.state_size
-        cdef char* states = <char*> malloc(2 * size)
+        cdef BufferOwner scratch = BufferOwner()
+        cdef char* states = NULL
         cdef int32_t action
         cdef int i = 0
-        if states == NULL:
-            raise MemoryError("no memory for a state")
-        try:
-            self.system.init(states)
-            for action in actions:
-                if not 0 <= action < self.system.n_actions:
-                    raise ValueError(f"there is no action {action}")
-                if self.system.is_final(states + i * size):
-                    raise ValueError("the sentence has ended before the last of the actions")
-                self.system.make_room(1)
-                self.system.apply(states + i * size, action, states + (1 - i) * size)
-                i = 1 - i
-            memset(self._mask, 0, self.system.n_actions)
-            if not self.system.is_final(states + i * size):
-                self.system.legal(states + i * size, self._mask)
-            return [action for action in range(self.system.n_actions) if self._mask[action]]
-        finally:
-            free(states)
+        reserve(&scratch.buffers, states, 2 * size)
+        self.system.init(states)
+        for action in actions:
+            if not 0 <= action < self.system.n_actions:
+                raise ValueError(f"there is no action {action}")
+            if self.system.is_final(states + i * size):
+                raise ValueError("the sentence has ended before the last of the actions")
+            self.system.reserve_states(1)
+            self.system.apply(states + i * size, action, states + (1 - i) * size)
+            i = 1 - i
+        memset(self.mask, 0, self.system.n_actions)
+        if not self.system.is_final(states + i * size):
+            self.system.legal(states + i * size, self.mask)
+        return [action for action in range(self.system.n_actions) if self.mask[action]]

@@ -1,7 +1,8 @@
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.viterbi cimport LabelGraph
 
 
-cdef class SumProduct:
+cdef class SumProduct(BufferOwner):
     cdef readonly LabelGraph graph
     cdef bint open_start
     cdef bint open_end
@@ -16,21 +17,16 @@ cdef class SumProduct:
     cdef double* _factors     # of pairs, by transitions alone; exponentials, 0 where illegal
     cdef double _factor_scale
     cdef double* _heads       # of labels at each position, then with what follows
-    cdef double* _prefix
-    cdef double* _suffix
+    cdef double* _forward_sums
+    cdef double* _backward_sums
     cdef double* _flow
     cdef double* _column
-    cdef Py_ssize_t _node_capacity
-    cdef Py_ssize_t _head_capacity
-    cdef Py_ssize_t _prefix_capacity
-    cdef Py_ssize_t _suffix_capacity
-    cdef Py_ssize_t _pair_capacity
 
     cdef void bind(self, const double* transitions) noexcept nogil
     cdef int solve(
         self, const double* emissions, const double* edges, Py_ssize_t n, bint keep_pairs
     ) except -1 nogil
-    cdef int _reserve(self, Py_ssize_t n, bint by_position) except -1 nogil
+    cdef int reserve_positions(self, Py_ssize_t n, bint by_position) except -1 nogil
     cdef const double* _factors_to(self, Py_ssize_t position) noexcept nogil
     cdef double _exponentiate_edges(self, Py_ssize_t n) noexcept nogil
     cdef bint _by_products(self, const double* emissions, Py_ssize_t n, bint keep) noexcept nogil

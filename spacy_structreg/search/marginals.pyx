@@ -7,10 +7,9 @@ sequence is done again in logarithms.
 
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.search.viterbi cimport LabelGraph
 
 import numpy as np
@@ -47,7 +46,7 @@ cdef inline double product(const double* first, const double* second, Py_ssize_t
     return (a + b) + (c + d)
 
 
-cdef class SumProduct:
+cdef class SumProduct(BufferOwner):
     """Marginals of label sequences. It holds working memory: use one in each thread.
 
     `bind` takes the scores of pairs of labels, `solve` those of a sequence. With `open_start` or
@@ -57,41 +56,24 @@ cdef class SumProduct:
     def __init__(self, LabelGraph graph not None):
         cdef Py_ssize_t n_pairs = graph.n_labels * graph.n_labels
         self.graph = graph
-        free(self._factors)
-        free(self.totals)
-        free(self._flow)
-        free(self._column)
-        self._factors = <double*> calloc(n_pairs, sizeof(double))
-        self.totals = <double*> calloc(n_pairs, sizeof(double))
-        self._flow = <double*> calloc(graph.n_labels, sizeof(double))
-        self._column = <double*> calloc(graph.n_labels, sizeof(double))
-        if not (self._factors and self.totals and self._flow and self._column):
-            raise MemoryError("no memory for sums over label sequences")
-
-    def __dealloc__(self):
-        free(self.nodes)
-        free(self.pairs)
-        free(self.totals)
-        free(self._factors)
-        free(self._heads)
-        free(self._prefix)
-        free(self._suffix)
-        free(self._flow)
-        free(self._column)
+        reserve_zeros(&self.buffers, self._factors, n_pairs)
+        reserve_zeros(&self.buffers, self.totals, n_pairs)
+        reserve_zeros(&self.buffers, self._flow, graph.n_labels)
+        reserve_zeros(&self.buffers, self._column, graph.n_labels)
 
     def __reduce__(self):
         return SumProduct, (self.graph,)
 
-    cdef int _reserve(self, Py_ssize_t n, bint by_position) except -1 nogil:
+    cdef int reserve_positions(self, Py_ssize_t n, bint by_position) except -1 nogil:
         """Make room for a sequence of `n` positions, so that `solve` allocates nothing."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef Py_ssize_t size = n * n_labels
-        reserve(<void**> &self.nodes, &self._node_capacity, size, sizeof(double))
-        reserve(<void**> &self._heads, &self._head_capacity, size, sizeof(double))
-        reserve(<void**> &self._prefix, &self._prefix_capacity, size, sizeof(double))
-        reserve(<void**> &self._suffix, &self._suffix_capacity, size, sizeof(double))
+        reserve(&self.buffers, self.nodes, size)
+        reserve(&self.buffers, self._heads, size)
+        reserve(&self.buffers, self._forward_sums, size)
+        reserve(&self.buffers, self._backward_sums, size)
         if by_position:
-            reserve(<void**> &self.pairs, &self._pair_capacity, size * n_labels, sizeof(double))
+            reserve(&self.buffers, self.pairs, size * n_labels)
         return 0
 
     cdef void bind(self, const double* transitions) noexcept nogil:
@@ -119,15 +101,15 @@ cdef class SumProduct:
     cdef int solve(
         self, const double* emissions, const double* edges, Py_ssize_t n, bint keep_pairs
     ) except -1 nogil:
-        """Sum over all labellings of a sequence.
+        """Sum over all labelings of a sequence.
 
         emissions: of shape (n, n_labels). edges: NULL, or of shape (n - 1, n_labels, n_labels).
         keep_pairs: whether to keep the marginals of the pairs of each position apart.
-        Afterwards `log_partition` is minus infinity if there is no legal labelling, and all
+        Afterwards `log_partition` is minus infinity if there is no legal labeling, and all
         marginals are 0 then.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
-        self._reserve(n, keep_pairs or edges != NULL)
+        self.reserve_positions(n, keep_pairs or edges != NULL)
         self._edges = edges
         memset(self.totals, 0, n_labels * n_labels * sizeof(double))
         self.log_partition = 0.0
@@ -176,7 +158,7 @@ cdef class SumProduct:
         """`solve` by sums of products; false if they cannot be trusted."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const double* factors
-        cdef double* prefix = self._prefix
+        cdef double* prefix = self._forward_sums
         cdef double* suffix
         cdef double* head
         cdef double* flow = self._flow
@@ -193,7 +175,7 @@ cdef class SumProduct:
         else:
             self.log_partition = self._factor_scale * <double> (n - 1)
         for i in range(n):
-            prefix = self._prefix + i * n_labels
+            prefix = self._forward_sums + i * n_labels
             head = self._heads + i * n_labels
             highest = -INFINITY
             for y in range(n_labels):
@@ -224,7 +206,7 @@ cdef class SumProduct:
                 prefix[y] /= total
                 head[y] /= total
         total = 0.0
-        suffix = self._suffix + (n - 1) * n_labels
+        suffix = self._backward_sums + (n - 1) * n_labels
         for y in range(n_labels):
             suffix[y] = 1.0 if self.open_end or self.graph.may_end[y] else 0.0
             total += suffix[y] * prefix[y]
@@ -236,8 +218,8 @@ cdef class SumProduct:
         i = n - 1
         while True:
             nodes = self.nodes + i * n_labels
-            prefix = self._prefix + i * n_labels
-            suffix = self._suffix + i * n_labels
+            prefix = self._forward_sums + i * n_labels
+            suffix = self._backward_sums + i * n_labels
             head = self._heads + i * n_labels
             for y in range(n_labels):
                 if not suffix[y] <= MOST:
@@ -294,7 +276,7 @@ cdef class SumProduct:
         cdef Py_ssize_t y
         cdef int32_t p
         for i in range(n):
-            prefix = self._prefix + i * n_labels
+            prefix = self._forward_sums + i * n_labels
             for y in range(n_labels):
                 if i == 0:
                     prefix[y] = (
@@ -315,8 +297,8 @@ cdef class SumProduct:
                             prefix[x - n_labels] + self._pair_score(i, x, y) - highest[y]
                         )
                     prefix[y] = highest[y] + log(value) + emissions[i * n_labels + y]
-        prefix = self._prefix + (n - 1) * n_labels
-        suffix = self._suffix + (n - 1) * n_labels
+        prefix = self._forward_sums + (n - 1) * n_labels
+        suffix = self._backward_sums + (n - 1) * n_labels
         self.log_partition = -INFINITY
         for y in range(n_labels):
             suffix[y] = 0.0 if self.open_end or self.graph.may_end[y] else -INFINITY
@@ -333,7 +315,7 @@ cdef class SumProduct:
         self.log_partition += log(value)
         i = n - 1
         while i > 0:
-            suffix = self._suffix + i * n_labels
+            suffix = self._backward_sums + i * n_labels
             for x in range(n_labels):
                 highest[x] = -INFINITY
                 sums[x] = 0.0
@@ -358,12 +340,12 @@ cdef class SumProduct:
                 )
             i -= 1
         for i in range(n * n_labels):
-            self.nodes[i] = exp(self._prefix[i] + self._suffix[i] - self.log_partition)
+            self.nodes[i] = exp(self._forward_sums[i] + self._backward_sums[i] - self.log_partition)
         if keep or self._edges != NULL:
             memset(self.pairs, 0, (n - 1) * n_labels * n_labels * sizeof(double))
         for i in range(1, n):
-            prefix = self._prefix + (i - 1) * n_labels
-            suffix = self._suffix + i * n_labels
+            prefix = self._forward_sums + (i - 1) * n_labels
+            suffix = self._backward_sums + i * n_labels
             for y in range(n_labels):
                 for p in range(bounds[y], bounds[y + 1]):
                     x = predecessors[p]

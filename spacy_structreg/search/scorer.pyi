@@ -1,9 +1,9 @@
 from collections.abc import Iterable, Sequence
 
 from spacy_structreg.features.state_templates import Group, StateTemplate
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import Rows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.transition_system import TransitionSystem
 
 class StateScorer:

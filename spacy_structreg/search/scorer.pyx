@@ -4,37 +4,49 @@ Templates that depend on the same anchors of a state form a group. The memo maps
 values of its anchors to the scores of the group, so that states of the agenda that differ in
 little cost little. It is good for one sentence and one set of weights. Groups that follow from
 the place of a state in the sentence come first, and are remembered as one. Larger groups whose
-anchors mean the same everywhere, such as the current word, are remembered beyond the sentence as
+anchors mean the same everywhere, such as the current word, are cached beyond the sentence as
 far as there is room, if the weights are those of a trained model, which never change.
 """
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.changes cimport Changes
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.murmur cimport murmur_begin, murmur_end, murmur_mix, murmur_take
 from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, Rows, TrainedRows, TrainingRows, spread
+from spacy_structreg.learn.rows cimport (
+    STRUCTREG_PREFETCH,
+    FeatureCounts,
+    Rows,
+    TrainedRows,
+    TrainingRows,
+    draw_of_table,
+    is_dropped,
+    spread,
+)
 from spacy_structreg.search.transition_system cimport (
     MAX_ANCHORS,
     MAX_ATOMS_OF_TASK,
     MAX_EVENTS,
-    MAX_EVENTS_OF_ACTION,
     NULL_ATOM,
-    Raised,
+    WORDS_OF_ATOM_SET,
+    AtomSet,
+    FiredEvent,
     TransitionSystem,
+    add_atom,
+    has_atom,
 )
 
 from spacy_structreg.features.state_templates import MAX_STATE_ATOMS, group_templates
 from spacy_structreg.learn.murmur import hash_string
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 
 cdef enum:
-    # Groups of fewer templates are not remembered beyond the sentence.
-    LEAST_LASTING = 4
-    LASTING_BYTES = 0x1000000
+    # Groups of fewer templates are not cached beyond the sentence.
+    LEAST_CACHED = 4
+    CACHE_BYTES = 0x1000000
     # When the memo holds so many scores of a sentence, it begins anew.
     MOST_CELLS = 0x400000
     NOWHERE = -1
@@ -46,7 +58,7 @@ assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
 
 @cython.final
-cdef class StateScorer:
+cdef class StateScorer(BufferOwner):
     """Scores actions by templates and weight rows. It holds working memory: one in each thread.
 
     system: the task. templates: `StateTemplate`s over its events and atoms.
@@ -73,20 +85,22 @@ cdef class StateScorer:
             ):
                 raise ValueError(f"feature template '{template}' does not fit the task")
         by_event = group_templates(
-            templates, dict(zip(system.atoms, system.atom_anchors)), system.place
+            templates, dict(zip(system.atoms, system.atom_anchors)), system.position_anchors
         )
-        place = set(system.place)
+        place = set(system.position_anchors)
+        real_valued = set(system.real_valued)
+        self._has_reals = False
 
-        def lasts(group):
+        def is_cached(group):
             # One row is read as fast as a vector that is remembered.
             return (
-                set(group.anchors) <= set(system.lasting_anchors)
-                and len(group.templates) >= LEAST_LASTING
+                set(group.anchors) <= set(system.global_anchors)
+                and len(group.templates) >= LEAST_CACHED
             )
 
         def rank(group):
             of_place = bool(place) and set(group.anchors) <= place
-            return names.index(group.event), not of_place, of_place and lasts(group)
+            return names.index(group.event), not of_place, of_place and is_cached(group)
 
         self.groups = tuple(sorted(by_event, key=rank))
         if (
@@ -96,30 +110,18 @@ cdef class StateScorer:
             raise ValueError("the task has too many atoms, anchors or events")
         if [table.n_columns for table in self.tables] != list(system.events.values()):
             raise ValueError("the weight rows of the model do not fit the events of its task")
-        self._free_all()
-        self._tables = <void**> calloc(max(1, self.n_events), sizeof(void*))
-        self._widths = <int*> calloc(self.n_events + 1, sizeof(int))
-        self._offsets = <int*> calloc(self.n_events + 1, sizeof(int))
-        self._event_scores = <double*> calloc(
-            max(1, sum(system.events.values())), sizeof(double)
-        )
-        self._groups = <GroupSpec*> calloc(
-            len(self.groups) + self.n_events + 1, sizeof(GroupSpec)
-        )
-        self._specs = <StateTemplateSpec*> calloc(
-            max(1, sum([len(members.templates) for members in self.groups])),
-            sizeof(StateTemplateSpec),
-        )
+        self._cache_slots = 0
+        self._cache_width = 0
+        reserve_zeros(&self.buffers, self._tables, self.n_events)
+        reserve_zeros(&self.buffers, self._widths, self.n_events + 1)
+        reserve_zeros(&self.buffers, self._offsets, self.n_events + 1)
+        reserve_zeros(&self.buffers, self._event_scores, <Py_ssize_t> sum(system.events.values()))
+        reserve_zeros(&self.buffers, self._groups, len(self.groups) + self.n_events + 1)
+        reserve_zeros(&self.buffers, self._specs, len(templates))
         self._n_groups = len(self.groups)
-        self._first_group = <int*> calloc(self.n_events + 2, sizeof(int))
-        self._n_of_place = <int*> calloc(self.n_events + 1, sizeof(int))
-        self._events = <uint64_t*> calloc(max(1, system.n_actions), sizeof(uint64_t))
-        if (
-            self._tables == NULL or self._widths == NULL or self._offsets == NULL
-            or self._event_scores == NULL or self._groups == NULL or self._specs == NULL
-            or self._first_group == NULL or self._n_of_place == NULL or self._events == NULL
-        ):
-            raise MemoryError("no memory for a scorer")
+        reserve_zeros(&self.buffers, self._first_group, self.n_events + 2)
+        reserve_zeros(&self.buffers, self._n_positional, self.n_events + 1)
+        reserve_zeros(&self.buffers, self._events, system.n_actions)
         for i, table in enumerate(self.tables):
             self._tables[i] = <void*> (<Rows?> table)
             self._widths[i] = table.n_columns
@@ -138,110 +140,69 @@ cdef class StateScorer:
                 spec.seed = murmur_take(
                     murmur_begin(spec.n_atoms + 1, 1), murmur_mix(hash_string(str(template)))
                 )
-                spec.many = -1
+                spec.multi = -1
+                spec.has_reals = bool(real_valued & set(template.atoms))
+                self._has_reals = self._has_reals or spec.has_reals
                 for a, atom in enumerate(template.atoms):
                     spec.atoms[a] = system.atoms.index(atom)
-                    if atom in system.many_valued:
-                        if spec.many >= 0:
+                    if atom in system.multi_valued:
+                        if spec.multi >= 0:
                             raise ValueError(f"feature template '{template}' has two atoms that "
                                              "may have many values; one is the limit")
-                        spec.many = a
+                        spec.multi = a
                     else:
-                        group.wanted |= <uint64_t> 1 << spec.atoms[a]
+                        add_atom(&group.wanted, spec.atoms[a])
                 n += 1
             group.last = n
-            group.single = group.last - group.first == 1 and self._specs[group.first].many < 0
-            group.lasts = lasts(members)
-            if group.lasts:
-                self._lasting_width = max(self._lasting_width, self._widths[group.event])
+            spec = &self._specs[group.first]
+            group.single = n - group.first == 1 and spec.multi < 0 and not spec.has_reals
+            group.is_cached = is_cached(members)
+            if group.is_cached:
+                self._cache_width = max(self._cache_width, self._widths[group.event])
             if place and set(members.anchors) <= place:
-                self._n_of_place[group.event] += 1
+                self._n_positional[group.event] += 1
             self._first_group[group.event + 1] = i + 1
+        memset(&self._real_atoms, 0, sizeof(AtomSet))
+        for i, atom in enumerate(system.atoms):
+            self._atom_reals[i] = 1.0
+            if atom in real_valued:
+                add_atom(&self._real_atoms, i)
         for i in range(self.n_events if place else 0):
             # What the groups of a place together depend on.
             group = &self._groups[self._n_groups + i]
             group.event = i
             group.n_anchors = 1
-            group.anchors[0] = system.place[0]
+            group.anchors[0] = system.position_anchors[0]
         for i in range(self.n_events):
             self._first_group[i + 1] = max(self._first_group[i], self._first_group[i + 1])
+        if system.n_actions:
+            reserve(&self.buffers, self._fired_scores, system.first_fired[system.n_actions])
         for action in range(system.n_actions):
-            for i in range(system.n_raised[action]):
-                self._events[action] |= (
-                    <uint64_t> 1 << system.raised[action * MAX_EVENTS_OF_ACTION + i].event
-                )
+            for i in range(system.first_fired[action], system.first_fired[action + 1]):
+                event = system.fired[i].event
+                self._events[action] |= <uint64_t> 1 << <int> event
+                self._fired_scores[i] = self._offsets[event] + system.fired[i].column
         self._trained = all([isinstance(table, TrainedRows) for table in self.tables])
-        self._lasts = memo and self._lasting_width > 0 and self._trained
+        self._caches = memo and self._cache_width > 0 and self._trained
         self._plain = self.n_events == 1 and self._widths[0] == system.n_actions and all([
-            system.n_raised[action] == 0 or (
-                system.n_raised[action] == 1
-                and system.raised[action * MAX_EVENTS_OF_ACTION].column == action
+            system.first_fired[action + 1] == system.first_fired[action] or (
+                system.first_fired[action + 1] == system.first_fired[action] + 1
+                and system.fired[system.first_fired[action]].column == action
             )
             for action in range(system.n_actions)
         ])
-        self._memory_slots = 1024
-        self._memories = <Memory*> calloc(self._memory_slots, sizeof(Memory))
-        if self._memories == NULL:
-            raise MemoryError("no memory for a scorer")
+        self._memo_slots = 1024
+        reserve_zeros(&self.buffers, self._entries, self._memo_slots)
         self._age = 1
 
     def __reduce__(self):
         templates = [template for group in self.groups for template in group.templates]
         return StateScorer, (self.system, templates, self.tables, self.memo)
 
-    def _free_all(self):
-        free(self._tables)
-        free(self._widths)
-        free(self._offsets)
-        free(self._event_scores)
-        free(self._groups)
-        free(self._specs)
-        free(self._first_group)
-        free(self._n_of_place)
-        free(self._events)
-        free(self._memories)
-        free(self._lasting)
-        free(self._lasting_vectors)
-        self._tables = NULL
-        self._widths = NULL
-        self._offsets = NULL
-        self._event_scores = NULL
-        self._groups = NULL
-        self._specs = NULL
-        self._first_group = NULL
-        self._n_of_place = NULL
-        self._events = NULL
-        self._memories = NULL
-        self._lasting = NULL
-        self._lasting_vectors = NULL
-        self._lasting_slots = 0
-        self._lasting_width = 0
-
-    def __dealloc__(self):
-        free(self._tables)
-        free(self._widths)
-        free(self._offsets)
-        free(self._event_scores)
-        free(self._groups)
-        free(self._specs)
-        free(self._first_group)
-        free(self._n_of_place)
-        free(self._events)
-        free(self._memories)
-        free(self._lasting)
-        free(self._lasting_vectors)
-        free(self._vectors)
-        free(self._keys)
-        free(self._rows)
-        free(self._jobs)
-        free(self._anchors)
-        free(self._raised)
-        free(self._places)
-
-    cdef void forget(self) noexcept nogil:
+    cdef void clear_memo(self) noexcept nogil:
         """Empty the memo: the sentence or the weights are no longer the same."""
         self._age += 1
-        self._n_memories = 0
+        self._n_entries = 0
         self._n_vector_cells = 0
 
     cdef int score(
@@ -253,7 +214,8 @@ cdef class StateScorer:
         that are scored together wait for memory together.
         """
         cdef const uint8_t* mask = masks
-        cdef const Raised* raised
+        cdef const int* first_fired = self.system.first_fired
+        cdef const int* fired_scores = self._fired_scores
         cdef const int64_t* places
         cdef const double* vector
         cdef double* event_scores
@@ -266,13 +228,13 @@ cdef class StateScorer:
         cdef int g
         cdef int i
         cdef int e
-        self._remember(states, n, masks, False)
+        self._fill_memo(states, n, masks, False)
         places = self._places
         for s in range(n):
-            if self._plain and not self._raised[s]:
+            if self._plain and not self._fired[s]:
                 memset(scores, 0, n_actions * sizeof(double))
             for e in range(self.n_events):
-                if not self._raised[s] >> e & 1:
+                if not self._fired[s] >> e & 1:
                     continue
                 width = self._widths[e]
                 event_scores = scores if self._plain else self._event_scores + self._offsets[e]
@@ -282,7 +244,7 @@ cdef class StateScorer:
                     for i in range(width):
                         event_scores[i] = 0.0 + vector[i]
                     # All that follows from the place stands together in the first.
-                    g += max(1, self._n_of_place[e])
+                    g += max(1, self._n_positional[e])
                 else:
                     memset(event_scores, 0, width * sizeof(double))
                 while g < self._first_group[e + 1]:
@@ -295,26 +257,26 @@ cdef class StateScorer:
                         (<Rows> self._tables[e]).add_run(&row, 1, 0, event_scores)
                     g += 1
             if not self._plain:
+                event_scores = self._event_scores
                 for action in range(n_actions):
                     if not mask[action]:
                         continue
                     total = 0.0
-                    for i in range(self.system.n_raised[action]):
-                        raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
-                        total += self._event_scores[self._offsets[raised.event] + raised.column]
+                    for i in range(first_fired[action], first_fired[action + 1]):
+                        total += event_scores[fired_scores[i]]
                     scores[action] = total
             places += self._n_groups
             scores += n_actions
             mask += n_actions
         return 0
 
-    cdef int remember_places(
+    cdef int prefill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks
     ) except -1 nogil:
         """Have at hand what follows from the places of `n` states, for states that come later."""
-        return self._remember(states, n, masks, True)
+        return self._fill_memo(states, n, masks, True)
 
-    cdef int _remember(
+    cdef int _fill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks, bint places_only
     ) except -1 nogil:
         """See to the vectors of `n` states."""
@@ -325,19 +287,14 @@ cdef class StateScorer:
         cdef int n_actions = self.system.n_actions
         cdef int action
         cdef int e
-        reserve(
-            <void**> &self._anchors, &self._anchor_capacity, n * self.system.n_anchors,
-            sizeof(uint64_t),
-        )
-        reserve(<void**> &self._raised, &self._raised_capacity, n, sizeof(uint64_t))
-        reserve(
-            <void**> &self._places, &self._place_capacity, n * self._n_groups, sizeof(int64_t)
-        )
+        reserve(&self.buffers, self._anchors, n * self.system.n_anchors)
+        reserve(&self.buffers, self._fired, n)
+        reserve(&self.buffers, self._places, n * self._n_groups)
         if not self.memo:
             self._n_vector_cells = 0
         elif self._n_vector_cells > MOST_CELLS:
             # What lies far back in a long sentence is hardly asked for again.
-            self.forget()
+            self.clear_memo()
         for s in range(n):
             events = 0
             for action in range(n_actions):
@@ -345,7 +302,7 @@ cdef class StateScorer:
                     events |= self._events[action]
                     if events and self.n_events == 1:
                         break
-            self._raised[s] = events
+            self._fired[s] = events
             met |= events
             if self.memo:
                 self.system.anchors(state, self._anchors + s * self.system.n_anchors)
@@ -366,14 +323,14 @@ cdef class StateScorer:
         cdef uint64_t signature = 0
         cdef Py_ssize_t s
         cdef int first = self._first_group[event]
-        cdef int first_free = first + self._n_of_place[event]
+        cdef int first_free = first + self._n_positional[event]
         cdef int g
         self._n_keys = 0
         self._n_jobs = 0
         for s in range(n):
-            if not self._raised[s] >> event & 1:
+            if not self._fired[s] >> event & 1:
                 continue
-            self._filled = 0
+            memset(&self._filled, 0, sizeof(AtomSet))
             state = states + s * self.system.state_size
             anchors = self._anchors + s * self.system.n_anchors
             places = self._places + s * self._n_groups
@@ -381,10 +338,10 @@ cdef class StateScorer:
                 self.memo
                 and self._is_known(self._n_groups + event, anchors, &signature, &places[first])
             ):
-                places[first] = self._new_memory(self._n_groups + event, signature)
+                places[first] = self._new_entry(self._n_groups + event, signature)
                 for g in range(first, first_free):
                     # The first begins the sum, unless it must be kept by itself.
-                    if g == first and not self._groups[g].lasts:
+                    if g == first and not self._groups[g].is_cached:
                         self._add_job(g, state, anchors, places[first], NOWHERE)
                     else:
                         self._add_job(g, state, anchors, NOWHERE, places[first])
@@ -398,7 +355,7 @@ cdef class StateScorer:
                 elif not (
                     self.memo and self._is_known(g, anchors, &signature, &places[g])
                 ):
-                    places[g] = self._new_memory(g, signature)
+                    places[g] = self._new_entry(g, signature)
                     self._add_job(g, state, anchors, places[g], NOWHERE)
         self._do_jobs(event)
         return 0
@@ -406,27 +363,27 @@ cdef class StateScorer:
     cdef bint _is_known(
         self, int g, const uint64_t* anchors, uint64_t* signature, int64_t* vector
     ) noexcept nogil:
-        """Whether the memo knows the vector of a group; if not, only the signature is written."""
-        cdef const Memory* memory
+        """True if the memo knows the vector of a group; if not, only the signature is written."""
+        cdef const MemoEntry* entry
         signature[0] = self._signature(g, anchors)
-        memory = self._memory_of(signature[0])
-        if memory.age != self._age:
+        entry = self._entry_of(signature[0])
+        if entry.age != self._age:
             return False
-        vector[0] = memory.vector
+        vector[0] = entry.vector
         return True
 
-    cdef int64_t _new_memory(self, int g, uint64_t signature) except -1 nogil:
+    cdef int64_t _new_entry(self, int g, uint64_t signature) except -1 nogil:
         """A vector of zeros for a group, of which the memo knows from now on."""
         cdef int64_t vector = self._new_vector(self._widths[self._groups[g].event])
-        cdef Memory* memory
+        cdef MemoEntry* entry
         if self.memo:
-            if self._n_memories * 2 >= self._memory_slots:
-                self._grow_memories()
-            memory = self._memory_of(signature)
-            memory.age = self._age
-            memory.signature = signature
-            memory.vector = vector
-            self._n_memories += 1
+            if self._n_entries * 2 >= self._memo_slots:
+                self._grow_memo()
+            entry = self._entry_of(signature)
+            entry.age = self._age
+            entry.signature = signature
+            entry.vector = vector
+            self._n_entries += 1
         return vector
 
     cdef int _add_job(
@@ -440,7 +397,7 @@ cdef class StateScorer:
         cdef Job* job
         cdef Py_ssize_t last
         cdef Py_ssize_t i
-        reserve(<void**> &self._jobs, &self._job_capacity, self._n_jobs + 1, sizeof(Job))
+        reserve(&self.buffers, self._jobs, self._n_jobs + 1)
         job = &self._jobs[self._n_jobs]
         self._n_jobs += 1
         job.group = g
@@ -448,24 +405,24 @@ cdef class StateScorer:
         job.total = total
         job.first = self._n_keys
         job.last = self._n_keys
-        job.lasting = NOWHERE
+        job.cached = NOWHERE
         job.ready = False
-        if group.lasts and self._lasts:
-            if self._lasting_slots == 0:
-                self._make_lasting()
+        if group.is_cached and self._caches:
+            if self._cache_slots == 0:
+                self._make_cache()
             job.signature = self._signature(g, anchors)
-            job.lasting = <Py_ssize_t> (job.signature >> 32) & (self._lasting_slots - 1)
-            job.ready = self._lasting[job.lasting] == job.signature
+            job.cached = <Py_ssize_t> (job.signature >> 32) & (self._cache_slots - 1)
+            job.ready = self._cache_signatures[job.cached] == job.signature
             if job.ready:
                 # On its way until the job is done.
-                last = (job.lasting + 1) * self._lasting_width - 1
-                for i in range(job.lasting * self._lasting_width, last, 8):
-                    STRUCTREG_PREFETCH(&self._lasting_vectors[i])
-                STRUCTREG_PREFETCH(&self._lasting_vectors[last])
+                last = (job.cached + 1) * self._cache_width - 1
+                for i in range(job.cached * self._cache_width, last, 8):
+                    STRUCTREG_PREFETCH(&self._cache_vectors[i])
+                STRUCTREG_PREFETCH(&self._cache_vectors[last])
                 return 0
         if total != NOWHERE:
             job.vector = self._new_vector(self._widths[group.event])
-        self.collect(state, group)
+        self._add_features(state, group)
         job.last = self._n_keys
         return 0
 
@@ -474,13 +431,14 @@ cdef class StateScorer:
         cdef void* table = self._tables[event]
         cdef Job* job
         cdef const double* source
+        cdef const double* reals
         cdef double* target
         cdef Py_ssize_t j
         cdef int width = self._widths[event]
         cdef int i
         (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
-        if self.training:
-            (<TrainingRows> table).touch_run(self._rows, self._n_keys, self.time)
+        if self._training:
+            (<TrainingRows> table).catch_up_run(self._rows, self._n_keys, self._time)
         (<Rows> table).fetch_run(self._rows, self._n_keys)
         for j in range(self._n_jobs):
             job = &self._jobs[j]
@@ -490,13 +448,20 @@ cdef class StateScorer:
                     self._places[job.group] = FIRST_ROW - self._rows[job.first]
                 continue
             if job.ready:
-                source = self._lasting_vectors + job.lasting * self._lasting_width
+                source = self._cache_vectors + job.cached * self._cache_width
             else:
                 source = self._vectors + job.vector
-                if self.training and self.threshold:
-                    (<TrainingRows> table).add_run_thinned(
-                        self._rows + job.first, job.last - job.first, 0,
-                        self._vectors + job.vector, self.draw_of(event), self.threshold,
+                reals = self._reals + job.first if self._has_reals else NULL
+                if self._training and self._threshold:
+                    (<TrainingRows> table).add_weighted_dropout(
+                        self._rows + job.first, reals, job.last - job.first,
+                        self._vectors + job.vector, draw_of_table(self._draw, event),
+                        self._threshold,
+                    )
+                elif self._has_reals:
+                    (<Rows> table).add_weighted(
+                        self._rows + job.first, reals, job.last - job.first,
+                        self._vectors + job.vector,
                     )
                 else:
                     (<Rows> table).add_run(
@@ -512,16 +477,16 @@ cdef class StateScorer:
         # Only now: what is kept may take the place of what another job has read.
         for j in range(self._n_jobs):
             job = &self._jobs[j]
-            if job.lasting != NOWHERE and not job.ready:
-                self._lasting[job.lasting] = job.signature
+            if job.cached != NOWHERE and not job.ready:
+                self._cache_signatures[job.cached] = job.signature
                 memcpy(
-                    self._lasting_vectors + job.lasting * self._lasting_width,
+                    self._cache_vectors + job.cached * self._cache_width,
                     self._vectors + job.vector, width * sizeof(double),
                 )
         return 0
 
     cdef uint64_t _signature(self, int g, const uint64_t* anchors) noexcept nogil:
-        """What tells a group and the values of its anchors from all others."""
+        """A hash of a group and the values of its anchors."""
         # Mixed before the first anchor comes in: they are small numbers both.
         cdef uint64_t signature = (<uint64_t> g + 1) * <uint64_t> 0x94D049BB133111EBULL
         cdef int i
@@ -533,103 +498,117 @@ cdef class StateScorer:
         signature *= <uint64_t> 0xBF58476D1CE4E5B9ULL
         return signature ^ (signature >> 32)
 
-    cdef int _make_lasting(self) except -1 nogil:
-        """Room for what lasts, which is filled as texts come."""
-        cdef Py_ssize_t slots = LASTING_BYTES // (self._lasting_width * sizeof(double))
-        self._lasting_slots = 1
-        while self._lasting_slots * 2 <= slots:
-            self._lasting_slots *= 2
-        self._lasting = <uint64_t*> calloc(self._lasting_slots, sizeof(uint64_t))
-        self._lasting_vectors = <double*> malloc(
-            self._lasting_slots * self._lasting_width * sizeof(double)
-        )
-        if self._lasting == NULL or self._lasting_vectors == NULL:
-            with gil:
-                raise MemoryError("no memory for what a scorer remembers between sentences")
+    cdef int _make_cache(self) except -1 nogil:
+        """Make room for the cache, which is filled as texts come."""
+        cdef Py_ssize_t slots = CACHE_BYTES // (self._cache_width * sizeof(double))
+        self._cache_slots = 1
+        while self._cache_slots * 2 <= slots:
+            self._cache_slots *= 2
+        reserve_zeros(&self.buffers, self._cache_signatures, self._cache_slots)
+        reserve(&self.buffers, self._cache_vectors, self._cache_slots * self._cache_width)
         return 0
 
     cdef int64_t _new_vector(self, int width) except -1 nogil:
         """The place of a vector of zeros."""
         cdef int64_t place = self._n_vector_cells
-        reserve(
-            <void**> &self._vectors, &self._vector_capacity, place + width, sizeof(double)
-        )
+        reserve(&self.buffers, self._vectors, place + width)
         memset(self._vectors + place, 0, width * sizeof(double))
         self._n_vector_cells += width
         return place
 
-    cdef Memory* _memory_of(self, uint64_t signature) noexcept nogil:
-        """The memory of a signature, or the empty place where it belongs."""
-        cdef Py_ssize_t place = <Py_ssize_t> (signature & <uint64_t> (self._memory_slots - 1))
+    cdef MemoEntry* _entry_of(self, uint64_t signature) noexcept nogil:
+        """The entry of a signature, or the empty place where it belongs."""
+        cdef Py_ssize_t place = <Py_ssize_t> (signature & <uint64_t> (self._memo_slots - 1))
         while (
-            self._memories[place].age == self._age
-            and self._memories[place].signature != signature
+            self._entries[place].age == self._age
+            and self._entries[place].signature != signature
         ):
-            place = (place + 1) & (self._memory_slots - 1)
-        return &self._memories[place]
+            place = (place + 1) & (self._memo_slots - 1)
+        return &self._entries[place]
 
-    cdef int _grow_memories(self) except -1 nogil:
+    cdef int _grow_memo(self) except -1 nogil:
         """Double the memo; all that it holds stays."""
-        cdef Memory* before = self._memories
-        cdef Py_ssize_t n = self._memory_slots
+        cdef MemoEntry* before = self._entries
+        cdef Py_ssize_t n = self._memo_slots
         cdef Py_ssize_t i
-        cdef Memory* grown = <Memory*> calloc(2 * n, sizeof(Memory))
-        if grown == NULL:
-            with gil:
-                raise MemoryError(f"no memory for a memo of {2 * n:,} entries")
-        self._memories = grown
-        self._memory_slots = 2 * n
+        reserve_zeros(&self.buffers, self._spare_entries, 2 * n)
+        self._entries = self._spare_entries
+        self._spare_entries = before
+        self._memo_slots = 2 * n
         for i in range(n):
             if before[i].age == self._age:
-                self._memory_of(before[i].signature)[0] = before[i]
-        free(before)
+                self._entry_of(before[i].signature)[0] = before[i]
         return 0
 
-    cdef int collect(self, const void* state, const GroupSpec* group) except -1 nogil:
-        """Append the keys of the features that a group has in a state: `_n_keys` of them."""
-        cdef uint64_t missing = group.wanted & ~self._filled
+    cdef int _add_features(self, const void* state, const GroupSpec* group) except -1 nogil:
+        """Append the features that a group has in a state to the keys, `_n_keys` of them."""
+        cdef AtomSet missing
+        cdef uint64_t bits = 0
         cdef StateTemplateSpec* spec
         cdef const uint64_t* values
         cdef Py_ssize_t n_values
+        cdef const double* reals = NULL
         cdef Py_ssize_t v
+        cdef int w
         cdef int a
         cdef int t
-        if missing:
-            self.system.fill_atoms(state, missing, self._values)
-            self._filled |= missing
-            a = 0
-            while missing:
-                if missing & 1:
-                    self._mixed[a] = murmur_mix(self._values[a])
-                missing >>= 1
-                a += 1
+        for w in range(WORDS_OF_ATOM_SET):
+            missing.words[w] = group.wanted.words[w] & ~self._filled.words[w]
+            bits |= missing.words[w]
+        if bits:
+            self.system.fill_atoms(state, &missing, self._values)
+            for w in range(WORDS_OF_ATOM_SET):
+                self._filled.words[w] |= missing.words[w]
+                bits = missing.words[w]
+                a = 64 * w
+                while bits:
+                    if bits & 1:
+                        self._mixed[a] = murmur_mix(self._values[a])
+                        if self._has_reals and has_atom(&self._real_atoms, a):
+                            self._atom_reals[a] = self.system.real_values(state, a)[0]
+                    bits >>= 1
+                    a += 1
         self._reserve_keys(self._n_keys + group.last - group.first)
         for t in range(group.first, group.last):
             spec = &self._specs[t]
-            if spec.many < 0:
+            if spec.multi < 0:
                 self._add_feature(group.event, spec)
                 continue
-            n_values = self.system.many(state, spec.atoms[spec.many], &values)
+            a = spec.atoms[spec.multi]
+            n_values = self.system.multi_values(state, a, &values)
+            reals = self.system.real_values(state, a) if has_atom(&self._real_atoms, a) else NULL
             self._reserve_keys(self._n_keys + n_values + group.last - t)
             for v in range(n_values):
-                self._mixed[spec.atoms[spec.many]] = murmur_mix(values[v])
+                self._mixed[a] = murmur_mix(values[v])
+                if reals != NULL:
+                    self._atom_reals[a] = reals[v]
                 self._add_feature(group.event, spec)
         return 0
 
     cdef int _reserve_keys(self, Py_ssize_t n) except -1 nogil:
-        reserve(<void**> &self._keys, &self._key_capacity, n, sizeof(uint64_t))
-        reserve(<void**> &self._rows, &self._row_capacity, n, sizeof(int32_t))
+        reserve(&self.buffers, self._keys, n)
+        reserve(&self.buffers, self._rows, n)
+        if self._has_reals:
+            reserve(&self.buffers, self._reals, n)
         return 0
 
     cdef void _add_feature(self, int event, const StateTemplateSpec* spec) noexcept nogil:
-        """Append the key of a template's feature, for which there is room; none for a null atom."""
+        """Append a template's feature, for which there is room; none for a null atom."""
         cdef uint64_t key = spec.seed
+        cdef double real = 1.0
         cdef int a
         for a in range(spec.n_atoms):
             # Null stays null when it is mixed.
             if self._mixed[spec.atoms[a]] == NULL_ATOM:
                 return
             key = murmur_take(key, self._mixed[spec.atoms[a]])
+        if self._has_reals:
+            if spec.has_reals:
+                for a in range(spec.n_atoms):
+                    real *= self._atom_reals[spec.atoms[a]]
+                if real == 0.0:
+                    return
+            self._reals[self._n_keys] = real
         key = murmur_end(key)
         # The index is large and rarely cached: the place of the key is on its way until `find`.
         STRUCTREG_PREFETCH(
@@ -640,9 +619,69 @@ cdef class StateScorer:
         self._keys[self._n_keys] = key
         self._n_keys += 1
 
-    cdef uint64_t draw_of(self, int table) noexcept nogil:
-        """The draw of an example for one table, so that tables drop weights independently."""
-        return self.draw ^ <uint64_t> (table + 1) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    # For trainers, whose tables are `TrainingRows` ------------------------------------------------
+
+    cdef void begin_training(self, uint64_t threshold) noexcept nogil:
+        """Let rows be caught up before they are read. threshold: of draws that drop a weight."""
+        self._training = True
+        self._threshold = threshold
+
+    cdef void set_time(self, int64_t time) noexcept nogil:
+        """Let rows be read as they are at a time from now on."""
+        self._time = time
+
+    cdef void set_draw(self, uint64_t draw) noexcept nogil:
+        """Let another draw say which weights are dropped."""
+        self._draw = draw
+
+    cdef int _features_of(self, const void* state, int event) except -1 nogil:
+        """Let the keys be those of all features that an event has in a state."""
+        cdef int g
+        self._n_keys = 0
+        for g in range(self._first_group[event], self._first_group[event + 1]):
+            self._add_features(state, &self._groups[g])
+        return 0
+
+    cdef int add_changes(
+        self, const void* state, int action, double sign, Changes changes
+    ) except -1 nogil:
+        """Add the features of an action in a state, times `sign`, to those of an update.
+
+        Features that are new get rows; weights that are dropped are left out.
+        """
+        cdef const FiredEvent* fired
+        cdef double value
+        cdef Py_ssize_t k
+        cdef int32_t row
+        cdef int i
+        memset(&self._filled, 0, sizeof(AtomSet))
+        for i in range(self.system.first_fired[action], self.system.first_fired[action + 1]):
+            fired = &self.system.fired[i]
+            self._features_of(state, fired.event)
+            for k in range(self._n_keys):
+                row = (<TrainingRows> self._tables[fired.event]).insert(self._keys[k])
+                if row < 0 or self._threshold and is_dropped(
+                    draw_of_table(self._draw, fired.event), row, fired.column, self._threshold
+                ):
+                    continue
+                value = sign * self._reals[k] if self._has_reals else sign
+                changes.add(fired.event, row, fired.column, value)
+        return 0
+
+    cdef int count_features(
+        self, const void* state, int action, void** counts
+    ) except -1 nogil:
+        """Count the features of an action in a state. counts: `FeatureCounts` of each event."""
+        cdef Py_ssize_t k
+        cdef int event
+        cdef int i
+        memset(&self._filled, 0, sizeof(AtomSet))
+        for i in range(self.system.first_fired[action], self.system.first_fired[action + 1]):
+            event = self.system.fired[i].event
+            self._features_of(state, event)
+            for k in range(self._n_keys):
+                (<FeatureCounts> counts[event]).add(self._keys[k])
+        return 0
 
 
 def new_learner(TransitionSystem system not None, settings=None):

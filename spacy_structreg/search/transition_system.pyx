@@ -4,8 +4,9 @@ A *state* is a block of `state_size` bytes without pointers into itself. A task 
 
 - *atoms*, the numbers that templates read (`NULL_ATOM` for none), and for each atom the *anchors*
   that it depends on: small numbers that say what a state refers to, such as where its last word
-  begins. States that agree in the anchors of an atom agree in the atom;
-- *events*, on which templates fire, and how many columns their scores have. An action raises one
+  begins. States that agree in the anchors of an atom agree in the atom. It may have several
+  values, and carry real numbers, by which the weights of its features are multiplied;
+- *events*, on which templates fire, and how many columns their scores have. An action fires one
   or more, each with the column that belongs to it: its score is the sum of these;
 - *slots*, in which states compete: places of the agenda, visited in rising order. Every action
   leads to a later slot than that of its state. In some they may just wait for a later one.
@@ -14,47 +15,37 @@ A system holds the sentence that it works on, and so belongs to one thread at a 
 """
 
 from libc.stdint cimport uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 
 
-cdef class TransitionSystem:
+cdef class TransitionSystem(BufferOwner):
     """The base of all transition systems; it has no actions. The methods are for compiled code."""
 
     def __cinit__(self, *args, **kwargs):
         self.events = {}
         self.atoms = ()
         self.atom_anchors = ()
-        self.many_valued = ()
-        self.lasting_anchors = ()
-        self.place = ()
+        self.multi_valued = ()
+        self.global_anchors = ()
+        self.real_valued = ()
+        self.position_anchors = ()
 
-    def __dealloc__(self):
-        free(self.raised)
-        free(self.n_raised)
-        free(self.kinds)
-
-    cdef int raise_events(self, list of_actions) except -1:
+    cdef int fire_events(self, list of_actions) except -1:
         """Take note of the events of each action, in pairs of its name and the column."""
         cdef int action
-        cdef int i
+        cdef int n = 0
         names = list(self.events)
-        free(self.raised)
-        free(self.n_raised)
         self.n_actions = len(of_actions)
-        self.raised = <Raised*> calloc(
-            max(1, self.n_actions) * MAX_EVENTS_OF_ACTION, sizeof(Raised)
-        )
-        self.n_raised = <int*> calloc(max(1, self.n_actions), sizeof(int))
-        if self.raised == NULL or self.n_raised == NULL:
-            raise MemoryError(f"no memory for {self.n_actions:,} actions")
+        reserve(&self.buffers, self.fired, <Py_ssize_t> sum(map(len, of_actions)))
+        reserve_zeros(&self.buffers, self.first_fired, self.n_actions + 1)
         for action, events in enumerate(of_actions):
-            if len(events) > MAX_EVENTS_OF_ACTION:
-                raise ValueError(f"action {action} raises more than {MAX_EVENTS_OF_ACTION} events")
-            self.n_raised[action] = len(events)
-            for i, (name, column) in enumerate(events):
+            for name, column in events:
                 if not 0 <= column < self.events[name]:
                     raise ValueError(f"the event {name!r} has no column {column}")
-                self.raised[action * MAX_EVENTS_OF_ACTION + i] = Raised(names.index(name), column)
+                self.fired[n] = FiredEvent(names.index(name), column)
+                n += 1
+            self.first_fired[action + 1] = n
         return 0
 
     cdef int sort_actions(self, list kinds) except -1:
@@ -63,10 +54,7 @@ cdef class TransitionSystem:
         kinds: of each action, below `MAX_KINDS`. Merging then looks at the best of each kind only.
         """
         cdef int action
-        free(self.kinds)
-        self.kinds = <int*> calloc(max(1, self.n_actions), sizeof(int))
-        if self.kinds == NULL:
-            raise MemoryError(f"no memory for {self.n_actions:,} actions")
+        reserve_zeros(&self.buffers, self.kinds, self.n_actions)
         for action, kind in enumerate(kinds):
             if not 0 <= kind < MAX_KINDS:
                 raise ValueError(f"there cannot be {kind + 1} kinds of actions")
@@ -74,7 +62,7 @@ cdef class TransitionSystem:
         self.n_kinds = max(kinds) + 1
         return 0
 
-    cdef int present(
+    cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil:
@@ -94,10 +82,10 @@ cdef class TransitionSystem:
         return 0
 
     cdef Py_ssize_t n_slots(self) noexcept nogil:
-        """How many slots the sentence has. The state of `init` stands in the first."""
+        """Number of slots of the sentence. The state of `init` stands in the first."""
         return 0
 
-    cdef int make_room(self, Py_ssize_t n) except -1 nogil:
+    cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
         """See to it that `apply` can write `n` more states.
 
         For systems whose states share what they have in common outside of their blocks.
@@ -108,10 +96,10 @@ cdef class TransitionSystem:
         """Write the state before the first action."""
 
     cdef bint is_final(self, const void* state) noexcept nogil:
-        """Whether nothing is left to do.
+        """True if nothing is left to do.
 
         If `ends_early`, states of one slot may have different numbers of actions before them: one
-        that is final takes an action that raises no event and changes nothing, to the next slot,
+        that is final takes an action that fires no event and changes nothing, to the next slot,
         and the search ends as soon as the best of a slot is final.
         """
         return True
@@ -126,23 +114,23 @@ cdef class TransitionSystem:
         """The slot of the state that an action leads to."""
         return 0
 
-    cdef bint keeps_all(self, Py_ssize_t slot) noexcept nogil:
-        """True if the states of a slot do not compete; asked for if `has_free_slots`.
+    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil:
+        """True if the states of a slot do not compete; asked for if `has_unpruned_slots`.
 
         They all go on, whatever the width, and are not merged. The last slot is never of these.
         """
         return False
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
-        """What all later scores can see of the state that an action leads to."""
+        """A hash of all that later scores can see of the state that an action leads to."""
         return 0
 
     # Of a task whose states are the top of a stack, if `has_stack`. Merging then keeps one state
     # for all that look alike, which may lie on different ones: those in which an action put a new
     # top on the stack. An action that takes what lies below is tried with each of these.
 
-    cdef bint takes_below(self, int action) noexcept nogil:
-        """Whether an action takes what lies below the top; others put a new top on the stack."""
+    cdef bint pops_stack(self, int action) noexcept nogil:
+        """True if an action takes what lies below the top; others put a new top on the stack."""
         return False
 
     cdef void apply_on(
@@ -160,20 +148,28 @@ cdef class TransitionSystem:
         """Write the anchors of a state."""
 
     cdef void fill_atoms(
-        self, const void* state, uint64_t wanted, uint64_t* values
+        self, const void* state, const AtomSet* wanted, uint64_t* values
     ) noexcept nogil:
-        """Write at least the atoms whose bits are set in `wanted`."""
+        """Write at least the wanted atoms."""
 
-    cdef Py_ssize_t many(
+    cdef Py_ssize_t multi_values(
         self, const void* state, int atom, const uint64_t** values
     ) noexcept nogil:
-        """Point to the values of a many-valued atom; returns their number."""
+        """Point to the values of a multi-valued atom; returns their number."""
         return 0
 
-    cdef double bonus(self, const void* state, int action) noexcept nogil:
-        """A score from elsewhere that is added to an action's; asked for if `has_bonus`."""
+    cdef const double* real_values(self, const void* state, int atom) noexcept nogil:
+        """Point to the real number of an atom of `real_valued`, or those of its several values.
+
+        Asked for after `fill_atoms` or `multi_values`. They are finite; 0 silences a template. The
+        value of a feature is the product of those of its atoms.
+        """
+        return NULL
+
+    cdef double external_score(self, const void* state, int action) noexcept nogil:
+        """A score of another model that is added to an action's; if `has_external_score`."""
         return 0.0
 
-    cdef double outlook(self, const void* state, int action) noexcept nogil:
-        """What the rest may bring at best, for the ranking of states only; if `has_outlook`."""
+    cdef double heuristic(self, const void* state, int action) noexcept nogil:
+        """The best score that the rest may add, for the ranking of states; if `has_heuristic`."""
         return 0.0

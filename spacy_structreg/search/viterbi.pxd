@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
+
 ctypedef struct Run:
     # Labels first, first + 1, …, last - 1, whose predecessors move along with them: predecessor j
     # of label first + t is predecessors[origins + j] + t.
@@ -10,7 +12,7 @@ ctypedef struct Run:
     int32_t edges  # where their transitions stand in `Transitions.edges`, fan_in times the length
 
 ctypedef struct Lattice:
-    # A sequence that may be labelled in several ways, each with labels of its own: columns, each of
+    # A sequence that may be labeled in several ways, each with labels of its own: columns, each of
     # which stands at a position and has a row of the mask. See the module.
     Py_ssize_t n
     const int32_t* positions  # of each column, rising
@@ -28,7 +30,7 @@ ctypedef struct Hub:
     int32_t bounds  # where their bounds stand in `Transitions.most` and `least`
 
 
-cdef class LabelGraph:
+cdef class LabelGraph(BufferOwner):
     # What may follow what: the legal predecessors of label y are
     # predecessors[first_predecessor[y] : first_predecessor[y + 1]], rising.
     cdef readonly Py_ssize_t n_labels
@@ -49,11 +51,10 @@ cdef class LabelGraph:
     cdef Py_ssize_t n_edges
     cdef Py_ssize_t n_bounds
 
-    cdef void _free(self) noexcept
     cdef int _find_blocks(self) except -1
 
 
-cdef class Transitions:
+cdef class Transitions(BufferOwner):
     cdef readonly LabelGraph graph
     cdef const double* scores
     cdef double* edges
@@ -61,7 +62,6 @@ cdef class Transitions:
     cdef double* least
     cdef double* reached
 
-    cdef void _free(self) noexcept
     cdef void bind(self, const double* scores) noexcept nogil
     cdef void refresh(self, Py_ssize_t label) noexcept nogil
     cdef void _bound(self, const Hub* hub, Py_ssize_t place) noexcept nogil
@@ -76,14 +76,13 @@ cdef class Transitions:
     ) noexcept nogil
 
 
-cdef class Viterbi:
+cdef class Viterbi(BufferOwner):
     cdef readonly LabelGraph graph
     cdef readonly Transitions transitions
     cdef double* table
     cdef uint8_t* _alive
     cdef double* _merged
     cdef const Lattice* lattice
-    cdef Py_ssize_t _capacity
     cdef Py_ssize_t _base  # all before this position is settled
     cdef Py_ssize_t _due
     cdef bint open_start
@@ -122,7 +121,7 @@ ctypedef struct Node:
     uint32_t room
 
 
-cdef class NBestViterbi:
+cdef class NBestViterbi(BufferOwner):
     cdef readonly LabelGraph graph
     cdef readonly Viterbi best
     cdef const double* _emissions
@@ -134,10 +133,6 @@ cdef class NBestViterbi:
     cdef Py_ssize_t _n_columns
     cdef Py_ssize_t _n_nodes
     cdef Py_ssize_t _n_candidates
-    cdef Py_ssize_t _node_of_capacity
-    cdef Py_ssize_t _node_capacity
-    cdef Py_ssize_t _candidate_capacity
-    cdef Py_ssize_t _chain_capacity
 
     cdef int solve(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n, const Lattice* lattice

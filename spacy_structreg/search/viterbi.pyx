@@ -22,10 +22,9 @@ numbers that lie side by side, and the n best paths need nothing else.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memmove, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 
 import numpy as np
 
@@ -37,8 +36,8 @@ cdef enum:
     HUB_PREDECESSORS = 4
 
 
-cdef class LabelGraph:
-    """Which label sequences are legal.
+cdef class LabelGraph(BufferOwner):
+    """Legal label sequences.
 
     legal: bool of shape (n_labels, n_labels), whether the column's label may follow the row's.
     starts, ends: bool of shape (n_labels,), whether a label may be the first, or the last.
@@ -68,20 +67,14 @@ cdef class LabelGraph:
                 f"{self.starts.shape} and ends of shape {self.ends.shape}"
             )
         self.by_blocks = self.n_labels > FEW_LABELS if by_blocks is None else by_blocks
-        self._free()
-        self.first_predecessor = <int32_t*> calloc(self.n_labels + 1, sizeof(int32_t))
-        self.predecessors = <int32_t*> calloc(self.legal.sum() + 1, sizeof(int32_t))
-        self.may_start = <uint8_t*> calloc(self.n_labels, 1)
-        self.may_end = <uint8_t*> calloc(self.n_labels, 1)
-        self.runs = <Run*> calloc(self.n_labels, sizeof(Run))
-        self.hubs = <Hub*> calloc(self.n_labels, sizeof(Hub))
-        self.spans = <int32_t*> calloc(2 * self.n_labels, sizeof(int32_t))
-        self.hub_of = <int32_t*> calloc(self.n_labels, sizeof(int32_t))
-        if not (
-            self.first_predecessor and self.predecessors and self.may_start and self.may_end
-            and self.runs and self.hubs and self.spans and self.hub_of
-        ):
-            raise MemoryError("no memory for a graph of labels")
+        reserve_zeros(&self.buffers, self.first_predecessor, self.n_labels + 1)
+        reserve_zeros(&self.buffers, self.predecessors, <Py_ssize_t> self.legal.sum() + 1)
+        reserve_zeros(&self.buffers, self.may_start, self.n_labels)
+        reserve_zeros(&self.buffers, self.may_end, self.n_labels)
+        reserve_zeros(&self.buffers, self.runs, self.n_labels)
+        reserve_zeros(&self.buffers, self.hubs, self.n_labels)
+        reserve_zeros(&self.buffers, self.spans, 2 * self.n_labels)
+        reserve_zeros(&self.buffers, self.hub_of, self.n_labels)
         for y in range(self.n_labels):
             self.may_start[y] = self.starts[y]
             self.may_end[y] = self.ends[y]
@@ -92,19 +85,6 @@ cdef class LabelGraph:
             self.first_predecessor[y + 1] = <int32_t> n
         if self.by_blocks:
             self._find_blocks()
-
-    cdef void _free(self) noexcept:
-        free(self.first_predecessor)
-        free(self.predecessors)
-        free(self.may_start)
-        free(self.may_end)
-        free(self.runs)
-        free(self.hubs)
-        free(self.spans)
-        free(self.hub_of)
-
-    def __dealloc__(self):
-        self._free()
 
     def __reduce__(self):
         return LabelGraph, (self.legal, self.starts, self.ends, self.by_blocks)
@@ -156,7 +136,7 @@ cdef class LabelGraph:
         return 0
 
 
-cdef class Transitions:
+cdef class Transitions(BufferOwner):
     """The scores of neighbouring labels, laid out for the steps of decoders of one graph.
 
     A predecessor that many labels share is left out of a step if another one is better for every
@@ -166,22 +146,10 @@ cdef class Transitions:
 
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
-        self._free()
-        self.edges = <double*> calloc(graph.n_edges + 1, sizeof(double))
-        self.most = <double*> calloc(graph.n_bounds + 1, sizeof(double))
-        self.least = <double*> calloc(graph.n_bounds + 1, sizeof(double))
-        self.reached = <double*> calloc(graph.n_labels, sizeof(double))
-        if not (self.edges and self.most and self.least and self.reached):
-            raise MemoryError("no memory for a decoder")
-
-    cdef void _free(self) noexcept:
-        free(self.edges)
-        free(self.most)
-        free(self.least)
-        free(self.reached)
-
-    def __dealloc__(self):
-        self._free()
+        reserve_zeros(&self.buffers, self.edges, graph.n_edges + 1)
+        reserve_zeros(&self.buffers, self.most, graph.n_bounds + 1)
+        reserve_zeros(&self.buffers, self.least, graph.n_bounds + 1)
+        reserve_zeros(&self.buffers, self.reached, graph.n_labels)
 
     def __reduce__(self):
         raise TypeError("transitions belong to a decoder and cannot be pickled alone")
@@ -393,7 +361,7 @@ cdef class Transitions:
         return <uint16_t> best_x
 
 
-cdef class Viterbi:
+cdef class Viterbi(BufferOwner):
     """A decoder for the best path. It holds working memory: use one in each thread.
 
     The emissions may come in blocks, so that long sequences need memory for the scores of their
@@ -405,24 +373,15 @@ cdef class Viterbi:
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
         self.transitions = Transitions(graph)
-        free(self._alive)
-        free(self._merged)
-        self._alive = <uint8_t*> calloc(2 * graph.n_labels, 1)
-        self._merged = <double*> calloc(graph.n_labels, sizeof(double))
-        if self._alive == NULL or self._merged == NULL:
-            raise MemoryError("no memory for a decoder")
-
-    def __dealloc__(self):
-        free(self.table)
-        free(self._alive)
-        free(self._merged)
+        reserve_zeros(&self.buffers, self._alive, 2 * graph.n_labels)
+        reserve_zeros(&self.buffers, self._merged, graph.n_labels)
 
     def __reduce__(self):
         return Viterbi, (self.graph,)
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil:
         """Make room for a sequence of `n` positions."""
-        reserve(<void**> &self.table, &self._capacity, n * self.graph.n_labels, sizeof(double))
+        reserve(&self.buffers, self.table, n * self.graph.n_labels)
         return 0
 
     cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil:
@@ -629,7 +588,7 @@ cdef inline bint _is_lower(int32_t one, int32_t other, int32_t n_labels) noexcep
     return one < other
 
 
-cdef class NBestViterbi:
+cdef class NBestViterbi(BufferOwner):
     """A decoder for the n best paths. It holds working memory: use one in each thread.
 
     The best path is found as by `best`, and further ones one after the other, from what differs:
@@ -641,12 +600,6 @@ cdef class NBestViterbi:
     def __init__(self, LabelGraph graph not None):
         self.graph = graph
         self.best = Viterbi(graph)
-
-    def __dealloc__(self):
-        free(self._node_of)
-        free(self._nodes)
-        free(self._candidates)
-        free(self._chain)
 
     def __reduce__(self):
         return NBestViterbi, (self.graph,)
@@ -662,8 +615,8 @@ cdef class NBestViterbi:
         self._n = n
         self._n_columns = n if lattice == NULL else lattice.n
         size = self._n_columns * self.graph.n_labels + 1
-        reserve(<void**> &self._node_of, &self._node_of_capacity, size, sizeof(int32_t))
-        reserve(<void**> &self._chain, &self._chain_capacity, n + 1, sizeof(int32_t))
+        reserve(&self.buffers, self._node_of, size)
+        reserve(&self.buffers, self._chain, n + 1)
         memset(self._node_of, 0, size * sizeof(int32_t))
         self._n_nodes = 0
         self._n_candidates = 0
@@ -719,9 +672,7 @@ cdef class NBestViterbi:
         cdef int32_t b
         if self._node_of[cell]:
             return self._node_of[cell] - 1
-        reserve(
-            <void**> &self._nodes, &self._node_capacity, self._n_nodes + 1, sizeof(Node)
-        )
+        reserve(&self.buffers, self._nodes, self._n_nodes + 1)
         node = &self._nodes[self._n_nodes]
         node[0] = Node(0, 0, 0, 0)
         self._n_nodes += 1
@@ -782,10 +733,7 @@ cdef class NBestViterbi:
         cdef uint32_t room = n + node.n // 2
         if n <= node.room:
             return 0
-        reserve(
-            <void**> &self._candidates, &self._candidate_capacity, first + room,
-            sizeof(Candidate),
-        )
+        reserve(&self.buffers, self._candidates, first + room)
         memmove(
             self._candidates + first, self._candidates + node.first, node.n * sizeof(Candidate)
         )

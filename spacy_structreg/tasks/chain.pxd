@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport TrainingRows
 from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, NBestViterbi, Viterbi
 
@@ -30,7 +31,7 @@ ctypedef struct ChainData:
     Listed lists[MAX_LISTS]
 
 
-cdef class ChainFeatures:
+cdef class ChainFeatures(BufferOwner):
     cdef readonly tuple shapes
     cdef readonly dict atoms
     cdef readonly Py_ssize_t n_labels
@@ -71,27 +72,27 @@ cdef class ChainFeatures:
     ) noexcept nogil
 
 
-cdef class CompiledChain:
-    cdef readonly object lineage
+cdef class CompiledChain(BufferOwner):
+    cdef readonly object numbering
     cdef readonly Py_ssize_t n_rows_known
     cdef ChainData data
 
     @staticmethod
-    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labelled, object lineage)
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labeled, object numbering)
 
     cdef int take_list(
         self, int number, starts, keys, values, TrainingRows table
     ) except -1
 
 
-cdef class ChainDecoder:
+cdef class ChainDecoder(BufferOwner):
     cdef readonly ChainFeatures features
     cdef readonly LabelGraph graph
     cdef readonly tuple tables
     cdef void** _tables
-    cdef Viterbi _viterbi
+    cdef Viterbi viterbi
     cdef NBestViterbi _nbest
-    cdef double* _transitions
+    cdef double* transitions
     cdef uint64_t* _symbols
     cdef uint64_t* _keys
     cdef int32_t* _rows
@@ -99,15 +100,6 @@ cdef class ChainDecoder:
     cdef double* _edges
     cdef uint8_t* _mask
     cdef Listed _lists[MAX_LISTS]
-    cdef Py_ssize_t _start_capacity[MAX_LISTS]
-    cdef Py_ssize_t _cell_capacity[MAX_LISTS]
-    cdef Py_ssize_t _value_capacity[MAX_LISTS]
-    cdef Py_ssize_t _edge_capacity
-    cdef Py_ssize_t _symbol_capacity
-    cdef Py_ssize_t _key_capacity
-    cdef Py_ssize_t _row_capacity
-    cdef Py_ssize_t _score_capacity
-    cdef Py_ssize_t _mask_capacity
     cdef Py_ssize_t stride
     # Of the sequence at hand, or NULL: set by the task, whose it is.
     cdef const Lattice* lattice
@@ -118,10 +110,10 @@ cdef class ChainDecoder:
         self, int number, Py_ssize_t n, const int64_t* starts, const uint64_t* keys,
         const double* values,
     ) except -1 nogil
-    cdef const double* _emissions(
+    cdef const double* emissions(
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil
-    cdef const double* _edge_scores(self, Py_ssize_t n) except? NULL nogil
+    cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil
     cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil

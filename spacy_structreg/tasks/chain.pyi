@@ -4,10 +4,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.shapes import Shape
+from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import AnyLearning
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.tokens import FeatureList
 
@@ -67,11 +67,11 @@ class CompiledChain:
     @property
     def n(self) -> int: ...
     @property
-    def lineage(self) -> object: ...
+    def numbering(self) -> object: ...
     @property
     def n_rows_known(self) -> int: ...
     @property
-    def is_labelled(self) -> bool: ...
+    def is_labeled(self) -> bool: ...
     def __len__(self) -> int: ...
 
 class ChainDecoder:

@@ -12,12 +12,11 @@ features (Sun 2014), which speak for the label of a position together with the o
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.rows cimport Rows, TrainedRows, TrainingRows
@@ -26,7 +25,7 @@ from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 import numpy as np
 
 from spacy_structreg.features.templates import MAX_ATOMS
-from spacy_structreg.learn.settings import Learning, LogLinear
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
 LISTS = ("label", "edge")
 """The names of the lists that a model may have."""
@@ -40,10 +39,10 @@ cdef enum:
 assert MAX_ATOMS == MAX_ATOMS_OF_SHAPE
 
 
-cdef class ChainFeatures:
+cdef class ChainFeatures(BufferOwner):
     """The shapes of a model, bound to the streams of a task.
 
-    shapes: as `features.shapes.compile_shapes` made them.
+    shapes: as `features.template_compiler.compile_shapes` made them.
     atoms: the streams in their order: the name of the atom, and in how many bits its symbols fit.
         N-grams of at most 64 bits are keys as they are; longer ones are hashed.
     n_labels: how many labels there are.
@@ -52,7 +51,7 @@ cdef class ChainFeatures:
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
-    n_pair_rows: how many rows it has: 1, or one for each label (`features.shapes.Shape`).
+    n_pair_rows: how many rows it has: 1, or one for each label (`Shape.is_tag_bigram`).
     Raises ValueError if a shape has too many atoms, or one that is no stream of the task; and for
     lists that do not exist.
     """
@@ -74,10 +73,7 @@ cdef class ChainFeatures:
             raise ValueError(f"there are the lists {', '.join(LISTS)}, not {self.lists}")
         self.label_list = self.lists.index("label") if "label" in self.lists else -1
         self.edge_list = self.lists.index("edge") if "edge" in self.lists else -1
-        free(self.specs)
-        self.specs = <ShapeSpec*> malloc(max(1, self.n_shapes) * sizeof(ShapeSpec))
-        if self.specs == NULL:
-            raise MemoryError("no memory for the shapes of a model")
+        reserve(&self.buffers, self.specs, self.n_shapes)
         streams = {name: i for i, name in enumerate(self.atoms)}
         for i, shape in enumerate(self.shapes):
             if len(shape.atoms) > MAX_ATOMS or any(
@@ -104,15 +100,12 @@ cdef class ChainFeatures:
             else:
                 self.overhang = max(self.overhang, spec.n_shifts - 1)
 
-    def __dealloc__(self):
-        free(self.specs)
-
     def __reduce__(self):
         return ChainFeatures, (self.shapes, self.atoms, self.n_labels, self.lists)
 
     @property
     def widths(self):
-        """How many columns the rows of each shape and list have."""
+        """Number of columns of the rows of each shape and list."""
         listed = {"label": self.n_labels, "edge": self.n_labels * self.n_labels}
         return (
             *[shape.n_columns(self.n_labels) for shape in self.shapes],
@@ -146,7 +139,7 @@ cdef class ChainFeatures:
         return LogLinearLearner(tables, settings) if log_linear else Perceptron(tables, settings)
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil:
-        """How many row numbers a sequence of `n` positions has, over all shapes.
+        """Number of row numbers of a sequence of `n` positions, over all shapes.
 
         Those of one shape follow each other, n + n_shifts - 1 of them: the n-grams whose anchors
         lie from the shape's lowest offset before the first position on.
@@ -304,9 +297,9 @@ cdef class ChainFeatures:
         Raises ValueError if shapes do not agree, a label does not exist, or a value is not finite.
         """
         cdef const uint64_t[:, ::1] streams = symbols
-        cdef bint labelled = not isinstance(labels, int)
-        cdef const uint16_t[::1] gold = labels if labelled else None
-        cdef Py_ssize_t n = gold.shape[0] if labelled else <Py_ssize_t> labels
+        cdef bint labeled = not isinstance(labels, int)
+        cdef const uint16_t[::1] gold = labels if labeled else None
+        cdef Py_ssize_t n = gold.shape[0] if labeled else <Py_ssize_t> labels
         cdef CompiledChain chain
         cdef TrainingRows table
         cdef int32_t* rows
@@ -321,16 +314,16 @@ cdef class ChainFeatures:
             raise ValueError("the learner belongs to other features")
         if learner.is_copy:
             raise ValueError("a copy of a learner gets no new rows; compile for the original")
-        if labelled and n and labels.max() >= self.n_labels:
+        if labeled and n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
         if len(lists) != self.n_lists:
             raise ValueError(f"{len(lists)} lists of features do not fit {self.lists}")
         lists = [checked_list(listed, n) for listed in lists]
-        chain = CompiledChain.make(n, self.rows_of(n), labelled, learner.lineage)
-        if labelled:
+        chain = CompiledChain.make(n, self.rows_of(n), labeled, learner.numbering)
+        if labeled:
             for i in range(n):
                 chain.data.labels[i] = gold[i]
-        if isinstance(learner, LogLinearLearner) and labelled:
+        if isinstance(learner, LogLinearLearner) and labeled:
             (<LogLinearLearner> learner).n_positions += n
             (<LogLinearLearner> learner).sum_of_squares += n * sum(
                 [shape.n_shifts for shape in self.shapes]
@@ -378,28 +371,26 @@ def checked_list(listed, Py_ssize_t n):
     return starts, keys, values
 
 
-cdef class CompiledChain:
+cdef class CompiledChain(BufferOwner):
     """A training sequence, reduced to gold labels and numbers of weight rows.
 
-    `ChainFeatures.compile` makes it. n: its length. lineage: of the learner whose rows these are.
+    `ChainFeatures.compile` makes it. n: its length. numbering: of the rows (`Learner`).
     n_rows_known: how many rows the learner had when the sequence had been compiled.
-    is_labelled: whether it has gold labels.
+    is_labeled: whether it has gold labels.
     """
 
     def __init__(self):
         raise TypeError("a sequence is compiled by ChainFeatures.compile")
 
     @staticmethod
-    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labelled, object lineage):
+    cdef CompiledChain make(Py_ssize_t n, Py_ssize_t n_rows, bint labeled, object numbering):
         """A sequence of `n` positions, whose labels and rows are still to be filled in."""
         cdef CompiledChain chain = CompiledChain.__new__(CompiledChain)
-        if labelled:
-            chain.data.labels = <uint16_t*> malloc(max(1, n) * sizeof(uint16_t))
-        chain.data.rows = <int32_t*> malloc(max(1, n_rows) * sizeof(int32_t))
-        if (labelled and chain.data.labels == NULL) or chain.data.rows == NULL:
-            raise MemoryError(f"no memory for a sequence of {n:,} positions")
+        if labeled:
+            reserve(&chain.buffers, chain.data.labels, n)
+        reserve(&chain.buffers, chain.data.rows, n_rows)
         chain.data.n = n
-        chain.lineage = lineage
+        chain.numbering = numbering
         return chain
 
     cdef int take_list(
@@ -412,15 +403,10 @@ cdef class CompiledChain:
         cdef const double[::1] value_view = values
         cdef Py_ssize_t n_cells = key_view.shape[0]
         cdef Py_ssize_t i
-        listed.starts = <int64_t*> malloc(start_view.shape[0] * sizeof(int64_t))
-        listed.rows = <int32_t*> malloc(max(1, n_cells) * sizeof(int32_t))
+        reserve(&self.buffers, listed.starts, start_view.shape[0])
+        reserve(&self.buffers, listed.rows, n_cells)
         if values is not None:
-            listed.values = <double*> malloc(max(1, n_cells) * sizeof(double))
-        if (
-            listed.starts == NULL or listed.rows == NULL
-            or (values is not None and listed.values == NULL)
-        ):
-            raise MemoryError(f"no memory for {n_cells:,} features")
+            reserve(&self.buffers, listed.values, n_cells)
         for i in range(start_view.shape[0]):
             listed.starts[i] = start_view[i]
         for i in range(n_cells):
@@ -429,21 +415,12 @@ cdef class CompiledChain:
                 listed.values[i] = value_view[i]
         return 0
 
-    def __dealloc__(self):
-        cdef int k
-        free(self.data.labels)
-        free(self.data.rows)
-        for k in range(MAX_LISTS):
-            free(self.data.lists[k].starts)
-            free(self.data.lists[k].rows)
-            free(self.data.lists[k].values)
-
     @property
     def n(self):
         return self.data.n
 
     @property
-    def is_labelled(self):
+    def is_labeled(self):
         return self.data.labels != NULL
 
     def __len__(self):
@@ -456,7 +433,7 @@ cdef class CompiledChain:
         )
 
 
-cdef class ChainDecoder:
+cdef class ChainDecoder(BufferOwner):
     """Labels sequences by trained weights. It holds working memory: use one in each thread.
 
     features, graph: of the model. tables: a `TrainedRows` for each shape and list.
@@ -471,21 +448,17 @@ cdef class ChainDecoder:
         self.features = features
         self.graph = graph
         self.tables = tuple(tables)
-        self._viterbi = Viterbi(graph)
+        self.viterbi = Viterbi(graph)
         if tuple([t.n_columns for t in self.tables]) != features.widths:
             raise ValueError("the weight rows of the model do not fit its templates")
         if graph.n_labels != features.n_labels:
             raise ValueError("the graph of labels belongs to other features")
-        self._tables = <void**> malloc(max(1, len(self.tables)) * sizeof(void*))
-        self._transitions = <double*> malloc(
-            features.n_labels * features.n_labels * sizeof(double)
-        )
-        if self._tables == NULL or self._transitions == NULL:
-            raise MemoryError("no memory for a decoder")
+        reserve(&self.buffers, self._tables, len(self.tables))
+        reserve(&self.buffers, self.transitions, features.n_labels * features.n_labels)
         for i in range(len(self.tables)):
             self._tables[i] = <void*> (<TrainedRows?> self.tables[i])
         for i in range(features.n_labels * features.n_labels):
-            self._transitions[i] = 0.0
+            self.transitions[i] = 0.0
         if features.tag_bigram >= 0:
             table = self.tables[features.tag_bigram]
             keys = table.arrays["keys"]
@@ -495,23 +468,8 @@ cdef class ChainDecoder:
                 raise ValueError("the tag bigram has a row that belongs to no label")
             weights = [table.weights(key) for key in range(features.n_pair_rows)]
             for i, weight in enumerate(np.concatenate(weights)):
-                self._transitions[i] = weight
-        self._viterbi.transitions.bind(self._transitions)
-
-    def __dealloc__(self):
-        cdef int k
-        free(self._tables)
-        free(self._transitions)
-        free(self._symbols)
-        free(self._keys)
-        free(self._rows)
-        free(self._scores)
-        free(self._edges)
-        free(self._mask)
-        for k in range(MAX_LISTS):
-            free(self._lists[k].starts)
-            free(self._lists[k].rows)
-            free(self._lists[k].values)
+                self.transitions[i] = weight
+        self.viterbi.transitions.bind(self.transitions)
 
     def __reduce__(self):
         return ChainDecoder, (self.features, self.graph, self.tables)
@@ -523,15 +481,12 @@ cdef class ChainDecoder:
         streams lie `stride` apart.
         """
         self.stride = n + 2 * self.features.reach
-        reserve(
-            <void**> &self._symbols, &self._symbol_capacity,
-            self.stride * self.features.n_streams + 1, sizeof(uint64_t),
-        )
+        reserve(&self.buffers, self._symbols, self.stride * self.features.n_streams + 1)
         return self._symbols + self.features.reach
 
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil:
         """Room for a mask of `n` positions, or columns, and all labels, which the task fills in."""
-        reserve(<void**> &self._mask, &self._mask_capacity, n * self.features.n_labels + 1, 1)
+        reserve(&self.buffers, self._mask, n * self.features.n_labels + 1)
         return self._mask
 
     cdef int take_list(
@@ -546,12 +501,10 @@ cdef class ChainDecoder:
         cdef Py_ssize_t n_cells = starts[n]
         cdef void* table = self._tables[self.features.n_shapes + number]
         cdef Py_ssize_t i
-        reserve(<void**> &listed.starts, &self._start_capacity[number], n + 1, sizeof(int64_t))
-        reserve(<void**> &listed.rows, &self._cell_capacity[number], n_cells + 1, sizeof(int32_t))
+        reserve(&self.buffers, listed.starts, n + 1)
+        reserve(&self.buffers, listed.rows, n_cells + 1)
         # Values there always are, because a NULL in their place could not be taken back.
-        reserve(
-            <void**> &listed.values, &self._value_capacity[number], n_cells + 1, sizeof(double)
-        )
+        reserve(&self.buffers, listed.values, n_cells + 1)
         memcpy(listed.starts, starts, (n + 1) * sizeof(int64_t))
         (<Rows> table).find_run(keys, n_cells, listed.rows)
         if values != NULL:
@@ -561,23 +514,17 @@ cdef class ChainDecoder:
                 listed.values[i] = 1.0
         return 0
 
-    cdef const double* _emissions(self, Py_ssize_t begin, Py_ssize_t count) except NULL nogil:
+    cdef const double* emissions(self, Py_ssize_t begin, Py_ssize_t count) except NULL nogil:
         """Score positions `begin` to `begin` + `count` of the sequence in the streams."""
         cdef Py_ssize_t n_anchors
         cdef int32_t* rows
         cdef double* scores
         cdef int s
+        reserve(&self.buffers, self._keys, count + self.features.overhang)
+        reserve(&self.buffers, self._rows, self.features.rows_of(count) + 1)
         reserve(
-            <void**> &self._keys, &self._key_capacity, count + self.features.overhang,
-            sizeof(uint64_t),
-        )
-        reserve(
-            <void**> &self._rows, &self._row_capacity, self.features.rows_of(count) + 1,
-            sizeof(int32_t),
-        )
-        reserve(
-            <void**> &self._scores, &self._score_capacity,
-            (count + 2 * self.features.overhang) * self.features.n_labels, sizeof(double),
+            &self.buffers, self._scores,
+            (count + 2 * self.features.overhang) * self.features.n_labels,
         )
         rows = self._rows
         for s in range(self.features.n_shapes):
@@ -598,12 +545,12 @@ cdef class ChainDecoder:
             )
         return scores
 
-    cdef const double* _edge_scores(self, Py_ssize_t n) except? NULL nogil:
+    cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil:
         """Score the pairs of labels of the sequence in the lists; NULL if no feature does."""
         cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
         if self.features.edge_list < 0:
             return NULL
-        reserve(<void**> &self._edges, &self._edge_capacity, n * n_pairs + 1, sizeof(double))
+        reserve(&self.buffers, self._edges, n * n_pairs + 1)
         self.features.edges(
             self._tables, &self._lists[self.features.edge_list], 0, n, self._edges
         )
@@ -618,30 +565,30 @@ cdef class ChainDecoder:
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count
         cdef const double* scores
-        self._viterbi.edges = self._edge_scores(n)
+        self.viterbi.edges = self.edge_scores(n)
         if self.lattice != NULL:
-            self._viterbi.walk(self._emissions(0, n), self._mask, self.lattice)
-            return self._viterbi.finish(n, path)
+            self.viterbi.walk(self.emissions(0, n), self._mask, self.lattice)
+            return self.viterbi.finish(n, path)
         while first < n:
             if first:
-                self._viterbi.settle(first, path)
+                self.viterbi.settle(first, path)
             count = min(<Py_ssize_t> BLOCK, n - first)
-            scores = self._emissions(first, count)
-            self._viterbi.advance(
+            scores = self.emissions(first, count)
+            self.viterbi.advance(
                 scores, self._mask + first * self.features.n_labels if masked else NULL,
                 first, count,
             )
             first += count
-        return self._viterbi.finish(n, path)
+        return self.viterbi.finish(n, path)
 
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil:
-        """Score the labellings of the sequence in the streams, for `nbest_path`."""
-        cdef const double* scores = self._emissions(0, n)
+        """Score the labelings of the sequence in the streams, for `nbest_path`."""
+        cdef const double* scores = self.emissions(0, n)
         if self._nbest is None:
             with gil:
                 self._nbest = NBestViterbi(self.graph)
-                self._nbest.best.transitions.bind(self._transitions)
-        self._nbest.best.edges = self._edge_scores(n)
+                self._nbest.best.transitions.bind(self.transitions)
+        self._nbest.best.edges = self.edge_scores(n)
         self._nbest.solve(scores, self._mask if masked else NULL, n, self.lattice)
         return 0
 

@@ -1,5 +1,6 @@
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
 
@@ -48,17 +49,12 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef dict _number  # of each label
     cdef Node* _nodes
     cdef Py_ssize_t _n_nodes
-    cdef Py_ssize_t _node_capacity
     cdef const Span* _given      # by begin and end, the innermost first
     cdef Py_ssize_t _n_given
     cdef int32_t* _brackets      # of each word: 0, or a kind of brackets, negative for right ones
-    cdef Py_ssize_t _bracket_capacity
     cdef int32_t* _matches       # of each left bracket: the right one, or -1
-    cdef Py_ssize_t _match_capacity
     cdef int32_t* _opened        # left brackets that wait for theirs
-    cdef Py_ssize_t _opened_capacity
     cdef int32_t* _separators    # (n + 1, N_SEPARATORS): how many of each stand before a word
-    cdef Py_ssize_t _separator_capacity
     cdef uint64_t _between[N_SEPARATORS]
 
     cdef int give(self, const Span* spans, Py_ssize_t n) except -1 nogil
@@ -91,18 +87,14 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     ) noexcept nogil
 
 
-cdef class ConstituentDecoder:
+cdef class ConstituentDecoder(BufferOwner):
     cdef readonly Agenda agenda
     cdef readonly ConstituentTransitions system
     cdef TaggedWordBuffer _sentences
     cdef Span* _given
-    cdef Py_ssize_t _given_capacity
     cdef Span* _found
-    cdef Py_ssize_t _found_capacity
     cdef Span* _stack
-    cdef Py_ssize_t _stack_capacity
     cdef int32_t* _actions
-    cdef Py_ssize_t _action_capacity
 
     cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1
     cdef Py_ssize_t _decode(self) except -2 nogil

@@ -20,10 +20,9 @@ left in the queue. Given constituents narrow this further, such that a way is le
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM
@@ -66,7 +65,7 @@ _WAYS = {
 }
 
 # Weights of actions, of which a label has several, must fit memory.
-MAX_LABELS = 1_024
+MAX_LABELS = 10_000
 # Longer chains of unary phrases are none that a treebank has.
 MAX_UNARIES = 16
 # Nor are longer chains of given constituents.
@@ -131,7 +130,7 @@ CONSTITUENT_EVENTS = ("action",)
 
 
 cdef inline int bracket_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
-    """Which kind of brackets a word is, negative for a right one; 0 for others."""
+    """Kind of the bracket that a word is, negative for a right one; 0 for others."""
     if n == 1:
         if word[0] in (0x28, 0xFF08):
             return 1
@@ -185,7 +184,7 @@ cdef inline int bracket_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline int separator_of(const uint32_t* word, Py_ssize_t n) noexcept nogil:
-    """Which separator a word is; -1 for others."""
+    """Number of the separator that a word is; -1 for others."""
     if n != 1:
         return -1
     if word[0] in (0x2C, 0xFF0C):
@@ -209,12 +208,12 @@ cdef inline uint64_t size_of(int32_t n) noexcept nogil:
 
 
 cdef inline Py_ssize_t most_steps(Py_ssize_t n_words, int max_unaries) noexcept nogil:
-    """How many actions so many words take at most: each node may bear unary phrases."""
+    """Most actions that so many words take: each node may bear unary phrases."""
     return (2 * n_words - 1) * (1 + max_unaries) + 1 if n_words else 0
 
 
 cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept nogil:
-    """Whether a span overlaps the words from `begin` to before `end` in part."""
+    """True if a span overlaps the words from `begin` to before `end` in part."""
     return (
         (span.begin < begin and begin < span.end and span.end < end)
         or (begin < span.begin and span.begin < end and end < span.end)
@@ -224,8 +223,8 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
 cdef class ConstituentTransitions(TaggedWordTransitions):
     """Shift-reduce parsing into binarised trees.
 
-    words: the fields of words. labels: of phrases, up to 1,024.
-    atoms: those of `CONSTITUENT_ATOMS` that templates read, up to 64.
+    words: the fields of words. labels: of phrases, up to 10,000.
+    atoms: those of `CONSTITUENT_ATOMS` that templates read.
     max_unaries: how many unary phrases may lie on one another, from 1 to 16.
     Raises ValueError for atoms that do not exist, and numbers that cannot be.
     """
@@ -246,7 +245,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             )
         self.words = words
         self.max_unaries = max_unaries
-        self.follows_gold = True
+        self.static_oracle = True
         self.in_step = True
         self.ends_early = True
         self.state_size = sizeof(ConstituentState)
@@ -254,16 +253,9 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         self.declare(atoms, _NODES, _NUMBERS, _MANY)
         n_actions = <int> FIRST_PHRASE + <int> N_WAYS * self._n_labels
         self.events = {"action": n_actions}
-        self.raise_events([
+        self.fire_events([
             [("action", action)] if action != <int> IDLE else [] for action in range(n_actions)
         ])
-
-    def __dealloc__(self):
-        free(self._nodes)
-        free(self._brackets)
-        free(self._matches)
-        free(self._opened)
-        free(self._separators)
 
     def __reduce__(self):
         return ConstituentTransitions, (
@@ -326,10 +318,10 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         actions = self.oracle(n_words, constituents)
         # Others may take longer.
         actions += [<int> IDLE] * (self.most_steps(n_words) - len(actions))
-        return self.derivation_of(words, tags, actions, learner.lineage)
+        return self.derivation_of(words, tags, actions, learner.numbering)
 
     def most_steps(self, Py_ssize_t n_words):
-        """How many actions so many words take at most, of which nothing is given."""
+        """Most actions that so many words take of which nothing is given."""
         return most_steps(n_words, self.max_unaries)
 
     # The sentence ------------------------------------------------------------------------------
@@ -360,13 +352,10 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         cdef Py_ssize_t i
         cdef int kind
         cdef int k
-        reserve(<void**> &self._brackets, &self._bracket_capacity, self._n, sizeof(int32_t))
-        reserve(<void**> &self._matches, &self._match_capacity, self._n, sizeof(int32_t))
-        reserve(<void**> &self._opened, &self._opened_capacity, self._n, sizeof(int32_t))
-        reserve(
-            <void**> &self._separators, &self._separator_capacity, (self._n + 1) * N_SEPARATORS,
-            sizeof(int32_t),
-        )
+        reserve(&self.buffers, self._brackets, self._n)
+        reserve(&self.buffers, self._matches, self._n)
+        reserve(&self.buffers, self._opened, self._n)
+        reserve(&self.buffers, self._separators, (self._n + 1) * N_SEPARATORS)
         memset(self._separators, 0, N_SEPARATORS * sizeof(int32_t))
         for i in range(self._n):
             kind = bracket_of(text + bounds[i], bounds[i + 1] - bounds[i])
@@ -406,8 +395,8 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         # What is given may take two unary phrases each: see `_leaves_way`.
         return most_steps(self._n, self.max_unaries) + 2 * self._n_given + 1
 
-    cdef int make_room(self, Py_ssize_t n) except -1 nogil:
-        reserve(<void**> &self._nodes, &self._node_capacity, self._n_nodes + n, sizeof(Node))
+    cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
+        reserve(&self.buffers, self._nodes, self._n_nodes + n)
         return 0
 
     cdef void init(self, void* state) noexcept nogil:
@@ -449,7 +438,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             mask[FIRST_PHRASE + top.category] = 0
 
     cdef bint _may_shift(self, const ConstituentState* at) noexcept nogil:
-        """Whether the next word may be put on the stack."""
+        """True if the next word may be put on the stack."""
         cdef const Node* top
         cdef const Span* span
         cdef Py_ssize_t i
@@ -539,7 +528,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef Py_ssize_t _n_due(
         self, int32_t begin, int32_t end, Py_ssize_t* first
     ) noexcept nogil:
-        """How many constituents are given over these words; `first` is the innermost of them."""
+        """Number of constituents given over these words; `first` is the innermost of them."""
         cdef Py_ssize_t low = 0
         cdef Py_ssize_t high = self._n_given
         cdef Py_ssize_t middle
@@ -560,14 +549,14 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return high - low
 
     cdef bint _is_met(self, const Node* node, int32_t end) noexcept nogil:
-        """Whether a node is all that is given over its words."""
+        """True if a node is all that is given over its words."""
         cdef Py_ssize_t first
         return self._n_given == 0 or node.n_met == self._n_due(node.begin, end, &first)
 
     cdef uint8_t _met_with(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label
     ) noexcept nogil:
-        """How many of the constituents that are given over words are met by one more phrase."""
+        """Number of the constituents given over words that one more phrase meets."""
         cdef Py_ssize_t first
         if n_met == self._n_due(begin, end, &first):
             return n_met
@@ -577,7 +566,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     cdef bint _leaves_way(
         self, int32_t begin, int32_t end, uint8_t n_met, int32_t label, int n_unaries
     ) noexcept nogil:
-        """Whether what is due over words can be met after one more phrase over them.
+        """True if what is due over words can be met after one more phrase over them.
 
         What is given takes a unary phrase, and perhaps another before it that keeps apart two of
         the same label: these may be there beyond `max_unaries`.
@@ -800,13 +789,13 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
             numbers[11] = number_of(total)
 
     cdef int32_t _n_between(self, int32_t left, int32_t right, int separator) noexcept nogil:
-        """How many separators of a kind stand between two words."""
+        """Number of separators of a kind between two words."""
         return (
             self._separators[right * N_SEPARATORS + separator]
             - self._separators[(left + 1) * N_SEPARATORS + separator]
         )
 
-    cdef Py_ssize_t many(
+    cdef Py_ssize_t multi_values(
         self, const void* state, int atom, const uint64_t** values
     ) noexcept nogil:
         cdef const ConstituentState* at = <const ConstituentState*> state
@@ -824,7 +813,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return n
 
 
-cdef class ConstituentDecoder:
+cdef class ConstituentDecoder(BufferOwner):
     """Parses sentences of words and tags. It holds working memory: use one in each thread.
 
     agenda: its system is a `ConstituentTransitions`. Words must not be white space only.
@@ -834,12 +823,6 @@ cdef class ConstituentDecoder:
         self.agenda = agenda
         self.system = <ConstituentTransitions?> agenda.system
         self._sentences = TaggedWordBuffer()
-
-    def __dealloc__(self):
-        free(self._given)
-        free(self._found)
-        free(self._stack)
-        free(self._actions)
 
     @property
     def capacity(self):
@@ -902,7 +885,7 @@ cdef class ConstituentDecoder:
         spans.sort()
         _check_given(spans, self.system.labels)
         n = len(spans)
-        reserve(<void**> &self._given, &self._given_capacity, n + 1, sizeof(Span))
+        reserve(&self.buffers, self._given, n + 1)
         for i in range(n):
             begin, end, _, label = spans[i]
             self._given[i] = Span(begin, end, label, -1)
@@ -917,9 +900,9 @@ cdef class ConstituentDecoder:
         if n_found == 0:
             return -1
         n_actions = self.agenda.items[item].step
-        reserve(<void**> &self._actions, &self._action_capacity, n_actions + 1, sizeof(int32_t))
-        reserve(<void**> &self._found, &self._found_capacity, n_actions + 1, sizeof(Span))
-        reserve(<void**> &self._stack, &self._stack_capacity, self.system._n + 1, sizeof(Span))
+        reserve(&self.buffers, self._actions, n_actions + 1)
+        reserve(&self.buffers, self._found, n_actions + 1)
+        reserve(&self.buffers, self._stack, self.system._n + 1)
         self.agenda.trace(item, self._actions)
         return self.system.build(self._actions, n_actions, self._found, self._stack)
 

@@ -1,16 +1,18 @@
 from libc.stdint cimport int32_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 
-cdef class Derivation:
+
+cdef class Derivation(BufferOwner):
     cdef readonly Py_ssize_t n
     cdef readonly Py_ssize_t n_actions
-    cdef readonly object lineage
+    cdef readonly object numbering
     cdef readonly Py_ssize_t n_rows_known
     cdef readonly object units
     cdef int32_t* actions
-    cdef void* sentence
+    cdef char* sentence
 
     @staticmethod
     cdef Derivation make(
-        Py_ssize_t n, Py_ssize_t n_actions, size_t sentence_size, object lineage
+        Py_ssize_t n, Py_ssize_t n_actions, Py_ssize_t sentence_size, object numbering
     )

@@ -1,16 +1,14 @@
 """Gold derivations: training sentences as what a transition system sees and the gold actions."""
 
-from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 
 
-cdef class Derivation:
+cdef class Derivation(BufferOwner):
     """A training sentence of a transition system, in the form in which kernels read it.
 
     Tasks make it. n: how many positions it has; position i is decided by action i, the actions
     beyond end the derivation. units: where the derivation may be cut: the positions at which its
-    units (words) begin, rising from 0, and n at the end. lineage: of the learner that it was made
-    for.
+    units (words) begin, rising from 0, and n at the end. numbering: of the rows (`Learner`).
     """
 
     def __init__(self):
@@ -18,22 +16,16 @@ cdef class Derivation:
 
     @staticmethod
     cdef Derivation make(
-        Py_ssize_t n, Py_ssize_t n_actions, size_t sentence_size, object lineage
+        Py_ssize_t n, Py_ssize_t n_actions, Py_ssize_t sentence_size, object numbering
     ):
         """Room for the actions and for a sentence of `sentence_size` bytes, to be filled in."""
         cdef Derivation derivation = Derivation.__new__(Derivation)
-        derivation.actions = <int32_t*> malloc(max(1, n_actions) * sizeof(int32_t))
-        derivation.sentence = malloc(max(1, sentence_size))
-        if derivation.actions == NULL or derivation.sentence == NULL:
-            raise MemoryError(f"no memory for a sentence of {n:,} positions")
+        reserve(&derivation.buffers, derivation.actions, n_actions)
+        reserve(&derivation.buffers, derivation.sentence, sentence_size)
         derivation.n = n
         derivation.n_actions = n_actions
-        derivation.lineage = lineage
+        derivation.numbering = numbering
         return derivation
-
-    def __dealloc__(self):
-        free(self.actions)
-        free(self.sentence)
 
     def __len__(self):
         return self.n

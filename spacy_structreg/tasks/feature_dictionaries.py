@@ -20,8 +20,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.shapes import Shape, compile_shapes
 from spacy_structreg.features.state_templates import StateTemplate
+from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.tokens import EDGE, LABEL, FeatureList
@@ -117,7 +117,7 @@ class DictionaryFeatures:
     def see(
         self, items: Sequence[Mapping[str, object] | Iterable[str]], reach: int = 0
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """What a model sees of a sequence: as `TokenFeatures.see`.
+        """The features of a sequence; as `TokenFeatures.see`.
 
         items: the features of each position. A key is the MurmurHash64A of a name. Values are None
         if all of the sequence are 1. Raises ValueError as `flatten_features`, and for names that

@@ -1,12 +1,13 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagging cimport N_FIELDS, WordAtoms
 
 cdef enum:
-    MAX_NODES = 32
-    MAX_NUMBERS = 32
+    MAX_NODES = 64
+    MAX_NUMBERS = 64
     TAG = N_FIELDS
     N_FIELDS_OF_WORD = N_FIELDS + 1
     # Rows of fields: of a node that is not there, of one beyond the sentence, and of the words.
@@ -42,7 +43,6 @@ cdef class TaggedWordTransitions(TransitionSystem):
     cdef bint _reads_many      # whether an atom has many values
     cdef Py_ssize_t _n
     cdef uint64_t* _fields     # (FIRST_WORD + n, N_FIELDS_OF_WORD)
-    cdef Py_ssize_t _field_capacity
     cdef object _kept
 
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1
@@ -51,20 +51,17 @@ cdef class TaggedWordTransitions(TransitionSystem):
     ) except -1 nogil
     cdef int release(self) except -1 nogil
     cdef object load_strings(self, words, tags)
-    cdef Derivation derivation_of(self, words, tags, list actions, object lineage)
+    cdef Derivation derivation_of(self, words, tags, list actions, object numbering)
 
     # What a transition system says of its states.
     cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil
     cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil
 
 
-cdef class TaggedWordBuffer:
+cdef class TaggedWordBuffer(BufferOwner):
     cdef uint32_t* text
-    cdef Py_ssize_t _text_capacity
     cdef int32_t* bounds
-    cdef Py_ssize_t _bound_capacity
     cdef uint64_t* tags
-    cdef Py_ssize_t _tag_capacity
     cdef dict _hashes
 
     cdef Py_ssize_t fill(self, WordAtoms words, list sentences) except -1

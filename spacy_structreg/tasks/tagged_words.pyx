@@ -1,4 +1,4 @@
-"""What transition systems over tagged words share: sentences, and atoms of words.
+"""The base of transition systems over tagged words: sentences, and atoms of words.
 
 States of such a system refer to words as *nodes*, such as the top of a stack. Of a node an atom is
 (`S0` for any)
@@ -13,16 +13,20 @@ the ends of the sentence.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve, reserve_zeros
 from spacy_structreg.learn.random cimport next_unit
-from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.search.transition_system cimport (
+    WORDS_OF_ATOM_SET,
+    AtomSet,
+    TransitionSystem,
+)
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport WordAtoms
+from spacy_structreg.tasks.tagging cimport LENGTH, WordAtoms
 
 from spacy_structreg.learn.murmur import hash_string
+from spacy_structreg.tasks.tagging import WORD_FIELDS
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -30,14 +34,12 @@ cdef extern from "Python.h":
     ) except NULL
 
 cdef enum:
-    # The place of the length among the fields of `WordAtoms`.
-    LENGTH = 12
     MAX_LENGTH = 4
 
+# Those that are asked for in another notation, or need lists of words.
+_OTHER_FIELDS = ("w", "pattern", "catstart", "catend", "tags")
 _WORD_FIELDS = {
-    "lower": 1, "start": 2, "prefix2": 3, "prefix3": 4, "prefix4": 5, "prefix5": 6, "end": 7,
-    "suffix2": 8, "suffix3": 9, "suffix4": 10, "suffix5": 11, "len": <int> LENGTH, "kinds": 13,
-    "shape": 14,
+    field: number for number, field in enumerate(WORD_FIELDS) if field not in _OTHER_FIELDS
 }
 
 
@@ -61,11 +63,6 @@ cdef class TaggedWordTransitions(TransitionSystem):
     A subclass declares nodes and numbers, what they are in a state, and what actions do.
     """
 
-    def __dealloc__(self):
-        free(self._sources)
-        free(self._fields_read)
-        free(self._fields)
-
     cdef int declare(self, names, dict nodes, dict numbers, tuple many) except -1:
         """Take note of the atoms that templates read.
 
@@ -81,19 +78,15 @@ cdef class TaggedWordTransitions(TransitionSystem):
             if name not in of_nodes and name not in numbers:
                 raise ValueError(f"there is no atom {name!r}")
         known = [name for name in chosen if name not in many]
-        self.many_valued = tuple(name for name in chosen if name in many)
-        self._reads_many = len(self.many_valued) > 0
-        self.atoms = (*known, *self.many_valued)
+        self.multi_valued = tuple(name for name in chosen if name in many)
+        self._reads_many = len(self.multi_valued) > 0
+        self.atoms = (*known, *self.multi_valued)
         self.atom_anchors = tuple(
             tuple(nodes[of_nodes[name][0]] if name in of_nodes else numbers[name])
             for name in self.atoms
         )
-        free(self._sources)
-        free(self._fields_read)
-        self._sources = <int*> malloc(max(1, len(self.atoms)) * sizeof(int))
-        self._fields_read = <int*> calloc(max(1, len(self.atoms)), sizeof(int))
-        if self._sources == NULL or self._fields_read == NULL:
-            raise MemoryError("no memory for a transition system")
+        reserve(&self.buffers, self._sources, len(self.atoms))
+        reserve_zeros(&self.buffers, self._fields_read, len(self.atoms))
         node_numbers = {node: i for i, node in enumerate(nodes)}
         number_numbers = {number: i for i, number in enumerate(numbers)}
         self._wanted_fields = 0
@@ -117,10 +110,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         """
         cdef uint64_t* fields
         cdef Py_ssize_t i
-        reserve(
-            <void**> &self._fields, &self._field_capacity, (n + FIRST_WORD) * N_FIELDS_OF_WORD,
-            sizeof(uint64_t),
-        )
+        reserve(&self.buffers, self._fields, (n + FIRST_WORD) * N_FIELDS_OF_WORD)
         self._n = n
         for i in range(N_FIELDS_OF_WORD):
             self._fields[NO_NODE * N_FIELDS_OF_WORD + i] = NOWHERE
@@ -134,7 +124,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
             fields[TAG] = tags[i]
         return 0
 
-    cdef int present(
+    cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil:
@@ -162,7 +152,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         self.load(buffer.text, buffer.bounds, buffer.tags, len(words))
         return buffer
 
-    cdef Derivation derivation_of(self, words, tags, list actions, object lineage):
+    cdef Derivation derivation_of(self, words, tags, list actions, object numbering):
         """A training sentence: words and tags, strings, and its gold actions.
 
         Raises ValueError if the words are too long to be counted.
@@ -179,7 +169,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
             raise ValueError(f"a sentence of {total:,} characters is too long")
         derivation = Derivation.make(
             len(actions), len(actions),
-            (n + 1) * sizeof(uint64_t) + (n + 1 + total) * sizeof(int32_t), lineage,
+            (n + 1) * sizeof(uint64_t) + (n + 1 + total) * sizeof(int32_t), numbering,
         )
         block = <uint64_t*> derivation.sentence
         bounds = <int32_t*> (block + 1 + n)
@@ -199,25 +189,30 @@ cdef class TaggedWordTransitions(TransitionSystem):
     # Features ----------------------------------------------------------------------------------
 
     cdef void fill_atoms(
-        self, const void* state, uint64_t wanted, uint64_t* values
+        self, const void* state, const AtomSet* wanted, uint64_t* values
     ) noexcept nogil:
         cdef int32_t rows[MAX_NODES]
         cdef uint64_t numbers[MAX_NUMBERS]
+        cdef uint64_t bits
         cdef int source
-        cdef int i = 0
+        cdef int word
+        cdef int i
         self.find_nodes(state, rows)
         self.find_numbers(state, numbers)
-        while wanted:
-            if wanted & 1:
-                source = self._sources[i]
-                if source < MAX_NODES:
-                    values[i] = self._fields[
-                        rows[source] * N_FIELDS_OF_WORD + self._fields_read[i]
-                    ]
-                else:
-                    values[i] = numbers[source - MAX_NODES]
-            wanted >>= 1
-            i += 1
+        for word in range(WORDS_OF_ATOM_SET):
+            bits = wanted.words[word]
+            i = 64 * word
+            while bits:
+                if bits & 1:
+                    source = self._sources[i]
+                    if source < MAX_NODES:
+                        values[i] = self._fields[
+                            rows[source] * N_FIELDS_OF_WORD + self._fields_read[i]
+                        ]
+                    else:
+                        values[i] = numbers[source - MAX_NODES]
+                bits >>= 1
+                i += 1
 
     cdef void find_nodes(self, const void* state, int32_t* rows) noexcept nogil:
         """Write the row of fields of each node."""
@@ -232,7 +227,7 @@ def hash_of_tag(tag):
     return found if found > NOWHERE else found + NOWHERE + 1
 
 
-cdef class TaggedWordBuffer:
+cdef class TaggedWordBuffer(BufferOwner):
     """Sentences of tagged words, laid out where code without the GIL can read them.
 
     text: all words as they are seen, one after the other; word i reaches from bounds[i] to
@@ -242,15 +237,10 @@ cdef class TaggedWordBuffer:
     def __cinit__(self):
         self._hashes = {}
 
-    def __dealloc__(self):
-        free(self.text)
-        free(self.bounds)
-        free(self.tags)
-
     @property
     def capacity(self):
         """For how many characters, or words, at a time there is room already."""
-        return max(self._text_capacity, self._bound_capacity)
+        return max(capacity_of(self.text), capacity_of(self.bounds))
 
     cdef uint64_t _hash(self, str tag) except? 0:
         found = self._hashes.get(tag)
@@ -272,23 +262,20 @@ cdef class TaggedWordBuffer:
         cdef Py_ssize_t n
         cdef str word
         cdef str tag
-        reserve(<void**> &self.bounds, &self._bound_capacity, 1, sizeof(int32_t))
+        reserve(&self.buffers, self.bounds, 1)
         self.bounds[0] = 0
         for of_sentence, tags in sentences:
             n = len(<list?> of_sentence)
             if len(<list?> tags) != n:
                 raise ValueError(f"{len(tags)} tags are given for {n} words")
-            reserve(<void**> &self.bounds, &self._bound_capacity, n_words + n + 1, sizeof(int32_t))
-            reserve(<void**> &self.tags, &self._tag_capacity, n_words + n, sizeof(uint64_t))
+            reserve(&self.buffers, self.bounds, n_words + n + 1)
+            reserve(&self.buffers, self.tags, n_words + n)
             for i in range(n):
                 word = <str?> (<list> of_sentence)[i]
                 tag = <str?> (<list> tags)[i]
                 if total + len(word) > 0x3FFFFFFF:
                     raise ValueError("so many characters are too many for one call")
-                reserve(
-                    <void**> &self.text, &self._text_capacity, total + len(word) + 1,
-                    sizeof(uint32_t),
-                )
+                reserve(&self.buffers, self.text, total + len(word) + 1)
                 if word:
                     PyUnicode_AsUCS4(word, <Py_UCS4*> (self.text + total), len(word), 0)
                 total += len(word)

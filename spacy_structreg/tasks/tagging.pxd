@@ -1,14 +1,35 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.search.transition_system cimport AtomSet, TransitionSystem
 
 cdef enum:
-    N_FIELDS = 20
+    # The fields of a word, named by `WORD_FIELDS`.
+    WORD
+    LOWER
+    START
+    PREFIX2
+    PREFIX3
+    PREFIX4
+    PREFIX5
+    END
+    SUFFIX2
+    SUFFIX3
+    SUFFIX4
+    SUFFIX5
+    LENGTH
+    KINDS
+    SHAPE
+    PATTERN
+    CATEGORY_OF_START
+    CATEGORY_OF_END
+    TAGS
+    N_FIELDS
 
 
-cdef class TagSets:
+cdef class TagSets(BufferOwner):
     cdef readonly int n_tags
     cdef readonly Py_ssize_t n
     cdef dict _arrays
@@ -51,6 +72,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef readonly TagSets dictionary
     cdef uint64_t _wanted_fields
     cdef int _n_of_words                  # the first atoms are fields of words,
+    cdef AtomSet _atoms_of_words
     cdef Py_ssize_t* _places              # found so far from the fields of the current one
     cdef int* _many_kinds                 # what each atom with many values is
     cdef int _tag1
@@ -61,18 +83,12 @@ cdef class TagTransitions(TransitionSystem):
     cdef const uint32_t* _text
     cdef const int32_t* _bounds
     cdef uint64_t* _fields
-    cdef Py_ssize_t _field_capacity
     cdef const uint8_t** _masks   # the tags that each word may get, NULL if that is not given,
-    cdef Py_ssize_t _mask_capacity
     cdef int32_t* _sets           # and where it is not, its set in the dictionary; -1 for none
-    cdef Py_ssize_t _set_capacity
     cdef int32_t* _soles  # the only tag that a word may get, -1 if there are several
-    cdef Py_ssize_t _sole_capacity
     cdef uint8_t* _hidden
-    cdef Py_ssize_t _hidden_capacity
     cdef bint _any_hidden
     cdef uint64_t* _inner
-    cdef Py_ssize_t _inner_capacity
     cdef object _kept
 
     cdef int load(
@@ -85,20 +101,15 @@ cdef class TagTransitions(TransitionSystem):
     ) except -1 nogil
 
 
-cdef class TagDecoder:
+cdef class TagDecoder(BufferOwner):
     cdef readonly Agenda agenda
     cdef readonly TagTransitions system
     cdef readonly tuple tags
     cdef uint32_t* _text
-    cdef Py_ssize_t _text_capacity
     cdef int32_t* _bounds
-    cdef Py_ssize_t _bound_capacity
     cdef int32_t* _decided
-    cdef Py_ssize_t _decided_capacity
     cdef uint8_t* _visible   # of each word that was given
-    cdef Py_ssize_t _visible_capacity
     cdef int32_t* _counts    # of the visible words of each sentence
-    cdef Py_ssize_t _count_capacity
     cdef object _property_table    # whose memory the pointer borrows
     cdef const uint8_t* _properties
     # States at the next positions, of which only the position counts.

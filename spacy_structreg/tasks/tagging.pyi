@@ -9,6 +9,7 @@ from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
 
+WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 NEEDS_CATEGORIES: frozenset[str]

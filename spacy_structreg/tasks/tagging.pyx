@@ -20,28 +20,33 @@ and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve, reserve_zeros
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.random cimport next_unit
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.transition_system cimport NULL_ATOM, TransitionSystem
+from spacy_structreg.search.transition_system cimport (
+    NULL_ATOM,
+    WORDS_OF_ATOM_SET,
+    AtomSet,
+    TransitionSystem,
+    add_atom,
+)
 from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
 
-from spacy_structreg.features.characters import (
+from spacy_structreg.features.character_classes import (
     TABLE_SIZE,
     WHITE_SPACE,
     half_width_table,
     property_table,
 )
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
-from spacy_structreg.tasks.tag_records import check_tags
+from spacy_structreg.tasks.joint.tag_records import check_tags
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -79,30 +84,6 @@ cdef enum:
     N_ANCHORS
 
 cdef enum:
-    WORD
-    LOWER
-    START
-    PREFIX2
-    PREFIX3
-    PREFIX4
-    PREFIX5
-    END
-    SUFFIX2
-    SUFFIX3
-    SUFFIX4
-    SUFFIX5
-    LENGTH
-    KINDS
-    SHAPE
-    PATTERN
-    CATEGORY_OF_START
-    CATEGORY_OF_END
-    TAGS
-    N_FIELDS_USED
-
-assert N_FIELDS_USED <= N_FIELDS
-
-cdef enum:
     CHARACTERS
     INNER
     REPEATED
@@ -111,16 +92,20 @@ cdef enum:
 # Of atoms at these distances from the current word; those of others depend on the position.
 _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 
-_FIELDS = [
+WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
 ]
+"""The names of the fields of words, in the order of their numbers."""
+
+assert len(WORD_FIELDS) == N_FIELDS
+
 _MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
 
 # The fields of words by the names of their atoms, and how far the word is from the current one.
 _ATOMS = {
     f"w{at}" if field == "w" else f"{field}(w{at})": (number, offset)
-    for number, field in enumerate(_FIELDS)
+    for number, field in enumerate(WORD_FIELDS)
     for offset, at in zip(range(-REACH, REACH + 1), ["-2", "-1", "0", "+1", "+2"], strict=True)
     if (field, offset) != ("tags", 0)
 }
@@ -151,7 +136,7 @@ cdef inline uint64_t field_of(uint64_t state) noexcept nogil:
     return state if state > NO_TAGS else state + NO_TAGS + 1
 
 
-cdef class TagSets:
+cdef class TagSets(BufferOwner):
     """Sets of tags by 64-bit keys, of words or of characters.
 
     n_tags: how many tags there are.
@@ -172,9 +157,7 @@ cdef class TagSets:
         self._index = Rows()
         self._index.index(self._arrays["keys"])
         self.n = len(self._arrays["keys"])
-        self._ids = <uint64_t*> malloc(max(1, self.n) * sizeof(uint64_t))
-        if self._ids == NULL:
-            raise MemoryError(f"no memory for {self.n:,} sets of tags")
+        reserve(&self.buffers, self._ids, self.n)
         starts = self._arrays["starts"]
         self._starts = &starts[0]
         if self.n:
@@ -186,9 +169,6 @@ cdef class TagSets:
                     self._tags + starts[i], (starts[i + 1] - starts[i]) * sizeof(uint16_t), 1
                 )
             )
-
-    def __dealloc__(self):
-        free(self._ids)
 
     def __reduce__(self):
         return TagSets, (self.n_tags, self._arrays)
@@ -395,7 +375,7 @@ cdef class TagTransitions(TransitionSystem):
     """Tagging words from left to right.
 
     words: the fields of words. n_tags: how many tags there are, ≥ 1.
-    atoms: those of `TAGGING_ATOMS` that templates read; up to 64.
+    atoms: those of `TAGGING_ATOMS` that templates read.
     dictionary: the only tags that listed words may get, by `WordAtoms.key_of`; not in training,
         where it would always be right.
     Raises ValueError for atoms that do not exist, or do not go together with `words`.
@@ -431,37 +411,25 @@ cdef class TagTransitions(TransitionSystem):
             *((<int> CURRENT_WORD,) for _ in many),
             *((<int> (TAG1 if name == "t-1" else TAG2),) for name in of_tags),
         )
-        self.lasting_anchors = (*_ANCHORS.values(), <int> TAG1, <int> TAG2)
-        self.place = (<int> POSITION, *_ANCHORS.values())
-        self.many_valued = tuple(many)
+        self.global_anchors = (*_ANCHORS.values(), <int> TAG1, <int> TAG2)
+        self.position_anchors = (<int> POSITION, *_ANCHORS.values())
+        self.multi_valued = tuple(many)
         self.events = {"tag": n_tags}
-        self.raise_events([[("tag", tag)] for tag in range(n_tags)])
+        self.fire_events([[("tag", tag)] for tag in range(n_tags)])
         self._n_of_words = len(of_words)
-        free(self._places)
-        free(self._many_kinds)
-        self._places = <Py_ssize_t*> malloc(max(1, len(of_words)) * sizeof(Py_ssize_t))
-        self._many_kinds = <int*> malloc((len(_MANY) + 1) * sizeof(int))
-        if self._places == NULL or self._many_kinds == NULL:
-            raise MemoryError("no memory for a transition system")
+        memset(&self._atoms_of_words, 0, sizeof(AtomSet))
+        reserve(&self.buffers, self._places, len(of_words))
+        reserve(&self.buffers, self._many_kinds, len(_MANY) + 1)
         self._wanted_fields = 0
         for i, name in enumerate(of_words):
             field, offset = _ATOMS[name]
             self._places[i] = offset * N_FIELDS + field
+            add_atom(&self._atoms_of_words, i)
             self._wanted_fields |= <uint64_t> 1 << <int> field
         for i, name in enumerate(many):
             self._many_kinds[i] = _MANY.index(name)
         self._tag1 = self.atoms.index("t-1") if "t-1" in chosen else -1
         self._tag2 = self.atoms.index("t-2") if "t-2" in chosen else -1
-
-    def __dealloc__(self):
-        free(self._places)
-        free(self._many_kinds)
-        free(self._fields)
-        free(self._masks)
-        free(self._sets)
-        free(self._soles)
-        free(self._hidden)
-        free(self._inner)
 
     def __reduce__(self):
         return TagTransitions, (self.words, self.n_tags, self.atoms, self.dictionary)
@@ -499,13 +467,10 @@ cdef class TagTransitions(TransitionSystem):
         cdef int32_t sole
         cdef int n_allowed
         cdef int k
-        reserve(
-            <void**> &self._fields, &self._field_capacity, (n + 2 * REACH) * N_FIELDS,
-            sizeof(uint64_t),
-        )
-        reserve(<void**> &self._masks, &self._mask_capacity, n + 1, sizeof(void*))
-        reserve(<void**> &self._sets, &self._set_capacity, n + 1, sizeof(int32_t))
-        reserve(<void**> &self._soles, &self._sole_capacity, n + 1, sizeof(int32_t))
+        reserve(&self.buffers, self._fields, (n + 2 * REACH) * N_FIELDS)
+        reserve(&self.buffers, self._masks, n + 1)
+        reserve(&self.buffers, self._sets, n + 1)
+        reserve(&self.buffers, self._soles, n + 1)
         self._n = n
         self._text = text
         self._bounds = bounds
@@ -543,7 +508,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef int release(self) except -1 nogil:
         return self.load(NULL, NULL, 0, NULL)
 
-    cdef int present(
+    cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
     ) except -1 nogil:
@@ -560,7 +525,7 @@ cdef class TagTransitions(TransitionSystem):
         self._end = begin + count
         self._any_hidden = False
         if dropout > 0.0:
-            reserve(<void**> &self._hidden, &self._hidden_capacity, n, 1)
+            reserve(&self.buffers, self._hidden, n)
             for i in range(first, last):
                 self._hidden[i] = next_unit(noise) < dropout
                 if self._hidden[i]:
@@ -610,7 +575,7 @@ cdef class TagTransitions(TransitionSystem):
             total += len(word)
         if total + n > 0x3FFFFFFF:
             raise ValueError(f"a sentence of {total:,} characters is too long")
-        derivation = Derivation.make(n, n, (n + 2 + total) * sizeof(int32_t), learner.lineage)
+        derivation = Derivation.make(n, n, (n + 2 + total) * sizeof(int32_t), learner.numbering)
         block = <int32_t*> derivation.sentence
         block[0] = <int32_t> n
         block[1] = 0
@@ -681,21 +646,24 @@ cdef class TagTransitions(TransitionSystem):
         values[TAG2] = <uint64_t> (at.tag2 + 2)
 
     cdef void fill_atoms(
-        self, const void* state, uint64_t wanted, uint64_t* values
+        self, const void* state, const AtomSet* wanted, uint64_t* values
     ) noexcept nogil:
         cdef const TagState* at = <const TagState*> state
         cdef const uint64_t* fields = self._fields + (REACH + at.position) * N_FIELDS
+        cdef bint needs_words = False
         cdef int i
         # A tag is counted from 2 on, after nothing and the beginning of the sentence.
         if self._tag1 >= 0:
             values[self._tag1] = <uint64_t> (at.tag1 + 2)
         if self._tag2 >= 0:
             values[self._tag2] = <uint64_t> (at.tag2 + 2)
-        if wanted & ((<uint64_t> 1 << self._n_of_words) - 1):
+        for i in range(WORDS_OF_ATOM_SET):
+            needs_words = needs_words or wanted.words[i] & self._atoms_of_words.words[i] != 0
+        if needs_words:
             for i in range(self._n_of_words):
                 values[i] = fields[self._places[i]]
 
-    cdef Py_ssize_t many(
+    cdef Py_ssize_t multi_values(
         self, const void* state, int atom, const uint64_t** values
     ) noexcept nogil:
         cdef Py_ssize_t position = (<const TagState*> state).position
@@ -706,7 +674,7 @@ cdef class TagTransitions(TransitionSystem):
         cdef int kind = self._many_kinds[atom - self._n_of_words]
         if self._any_hidden and self._hidden[position]:
             return 0
-        reserve(<void**> &self._inner, &self._inner_capacity, length, sizeof(uint64_t))
+        reserve(&self.buffers, self._inner, length)
         for i in range(length):
             if kind == INNER and (i == 0 or i == length - 1):
                 continue
@@ -720,7 +688,7 @@ cdef class TagTransitions(TransitionSystem):
         return n
 
 
-cdef class TagDecoder:
+cdef class TagDecoder(BufferOwner):
     """Tags sentences of words. It holds working memory: use one in each thread.
 
     agenda: its system is a `TagTransitions`. tags: their names, in the order of their numbers.
@@ -738,32 +706,19 @@ cdef class TagDecoder:
         self._properties = &properties[0]
         if len(self.tags) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
-        free(self._ahead)
-        free(self._ahead_masks)
-        self._ahead = <TagState*> malloc(AHEAD * sizeof(TagState))
-        self._ahead_masks = <uint8_t*> calloc(AHEAD, self.system.n_tags)
-        if self._ahead == NULL or self._ahead_masks == NULL:
-            raise MemoryError("no memory for a decoder")
+        reserve(&self.buffers, self._ahead, AHEAD)
+        reserve_zeros(&self.buffers, self._ahead_masks, AHEAD * self.system.n_tags)
         for i in range(AHEAD):
-            # One action raises the event.
+            # One action fires the event.
             self._ahead_masks[i * self.system.n_tags] = 1
-
-    def __dealloc__(self):
-        free(self._ahead)
-        free(self._ahead_masks)
-        free(self._text)
-        free(self._bounds)
-        free(self._decided)
-        free(self._visible)
-        free(self._counts)
 
     @property
     def capacity(self):
         """For how many characters, or words, at a time there is room already."""
-        return max(self._text_capacity, self._bound_capacity)
+        return max(capacity_of(self._text), capacity_of(self._bounds))
 
     cdef bint _is_blank(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
-        """Whether a word is nothing but white space."""
+        """True if a word is nothing but white space."""
         cdef Py_ssize_t i
         for i in range(n):
             if word[i] >= TABLE or not self._properties[word[i]] & IS_SPACE:
@@ -785,10 +740,10 @@ cdef class TagDecoder:
         n = 0
         for sentence in sentences:
             n += len(<list?> sentence)
-        reserve(<void**> &self._counts, &self._count_capacity, len(sentences) + 1, sizeof(int32_t))
-        reserve(<void**> &self._bounds, &self._bound_capacity, n + 1, sizeof(int32_t))
-        reserve(<void**> &self._decided, &self._decided_capacity, n + 1, sizeof(int32_t))
-        reserve(<void**> &self._visible, &self._visible_capacity, n + 1, 1)
+        reserve(&self.buffers, self._counts, len(sentences) + 1)
+        reserve(&self.buffers, self._bounds, n + 1)
+        reserve(&self.buffers, self._decided, n + 1)
+        reserve(&self.buffers, self._visible, n + 1)
         self._bounds[0] = 0
         for i, sentence in enumerate(sentences):
             before = n_visible
@@ -802,9 +757,7 @@ cdef class TagDecoder:
                 n = len(word)
                 if total + n > 0x3FFFFFFF:
                     raise ValueError("so many characters are too many for one call")
-                reserve(
-                    <void**> &self._text, &self._text_capacity, total + n + 1, sizeof(uint32_t)
-                )
+                reserve(&self.buffers, self._text, total + n + 1)
                 if n:
                     PyUnicode_AsUCS4(word, <Py_UCS4*> (self._text + total), n, 0)
                 self._visible[n_words] = not self._is_blank(self._text + total, n)
@@ -886,7 +839,7 @@ cdef class TagDecoder:
                 self._ahead[count].tag2 = BEYOND_CUT
                 count += 1
             position += 1
-        self.agenda.scorer.remember_places(self._ahead, count, self._ahead_masks)
+        self.agenda.scorer.prefill_memo(self._ahead, count, self._ahead_masks)
         return position
 
     cdef int _decode(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
@@ -913,15 +866,15 @@ cdef class TagDecoder:
     cdef int _decode_greedily(self, Py_ssize_t n, int32_t* decided) except -1 nogil:
         """As the agenda would with a width of 1, which has no use for candidates, nor for scores
         where there is no choice."""
-        cdef uint8_t* mask = self.agenda._mask
-        cdef double* scores = self.agenda._scores
+        cdef uint8_t* mask = self.agenda.mask
+        cdef double* scores = self.agenda.scores
         cdef TagState states[2]
         cdef Py_ssize_t seen = 0
         cdef Py_ssize_t i
         cdef double highest
         cdef int action
         cdef int best
-        self.agenda.scorer.forget()
+        self.agenda.scorer.clear_memo()
         self.system.init(&states[0])
         for i in range(n):
             if i == seen and self.agenda.scorer.memo:

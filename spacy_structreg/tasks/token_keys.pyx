@@ -2,9 +2,9 @@
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint64_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from spacy_structreg.learn.memory cimport BufferOwner, reserve_zeros
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 
 import numpy as np
@@ -114,7 +114,7 @@ cdef struct TemplateSpec:
     AtomSpec atoms[MAX_ATOMS]
 
 
-cdef class TokenKeys:
+cdef class TokenKeys(BufferOwner):
     """The fields of tokens, which of them are streams, and the templates of lists of features.
 
     A field is a symbol of each token. The first `n_word_fields` depend on the word alone, and are
@@ -150,9 +150,7 @@ cdef class TokenKeys:
         self.reach = 0
         everything = [spec for each in lists for spec in each]
         self.ends = tuple(np.cumsum([len(each) for each in lists], dtype=np.int64).tolist())
-        self.templates = <TemplateSpec*> calloc(max(1, len(everything)), sizeof(TemplateSpec))
-        if self.templates == NULL:
-            raise MemoryError("no memory for the templates of a model")
+        reserve_zeros(&self.buffers, self.templates, len(everything))
         for i, (number, atoms) in enumerate(everything):
             template = &self.templates[i]
             if len(atoms) > MAX_ATOMS:
@@ -178,9 +176,6 @@ cdef class TokenKeys:
                     raise ValueError("the words themselves are no field")
         if any([not 0 <= stream < self.n_fields for stream in self.streams]):
             raise ValueError("a stream is no field")
-
-    def __dealloc__(self):
-        free(self.templates)
 
     def __reduce__(self):
         return TokenKeys, self.arguments
@@ -230,7 +225,7 @@ cdef class TokenKeys:
         self, const AtomSpec* atom, Py_ssize_t at, list words, list gazetteers,
         const uint64_t[:, ::1] fields, Py_ssize_t margin, const char** values,
     ):
-        """How many values a many-valued atom has at one position, and where they lie."""
+        """The number of values of a multi-valued atom at one position, and where they lie."""
         cdef Py_ssize_t skipped = 0
         cdef bytes entry
         values[0] = NULL

@@ -1,4 +1,4 @@
-"""What a sequence labeller sees of tokens: streams of symbols, and lists of features.
+"""Features of tokens for sequence labelers: streams of symbols, and lists of features.
 
 A token has columns of text; the first is the word. Atoms are properties of the word at an offset
 of up to `REACH` tokens, ``name(w-1)``, ``name(w0)``, ``name(w+1)``, …:
@@ -38,9 +38,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.features.labelling_tables import LABELLING_TABLES
-from spacy_structreg.features.shapes import Shape, compile_shapes
+from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
 from spacy_structreg.features.word_atoms import NULLABLE, WORD_ATOMS, letter_ngrams
 from spacy_structreg.tasks.token_keys import (
@@ -58,12 +58,12 @@ FeatureList: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np
 and their values; None if all values are 1."""
 
 REACH: Final = 4
-"""How many tokens away atoms look at most."""
+"""The farthest token that atoms read, from the current one."""
 
 LABEL: Final = "label"
 EDGE: Final = "edge"
-LABELLING_EVENTS: Final = (LABEL, EDGE)
-"""The events on which templates of labelling fire, and the names of the lists of features."""
+LABELING_EVENTS: Final = (LABEL, EDGE)
+"""The events on which templates of labeling fire, and the names of the lists of features."""
 
 SYMBOL_BITS: Final = 64
 _MANY: Final = {"ngrams": NGRAMS, "words": WORDS, "gazetteers": GAZETTEERS}
@@ -84,7 +84,7 @@ class TokenAtom:
 
     @property
     def is_many(self) -> bool:
-        """Whether it has any number of values."""
+        """True if it has any number of values."""
         return self.field in _MANY
 
 
@@ -117,10 +117,10 @@ def token_atoms(columns: Sequence[str]) -> dict[str, TokenAtom]:
 
 
 class TokenFeatures:
-    """The templates of a labeller, bound to the columns of its tokens.
+    """The templates of a labeler, bound to the columns of its tokens.
 
     templates: in the notation of `features.state_templates`, or names of tables of
-        `features.labelling_tables`. columns: the names of the columns; the first is the word.
+        `features.labeling`. columns: the names of the columns; the first is the word.
     gazetteers: without them, templates that read them are left out of `templates`; they are among
         `all_templates`.
 
@@ -143,7 +143,7 @@ class TokenFeatures:
         self.columns = tuple(columns)
         self.gazetteers = gazetteers
         parsed = parse_state_templates(
-            templates, LABELLING_EVENTS, self._atoms, LABELLING_TABLES, without_atoms=[EDGE]
+            templates, LABELING_EVENTS, self._atoms, LABELING_TABLES, without_atoms=[EDGE]
         )
         kept: dict[tuple[str, frozenset[str]], StateTemplate] = {}
         for template in parsed:
@@ -177,7 +177,7 @@ class TokenFeatures:
         for number, template in enumerate(self.templates):
             if not self._is_single(template):
                 specs.setdefault(template.event, []).append((number, self._specs(template)))
-        self.lists = tuple(event for event in LABELLING_EVENTS if event in specs)
+        self.lists = tuple(event for event in LABELING_EVENTS if event in specs)
         self._keys = TokenKeys(
             len(self._word_fields),
             self._columns,
@@ -200,7 +200,7 @@ class TokenFeatures:
     def see(
         self, tokens: Sequence[Sequence[str]], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]:
-        """What a model sees of a sentence.
+        """The features of a sentence.
 
         tokens: the columns of each token, as many as the model has. reach: how many symbols of
         padding stand on both sides of a stream.
@@ -251,14 +251,14 @@ class TokenFeatures:
         ]
 
     def reads_gazetteers(self) -> bool:
-        """Whether there are templates that read gazetteers, or would."""
+        """True if there are templates that read gazetteers, or would."""
         return any(map(self._reads_gazetteers, self.all_templates))
 
     def _reads_gazetteers(self, template: StateTemplate) -> bool:
         return any(self._atoms[name].field == "gazetteers" for name in template.atoms)
 
     def _is_single(self, template: StateTemplate) -> bool:
-        """Whether a template fires once at every position, with a label."""
+        """True if a template fires once at every position, with a label."""
         atoms = [self._atoms[name] for name in template.atoms]
         if template.event == EDGE:
             return not atoms

@@ -1,12 +1,13 @@
 from libc.stdint cimport int32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
 
-cdef enum Stop:
+cdef enum UpdatePoint:
     EARLY
     MAX_VIOLATION
     PLAIN
@@ -21,22 +22,18 @@ ctypedef struct DerivationView:
     const void* sentence
 
 
-cdef class AgendaTrainer:
+cdef class AgendaTrainer(BufferOwner):
     cdef readonly Agenda agenda
     cdef readonly StateScorer scorer
     cdef readonly TransitionSystem system
     cdef readonly Perceptron learner
-    cdef readonly Stop stop
+    cdef readonly UpdatePoint update
     cdef uint64_t _noise
     cdef double _dropout
     cdef uint64_t _threshold
     cdef char* _gold_states
-    cdef Py_ssize_t _gold_state_capacity
     cdef char* _states
-    cdef Py_ssize_t _state_capacity
     cdef int32_t* _predicted
-    cdef Py_ssize_t _predicted_capacity
-    cdef void** _counts  # `FeatureCounts` of each event while gold features are counted, else NULL
 
     cdef Py_ssize_t _visit(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
@@ -51,5 +48,4 @@ cdef class AgendaTrainer:
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t n_predicted
     ) except -1 nogil
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *
-    cdef int _count(self, const DerivationView* derivation) except -1 nogil
-    cdef int _note(self, const void* state, int action, double sign) except -1 nogil
+    cdef int _count(self, const DerivationView* derivation, void** counts) except -1 nogil

@@ -10,7 +10,7 @@ from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
 
-STOPS: dict[str, Any]
+UPDATES: dict[str, Any]
 
 class AgendaTrainer:
     def __init__(
@@ -19,7 +19,7 @@ class AgendaTrainer:
         templates: Iterable[StateTemplate],
         learner: Perceptron,
         width: int | None = 16,
-        stop: str = "early",
+        update: str = "early",
         merge: bool = False,
         memo: bool = True,
     ) -> None: ...
@@ -32,7 +32,7 @@ class AgendaTrainer:
     @property
     def learner(self) -> Perceptron: ...
     @property
-    def stop(self) -> int: ...
+    def update(self) -> int: ...
     def epoch(
         self, derivations: Sequence[Derivation], pieces: ArrayLike, noise: int = 0
     ) -> tuple[int, int]: ...

@@ -13,36 +13,30 @@ gold, in tasks where later gold actions would not be right after a wrong one.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_word
-from spacy_structreg.learn.rows cimport FeatureCounts, TrainingRows, is_dropped
+from spacy_structreg.learn.rows cimport FeatureCounts
 from spacy_structreg.search.agenda cimport Agenda
-from spacy_structreg.search.scorer cimport GroupSpec, StateScorer
-from spacy_structreg.search.transition_system cimport (
-    MAX_EVENTS,
-    MAX_EVENTS_OF_ACTION,
-    Raised,
-    TransitionSystem,
-)
+from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.search.transition_system cimport MAX_EVENTS, TransitionSystem
 from spacy_structreg.tasks.derivations cimport Derivation
 
 import numpy as np
 
 from spacy_structreg.training.visits import checked_pieces
 
-STOPS = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN, "every": EVERY}
+UPDATES = {"early": EARLY, "max_violation": MAX_VIOLATION, "plain": PLAIN, "every": EVERY}
 
 
-cdef class AgendaTrainer:
+cdef class AgendaTrainer(BufferOwner):
     """Trains a learner on gold derivations. One thread at a time may use it.
 
     system: the task; it must be no other thread's. templates: `StateTemplate`s.
     learner: a `Perceptron` with a table for each event of the task (`search.scorer.new_learner`).
-    width: of the beam. stop: which update, ``"early"``, ``"max_violation"`` or ``"plain"``; or
+    width: of the beam. update: which update, ``"early"``, ``"max_violation"`` or ``"plain"``; or
         ``"every"``, one at each action, which is an example to the clock of its own; it needs a
         width of 1.
     merge: also merge in training, which the papers do not; see `search.agenda`.
@@ -51,28 +45,21 @@ cdef class AgendaTrainer:
 
     def __init__(
         self, TransitionSystem system not None, templates, Perceptron learner not None,
-        width=16, stop="early", bint merge=False, bint memo=True,
+        width=16, update="early", bint merge=False, bint memo=True,
     ):
-        if stop not in STOPS:
-            raise ValueError(f"the update is {stop!r}; choose from {', '.join(STOPS)}")
-        if stop == "every" and width != 1:
+        if update not in UPDATES:
+            raise ValueError(f"the update is {update!r}; choose from {', '.join(UPDATES)}")
+        if update == "every" and width != 1:
             raise ValueError(f"the update 'every' needs a beam of width 1, not {width}")
         self.system = system
         self.learner = learner
         # Weights that change at every action leave nothing to remember.
-        self.scorer = StateScorer(system, templates, learner.tables, memo and stop != "every")
+        self.scorer = StateScorer(system, templates, learner.tables, memo and update != "every")
         self.agenda = Agenda(self.scorer, width, merge)
-        self.stop = STOPS[stop]
+        self.update = UPDATES[update]
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
-        self._counts = NULL
-        self.scorer.training = True
-        self.scorer.threshold = self._threshold
-
-    def __dealloc__(self):
-        free(self._gold_states)
-        free(self._predicted)
-        free(self._states)
+        self.scorer.begin_training(self._threshold)
 
     def __reduce__(self):
         raise TypeError("a running training cannot be pickled; save its state instead")
@@ -94,15 +81,14 @@ cdef class AgendaTrainer:
         cdef Py_ssize_t n_actions_wrong = 0
         cdef Py_ssize_t wrong
         cdef Py_ssize_t i
-        cdef DerivationView* views
+        cdef BufferOwner scratch = BufferOwner()
+        cdef DerivationView* views = NULL
         lengths = np.array(
             [(<Derivation?> derivation).n for derivation in owned], dtype=np.int64
         )
         pieces = checked_pieces(pieces, lengths)
         cdef const int64_t[:, ::1] visits = pieces
-        views = <DerivationView*> malloc(max(1, len(owned)) * sizeof(DerivationView))
-        if views == NULL:
-            raise MemoryError(f"no memory for {len(owned):,} sentences")
+        reserve(&scratch.buffers, views, len(owned))
         try:
             for i in range(len(owned)):
                 views[i] = self._view(owned[i], i)
@@ -114,7 +100,6 @@ cdef class AgendaTrainer:
                     n_actions_wrong += wrong
                     n_wrong += wrong > 0
         finally:
-            free(views)
             # Whoever looks at the agenda later decodes without gold.
             self.agenda.gold = NULL
             self.agenda.n_gold = 0
@@ -134,36 +119,34 @@ cdef class AgendaTrainer:
         for i, count in enumerate(owned):
             counts[i] = <void*> count
         try:
-            self._counts = counts
             for i, derivation in enumerate(derivations):
                 view = self._view(<Derivation?> derivation, i)
                 with nogil:
-                    self._count(&view)
+                    self._count(&view, counts)
         finally:
-            self._counts = NULL
             self.system.release()
         for table, count in zip(self.learner.tables, owned, strict=True):
             table.restrict(count, least)
 
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *:
-        if derivation.lineage is not self.learner.lineage:
+        if derivation.numbering is not self.learner.numbering:
             raise ValueError(f"sentence {number} was compiled for another learner")
         return DerivationView(
             derivation.n, derivation.n_actions, derivation.actions, derivation.sentence
         )
 
-    cdef int _count(self, const DerivationView* derivation) except -1 nogil:
+    cdef int _count(self, const DerivationView* derivation, void** counts) except -1 nogil:
         """Count the features of a gold derivation."""
         cdef Py_ssize_t size = self.system.state_size
         cdef Py_ssize_t step
         cdef char* state
-        reserve(<void**> &self._states, &self._state_capacity, 2 * size, 1)
+        reserve(&self.buffers, self._states, 2 * size)
         state = self._states
-        self.system.present(derivation.sentence, 0, derivation.n, 0.0, &self._noise)
-        self.system.make_room(derivation.n_actions)
+        self.system.load_part(derivation.sentence, 0, derivation.n, 0.0, &self._noise)
+        self.system.reserve_states(derivation.n_actions)
         self.system.init(state)
         for step in range(derivation.n_actions):
-            self._note(state, derivation.actions[step], 0.0)
+            self.scorer.count_features(state, derivation.actions[step], counts)
             self.system.apply(state, derivation.actions[step], state + size)
             memcpy(state, state + size, size)
         return 0
@@ -185,12 +168,12 @@ cdef class AgendaTrainer:
         if count == 0:
             self.learner.begin_example()
             return 0
-        self.system.present(derivation.sentence, begin, count, self._dropout, &self._noise)
+        self.system.load_part(derivation.sentence, begin, count, self._dropout, &self._noise)
         if self._threshold:
-            self.scorer.draw = next_word(&self._noise)
-        if self.stop == EVERY:
+            self.scorer.set_draw(next_word(&self._noise))
+        if self.update == EVERY:
             return self._visit_every(gold, n_gold)
-        self.scorer.time = self.learner.read_time()
+        self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
         self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
@@ -199,9 +182,7 @@ cdef class AgendaTrainer:
         if item < 0:
             return 0
         n_predicted = self.agenda.items[item].step
-        reserve(
-            <void**> &self._predicted, &self._predicted_capacity, n_predicted + 1, sizeof(int32_t)
-        )
+        reserve(&self.buffers, self._predicted, n_predicted + 1)
         self.agenda.trace(item, self._predicted)
         for i in range(n_predicted):
             n_wrong += i >= n_gold or self._predicted[i] != gold[i]
@@ -218,8 +199,8 @@ cdef class AgendaTrainer:
         gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
         """
         cdef Py_ssize_t size = self.system.state_size
-        cdef uint8_t* mask = self.agenda._mask
-        cdef double* scores = self.agenda._scores
+        cdef uint8_t* mask = self.agenda.mask
+        cdef double* scores = self.agenda.scores
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t step
         cdef double violation
@@ -228,24 +209,24 @@ cdef class AgendaTrainer:
         cdef int action
         cdef int best
         cdef int other
-        reserve(<void**> &self._gold_states, &self._gold_state_capacity, 2 * size, 1)
+        reserve(&self.buffers, self._gold_states, 2 * size)
         state = self._gold_states
         self.system.init(state)
         for step in range(n_gold):
             if self.system.is_final(state):
                 break
-            self.system.make_room(1)
+            self.system.reserve_states(1)
             memset(mask, 0, self.system.n_actions)
             self.system.legal(state, mask)
-            self.scorer.time = self.learner.read_time()
+            self.scorer.set_time(self.learner.read_time())
             self.scorer.score(state, 1, mask, scores)
             best = -1
             other = -1
             for action in range(self.system.n_actions):
                 if not mask[action]:
                     continue
-                if self.system.has_bonus:
-                    scores[action] += self.system.bonus(state, action)
+                if self.system.has_external_score:
+                    scores[action] += self.system.external_score(state, action)
                 if best < 0 or scores[action] > scores[best]:
                     best = action
                 if action != gold[step] and (other < 0 or scores[action] > scores[other]):
@@ -258,11 +239,11 @@ cdef class AgendaTrainer:
                 score = scores[gold[step]]
                 violation = scores[other] - score + (self.learner.rule != PERCEPTRON)
                 if violation > 0.0 or best == other:
-                    self._note(state, gold[step], 1.0)
-                    self._note(state, other, -1.0)
+                    self.scorer.add_changes(state, gold[step], 1.0, self.learner.changes)
+                    self.scorer.add_changes(state, other, -1.0, self.learner.changes)
                     self.learner.apply(violation)
             self.system.apply(
-                state, gold[step] if self.system.follows_gold else best, state + size
+                state, gold[step] if self.system.static_oracle else best, state + size
             )
             memcpy(state, state + size, size)
         return n_wrong
@@ -291,9 +272,7 @@ cdef class AgendaTrainer:
         cdef bint competes
         cdef bint survives
         cdef bint is_last
-        reserve(
-            <void**> &self._gold_states, &self._gold_state_capacity, (n_gold + 1) * size, 1
-        )
+        reserve(&self.buffers, self._gold_states, (n_gold + 1) * size)
         self.system.init(self._gold_states)
         self.agenda.begin()
         for slot in range(n_slots):
@@ -301,7 +280,7 @@ cdef class AgendaTrainer:
             first = self.agenda.n_items - count
             is_last = slot == n_slots - 1 or self.agenda.has_ended(first, count, 1)
             if slot == gold_slot:
-                competes = not (self.system.has_free_slots and self.system.keeps_all(slot))
+                competes = not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
                 survives = False
                 for i in range(first, first + count):
                     survives = survives or self.agenda.items[i].is_gold
@@ -314,9 +293,9 @@ cdef class AgendaTrainer:
                     if other >= 0:
                         violation = self.agenda.items[other].score - gold_score
                         if (
-                            is_last or self.stop == MAX_VIOLATION
-                            or (self.stop == EARLY and lost)
-                        ) and (violation > worst or self.stop != MAX_VIOLATION):
+                            is_last or self.update == MAX_VIOLATION
+                            or (self.update == EARLY and lost)
+                        ) and (violation > worst or self.update != MAX_VIOLATION):
                             worst = violation
                             worst_item = other
                             step[0] = gold_step
@@ -331,24 +310,24 @@ cdef class AgendaTrainer:
                             return -1
                         loss[0] = 1.0 + worst
                         return worst_item
-                if lost and self.stop == EARLY and worst_item >= 0:
+                if lost and self.update == EARLY and worst_item >= 0:
                     break
                 if gold_step < n_gold:
-                    memset(self.agenda._mask, 0, self.system.n_actions)
-                    self.agenda._mask[gold[gold_step]] = 1
+                    memset(self.agenda.mask, 0, self.system.n_actions)
+                    self.agenda.mask[gold[gold_step]] = 1
                     self.scorer.score(
-                        self._gold_states + gold_step * size, 1, self.agenda._mask,
-                        self.agenda._scores,
+                        self._gold_states + gold_step * size, 1, self.agenda.mask,
+                        self.agenda.scores,
                     )
-                    gold_score += self.agenda._scores[gold[gold_step]]
-                    if self.system.has_bonus:
-                        gold_score += self.system.bonus(
+                    gold_score += self.agenda.scores[gold[gold_step]]
+                    if self.system.has_external_score:
+                        gold_score += self.system.external_score(
                             self._gold_states + gold_step * size, gold[gold_step]
                         )
                     gold_slot = self.system.slot(
                         self._gold_states + gold_step * size, gold[gold_step]
                     )
-                    self.system.make_room(1)
+                    self.system.reserve_states(1)
                     self.system.apply(
                         self._gold_states + gold_step * size, gold[gold_step],
                         self._gold_states + (gold_step + 1) * size,
@@ -377,47 +356,15 @@ cdef class AgendaTrainer:
         ):
             common += 1
         for i in range(common, n_gold):
-            self._note(self._gold_states + i * size, gold[i], 1.0)
-        reserve(<void**> &self._states, &self._state_capacity, 2 * size, 1)
-        self.system.make_room(n_predicted - common)
+            self.scorer.add_changes(
+                self._gold_states + i * size, gold[i], 1.0, self.learner.changes
+            )
+        reserve(&self.buffers, self._states, 2 * size)
+        self.system.reserve_states(n_predicted - common)
         state = self._states
         memcpy(state, self._gold_states + common * size, size)
         for i in range(common, n_predicted):
-            self._note(state, self._predicted[i], -1.0)
+            self.scorer.add_changes(state, self._predicted[i], -1.0, self.learner.changes)
             self.system.apply(state, self._predicted[i], state + size)
             memcpy(state, state + size, size)
-        return 0
-
-    cdef int _note(self, const void* state, int action, double sign) except -1 nogil:
-        """Note the change of all weights that the score of an action in a state adds up.
-
-        While features are counted, count them instead.
-        """
-        cdef const Raised* raised
-        cdef const GroupSpec* group
-        cdef void* table
-        cdef int32_t row
-        cdef Py_ssize_t k
-        cdef int g
-        cdef int i
-        self.scorer._filled = 0
-        for i in range(self.system.n_raised[action]):
-            raised = &self.system.raised[action * MAX_EVENTS_OF_ACTION + i]
-            table = self.scorer._tables[raised.event]
-            for g in range(
-                self.scorer._first_group[raised.event], self.scorer._first_group[raised.event + 1]
-            ):
-                group = &self.scorer._groups[g]
-                self.scorer._n_keys = 0
-                self.scorer.collect(state, group)
-                for k in range(self.scorer._n_keys):
-                    if self._counts != NULL:
-                        (<FeatureCounts> self._counts[raised.event]).add(self.scorer._keys[k])
-                        continue
-                    row = (<TrainingRows> table).insert(self.scorer._keys[k])
-                    if row < 0 or self._threshold and is_dropped(
-                        self.scorer.draw_of(raised.event), row, raised.column, self._threshold
-                    ):
-                        continue
-                    self.learner.changes.add(raised.event, row, raised.column, sign)
         return 0

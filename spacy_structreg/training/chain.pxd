@@ -1,11 +1,12 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, Listed
 
 
-cdef class ChainTrainer:
+cdef class ChainTrainer(BufferOwner):
     cdef readonly ChainFeatures features
     cdef readonly LabelGraph graph
     cdef readonly Perceptron learner
@@ -23,23 +24,18 @@ cdef class ChainTrainer:
     cdef uint16_t* _path
     cdef int32_t* _rows
     cdef uint8_t* _hidden
-    cdef Py_ssize_t _score_capacity
-    cdef Py_ssize_t _edge_capacity
-    cdef Py_ssize_t _path_capacity
-    cdef Py_ssize_t _row_capacity
-    cdef Py_ssize_t _hidden_capacity
 
     cdef int _reserve(self, Py_ssize_t count) except -1 nogil
     cdef Py_ssize_t _visit(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil
-    cdef void _present(
+    cdef void _score_piece(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil
     cdef double _predict(
         self, const uint16_t* gold, Py_ssize_t count, double* scores
     ) except? -1 nogil
-    cdef void _present_list(
+    cdef void _score_list(
         self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
         double* scores,
     ) noexcept nogil
@@ -55,8 +51,7 @@ cdef class ChainTrainer:
     ) except -1 nogil
     cdef bint _is_hidden(self, Py_ssize_t i) noexcept nogil
     cdef void _read_pairs(self, void* table, Py_ssize_t label) noexcept nogil
-    cdef void _follow(self, void* table, Py_ssize_t label) noexcept nogil
-    cdef void _present_pairs(self, void* table, int64_t time) noexcept nogil
+    cdef void _refresh_pairs(self, void* table, Py_ssize_t label) noexcept nogil
+    cdef void _score_pairs(self, void* table, int64_t time) noexcept nogil
     cdef int _change_pair(self, Py_ssize_t x, Py_ssize_t y, double value) except -1 nogil
-    cdef uint64_t _draw_of(self, int table) noexcept nogil
     cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil

@@ -6,13 +6,12 @@ the difference of gold and predicted features, and let the learner apply it.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_unit, next_word
-from spacy_structreg.learn.rows cimport TrainingRows, is_dropped
+from spacy_structreg.learn.rows cimport TrainingRows, draw_of_table, is_dropped
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi
 from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, CompiledChain, Listed
 
@@ -63,7 +62,7 @@ def cut(lengths, mini_sample, uint64_t seed):
     return pieces[:n_pieces]
 
 
-cdef class ChainTrainer:
+cdef class ChainTrainer(BufferOwner):
     """Trains a learner on compiled sequences. One thread at a time may use it.
 
     features, graph: of the model. learner: the `Perceptron` that the sequences were compiled for,
@@ -88,12 +87,8 @@ cdef class ChainTrainer:
         self._dropout = learner.settings.dropout
         self._threshold = int(learner.settings.hidden_dropout * 2.0 ** 64)
         self._penalised = any(learner.settings.penalties.values())
-        free(self._pairs)
-        free(self._pair_rows)
-        self._pairs = <double*> calloc(features.n_labels * features.n_labels, sizeof(double))
-        self._pair_rows = <int32_t*> calloc(features.n_pair_rows + 1, sizeof(int32_t))
-        if self._pairs == NULL or self._pair_rows == NULL:
-            raise MemoryError("no memory for a trainer")
+        reserve_zeros(&self.buffers, self._pairs, features.n_labels * features.n_labels)
+        reserve_zeros(&self.buffers, self._pair_rows, features.n_pair_rows + 1)
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
             if table.adaptive:
@@ -103,15 +98,6 @@ cdef class ChainTrainer:
                 self._pair_rows[i] = table.insert(i)
             if table.n_rows != features.n_pair_rows:
                 raise ValueError("the tag bigram has a row that belongs to no label")
-
-    def __dealloc__(self):
-        free(self._pairs)
-        free(self._pair_rows)
-        free(self._scores)
-        free(self._edges)
-        free(self._path)
-        free(self._rows)
-        free(self._hidden)
 
     def __reduce__(self):
         return ChainTrainer, (self.features, self.graph, self.learner)
@@ -136,62 +122,48 @@ cdef class ChainTrainer:
         cdef Py_ssize_t n_labels_wrong = 0
         cdef Py_ssize_t wrong
         cdef Py_ssize_t i
-        cdef void** tables
-        cdef ChainData* views
+        cdef BufferOwner scratch = BufferOwner()
+        cdef ChainData* views = NULL
+        cdef void** tables = self.learner.table_pointers
         lengths = np.array([(<CompiledChain?> chain).data.n for chain in owned], dtype=np.int64)
         pieces = checked_pieces(pieces, lengths)
         visits = pieces
-        views = <ChainData*> malloc(max(1, n_chains) * sizeof(ChainData))
-        tables = <void**> malloc(max(1, len(self.learner.tables)) * sizeof(void*))
-        try:
-            if views == NULL or tables == NULL:
-                raise MemoryError(f"no memory for {n_chains:,} sequences")
-            for i, chain in enumerate(owned):
-                if chain.lineage is not self.learner.lineage or chain.n_rows_known > n_rows:
-                    raise ValueError(f"sequence {i} was compiled for another learner")
-                if chain.data.labels == NULL:
-                    raise ValueError(f"sequence {i} has no labels to learn from")
-                views[i] = chain.data
-            for i, table in enumerate(self.learner.tables):
-                tables[i] = <void*> table
-            self._reserve(pieces[:, 2].max(initial=0))
-            self._noise = noise
-            self.learner.begin_epoch()
-            if self.features.tag_bigram >= 0:
-                for i in range(self.features.n_labels):
-                    self._read_pairs(tables[self.features.tag_bigram], i)
-            self._viterbi.transitions.bind(self._pairs)
-            with nogil:
-                for i in range(visits.shape[0]):
-                    wrong = self._visit(
-                        tables, &views[visits[i, 0]], visits[i, 1], visits[i, 2]
-                    )
-                    n_labels_wrong += wrong
-                    n_wrong += wrong > 0
-        finally:
-            free(views)
-            free(tables)
+        reserve(&scratch.buffers, views, n_chains)
+        for i, chain in enumerate(owned):
+            if chain.numbering is not self.learner.numbering or chain.n_rows_known > n_rows:
+                raise ValueError(f"sequence {i} was compiled for another learner")
+            if chain.data.labels == NULL:
+                raise ValueError(f"sequence {i} has no labels to learn from")
+            views[i] = chain.data
+        self._reserve(pieces[:, 2].max(initial=0))
+        self._noise = noise
+        self.learner.begin_epoch()
+        if self.features.tag_bigram >= 0:
+            for i in range(self.features.n_labels):
+                self._read_pairs(tables[self.features.tag_bigram], i)
+        self._viterbi.transitions.bind(self._pairs)
+        with nogil:
+            for i in range(visits.shape[0]):
+                wrong = self._visit(
+                    tables, &views[visits[i, 0]], visits[i, 1], visits[i, 2]
+                )
+                n_labels_wrong += wrong
+                n_wrong += wrong > 0
         return n_wrong, n_labels_wrong
 
     cdef int _reserve(self, Py_ssize_t count) except -1 nogil:
         """Make room for the longest piece, so that a visit allocates nothing."""
         reserve(
-            <void**> &self._scores, &self._score_capacity,
-            (count + 2 * self.features.overhang) * self.features.n_labels, sizeof(double),
+            &self.buffers, self._scores,
+            (count + 2 * self.features.overhang) * self.features.n_labels,
         )
         if self.features.edge_list >= 0:
             reserve(
-                <void**> &self._edges, &self._edge_capacity,
-                count * self.features.n_labels * self.features.n_labels, sizeof(double),
+                &self.buffers, self._edges, count * self.features.n_labels * self.features.n_labels
             )
-        reserve(<void**> &self._path, &self._path_capacity, count, sizeof(uint16_t))
-        reserve(
-            <void**> &self._rows, &self._row_capacity, self.features.rows_of(count),
-            sizeof(int32_t),
-        )
-        reserve(
-            <void**> &self._hidden, &self._hidden_capacity, count + 2 * self.features.reach, 1
-        )
+        reserve(&self.buffers, self._path, count)
+        reserve(&self.buffers, self._rows, self.features.rows_of(count))
+        reserve(&self.buffers, self._hidden, count + 2 * self.features.reach)
         self._viterbi.reserve_positions(count)
         return 0
 
@@ -207,7 +179,7 @@ cdef class ChainTrainer:
         if count == 0:
             self.learner.begin_example()
             return 0
-        self._present(tables, chain, begin, count)
+        self._score_piece(tables, chain, begin, count)
         self._viterbi.open_start = begin > 0
         self._viterbi.open_end = begin + count < chain.n
         loss = self._predict(gold, count, scores)
@@ -220,8 +192,8 @@ cdef class ChainTrainer:
             if self.features.tag_bigram >= 0 and not self._threshold and not self._penalised:
                 for i in range(1, count):
                     if gold[i] != self._path[i] or gold[i - 1] != self._path[i - 1]:
-                        self._follow(tables[self.features.tag_bigram], gold[i - 1])
-                        self._follow(tables[self.features.tag_bigram], self._path[i - 1])
+                        self._refresh_pairs(tables[self.features.tag_bigram], gold[i - 1])
+                        self._refresh_pairs(tables[self.features.tag_bigram], self._path[i - 1])
         return wrong
 
     cdef void _read_pairs(self, void* table, Py_ssize_t label) noexcept nogil:
@@ -238,22 +210,22 @@ cdef class ChainTrainer:
             n_labels * sizeof(double),
         )
 
-    cdef void _follow(self, void* table, Py_ssize_t label) noexcept nogil:
+    cdef void _refresh_pairs(self, void* table, Py_ssize_t label) noexcept nogil:
         """Let the decoder see changed weights of the pairs that a label begins."""
         self._read_pairs(table, label)
         self._viterbi.transitions.refresh(label)
 
-    cdef void _present_pairs(self, void* table, int64_t time) noexcept nogil:
+    cdef void _score_pairs(self, void* table, int64_t time) noexcept nogil:
         """Bring the weights of all pairs to a time, without those that are dropped."""
         cdef const int32_t* predecessors = self.graph.predecessors
         cdef const int32_t* bounds = self.graph.first_predecessor
         cdef Py_ssize_t n_labels = self.features.n_labels
-        cdef uint64_t draw = self._draw_of(self.features.tag_bigram)
+        cdef uint64_t draw = draw_of_table(self._draw, self.features.tag_bigram)
         cdef bint one_row = self.features.n_pair_rows == 1
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         cdef int32_t p
-        (<TrainingRows> table).touch_run(self._pair_rows, self.features.n_pair_rows, time)
+        (<TrainingRows> table).catch_up_run(self._pair_rows, self.features.n_pair_rows, time)
         for x in range(n_labels):
             self._read_pairs(table, x)
         if self._threshold:
@@ -267,7 +239,7 @@ cdef class ChainTrainer:
                         self._pairs[x * n_labels + y] = 0.0
         self._viterbi.transitions.bind(self._pairs)
 
-    cdef void _present(
+    cdef void _score_piece(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
         """Corrupt the input and score it: into `_rows`, `_scores` and the decoder's transitions."""
@@ -296,15 +268,15 @@ cdef class ChainTrainer:
         for s in range(self.features.n_shapes):
             if s == self.features.tag_bigram:
                 if self._threshold or self._penalised:
-                    self._present_pairs(tables[s], time)
+                    self._score_pairs(tables[s], time)
                 continue
             n_rows = count + self.features.specs[s].n_shifts - 1
-            (<TrainingRows> tables[s]).touch_run(rows, n_rows, time)
+            (<TrainingRows> tables[s]).catch_up_run(rows, n_rows, time)
             if self._threshold:
-                (<TrainingRows> tables[s]).add_run_thinned(
+                (<TrainingRows> tables[s]).add_run_dropout(
                     rows, n_rows, n_labels,
                     scores - (self.features.specs[s].n_shifts - 1) * n_labels,
-                    self._draw_of(s), self._threshold,
+                    draw_of_table(self._draw, s), self._threshold,
                 )
             rows += n_rows
         if not self._threshold:
@@ -312,7 +284,7 @@ cdef class ChainTrainer:
         if self.features.label_list >= 0:
             for i in range(count):
                 if not self._is_hidden(i):
-                    self._present_list(
+                    self._score_list(
                         tables, self.features.label_list,
                         &chain.lists[self.features.label_list], begin + i, time,
                         scores + i * n_labels,
@@ -322,17 +294,17 @@ cdef class ChainTrainer:
             memset(self._edges, 0, count * n_labels * n_labels * sizeof(double))
             for i in range(1, count):
                 if not self._is_hidden(i):
-                    self._present_list(
+                    self._score_list(
                         tables, self.features.edge_list, &chain.lists[self.features.edge_list],
                         begin + i, time, self._edges + (i - 1) * n_labels * n_labels,
                     )
             self._viterbi.edges = self._edges
 
     cdef bint _is_hidden(self, Py_ssize_t i) noexcept nogil:
-        """Whether dropout hides position `i` of the piece."""
+        """True if dropout hides position `i` of the piece."""
         return self._dropout > 0.0 and self._hidden[self.features.reach + i]
 
-    cdef void _present_list(
+    cdef void _score_list(
         self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
         double* scores,
     ) noexcept nogil:
@@ -340,11 +312,11 @@ cdef class ChainTrainer:
         cdef int table = self.features.n_shapes + number
         cdef int64_t first = listed.starts[position]
         cdef Py_ssize_t n = listed.starts[position + 1] - first
-        (<TrainingRows> tables[table]).touch_run(listed.rows + first, n, time)
+        (<TrainingRows> tables[table]).catch_up_run(listed.rows + first, n, time)
         if self._threshold:
-            (<TrainingRows> tables[table]).add_weighted_thinned(
+            (<TrainingRows> tables[table]).add_weighted_dropout(
                 listed.rows + first, NULL if listed.values == NULL else listed.values + first, n,
-                scores, self._draw_of(table), self._threshold,
+                scores, draw_of_table(self._draw, table), self._threshold,
             )
         else:
             (<TrainingRows> tables[table]).add_weighted(
@@ -480,13 +452,11 @@ cdef class ChainTrainer:
             <int> (x * self.features.n_labels + y), value,
         )
 
-    cdef uint64_t _draw_of(self, int table) noexcept nogil:
-        """The draw of an example for one table, so that tables drop weights independently."""
-        return self._draw ^ <uint64_t> (table + 1) * <uint64_t> 0x9E3779B97F4A7C15ULL
-
     cdef int _change(self, int table, int32_t row, int column, double value) except -1 nogil:
         """Note the change of a weight, unless it is dropped."""
-        if self._threshold and is_dropped(self._draw_of(table), row, column, self._threshold):
+        if self._threshold and is_dropped(
+            draw_of_table(self._draw, table), row, column, self._threshold
+        ):
             return 0
         self.learner.changes.add(table, row, column, value)
         return 0

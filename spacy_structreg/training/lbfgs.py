@@ -37,7 +37,7 @@ def minimise(
     except ImportError as error:
         raise ImportError(
             "optimizer = 'lbfgs' needs SciPy, which is not installed; "
-            'install "spacy_structreg[lbfgs]", or choose optimizer = \'sgd\''
+            "install \"spacy_structreg[lbfgs]\", or choose optimizer = 'sgd'"
         ) from error
     learner = trainer.learner
     settings = learner.settings
@@ -64,9 +64,8 @@ def minimise(
         learner.objective = intermediate_result.fun
         objectives.append(learner.objective)
         change = abs(objectives[0] - learner.objective)
-        learner.converged = (
-            len(objectives) > PERIOD
-            and change < PERIOD * settings.tolerance * abs(learner.objective)
+        learner.converged = len(objectives) > PERIOD and change < PERIOD * settings.tolerance * abs(
+            learner.objective
         )
         if not on_iteration() or learner.converged:
             raise StopIteration

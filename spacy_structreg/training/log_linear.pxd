@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.marginals cimport SumProduct
 from spacy_structreg.search.viterbi cimport LabelGraph
 from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, Listed
@@ -12,7 +13,7 @@ ctypedef struct Shares:
     double noise
 
 
-cdef class LogLinearTrainer:
+cdef class LogLinearTrainer(BufferOwner):
     cdef readonly ChainFeatures features
     cdef readonly LabelGraph graph
     cdef readonly LogLinearLearner learner
@@ -22,8 +23,8 @@ cdef class LogLinearTrainer:
     cdef int _window            # -1: the whole sequence
     cdef double _loss
     cdef double _most           # how far noise may move a score in one step
-    cdef double _owed           # what L1 has taken from every weight in an epoch so far,
-    cdef double** _owed_before  # and how much of it each row has paid; NULL without L1
+    cdef double _l1_due           # what L1 has taken from every weight in an epoch so far,
+    cdef double** _l1_paid  # and how much of it each row has paid; NULL without L1
     cdef double* _pairs         # weights of pairs of labels
     cdef int32_t* _pair_rows
     cdef int32_t* _rows         # of the piece at work
@@ -38,70 +39,57 @@ cdef class LogLinearTrainer:
     cdef double* _pulls
     cdef double* _pair_pulls
     cdef double* _edge_pulls
-    cdef double* _spreads
-    cdef double* _edge_spreads
+    cdef double* _variances
+    cdef double* _edge_variances
     cdef double* _weights
-    cdef double* _ahead
-    cdef double* _behind
+    cdef double* _forward
+    cdef double* _backward
     cdef double* _reached
     cdef double* _passed
     cdef double* _moved
-    cdef Py_ssize_t _row_capacity
-    cdef Py_ssize_t _score_capacity
-    cdef Py_ssize_t _step_capacity
-    cdef Py_ssize_t _pull_capacity
-    cdef Py_ssize_t _spread_capacity
-    cdef Py_ssize_t _weight_capacity
-    cdef Py_ssize_t _ahead_capacity
-    cdef Py_ssize_t _behind_capacity
-    cdef Py_ssize_t _edge_capacity
-    cdef Py_ssize_t _edge_step_capacity
-    cdef Py_ssize_t _edge_pull_capacity
-    cdef Py_ssize_t _edge_spread_capacity
 
     cdef tuple _shares(self, list chains)
-    cdef ChainData* _views(self, list chains) except NULL
-    cdef void** _table_pointers(self) except NULL
+    cdef ChainData* _views(self, list chains, BufferOwner owner) except NULL
     cdef int _reserve(self, Py_ssize_t count) except -1
     cdef void _read_pairs(self, void** tables) noexcept nogil
-    cdef Py_ssize_t _weigh(
+    cdef Py_ssize_t _score_gradient(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         Shares shares,
     ) except -1 nogil
     cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil
-    cdef void _spread(
+    cdef void _compute_variances(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil
-    cdef void _spread_list(
-        self, void* table, const Listed* listed, Py_ssize_t position, double* spreads
+    cdef void _add_variances(
+        self, void* table, const Listed* listed, Py_ssize_t position, double* variances
     ) noexcept nogil
     cdef const double* _marginals(self, Py_ssize_t i) noexcept nogil
-    cdef void _doubt(self, Py_ssize_t i, double share) noexcept nogil
-    cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil
-    cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil
-    cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil
-    cdef void _disturb_at(
+    cdef void _add_uncertainty(self, Py_ssize_t i, double share) noexcept nogil
+    cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil
+    cdef void _step_forward(self, Py_ssize_t i, const double* before, double* after) noexcept nogil
+    cdef void _step_backward(self, Py_ssize_t i, const double* after, double* before) noexcept nogil
+    cdef void _noise_gradient_at(
         self, Py_ssize_t i, const double* before, const double* after, double share
     ) noexcept nogil
-    cdef void _descend(
+    cdef void _update_weights(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double step,
     ) noexcept nogil
-    cdef void _collect(
+    cdef void _feature_gradient(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double factor, bint into_sums,
     ) noexcept nogil
-    cdef void _share_list(
+    cdef void _list_gradient(
         self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
         const double* pulls, double factor, bint into_sums,
     ) noexcept nogil
-    cdef void _share(
+    cdef void _row_gradient(
         self, void* table, int32_t row, const double* steps, const double* pulls, double value,
         double factor, bint into_sums,
     ) noexcept nogil
-    cdef void _pay_all(
+    cdef void _apply_l1_to_piece(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil
-    cdef void _pay(self, void** tables, int table, Py_ssize_t row) noexcept nogil
-    cdef void _settle(self, void** tables) noexcept nogil
+    cdef void _apply_l1(self, void** tables, int table, Py_ssize_t row) noexcept nogil
+    cdef void _finish_l1(self, void** tables) noexcept nogil
     cdef void _fold(self, void** tables) noexcept nogil

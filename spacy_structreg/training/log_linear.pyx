@@ -1,24 +1,23 @@
 """Conditional random fields and logistic regression: one pass over a corpus as one call.
 
-A visit of an example scores it, sums over all labellings, and turns marginals into what each score
+A visit of an example scores it, sums over all labelings, and turns marginals into what each score
 adds to the gradient; weights that make up the score then share it. The same visit serves gradient
 descent and objectives of the whole corpus.
 
 Feature noising (Wang et al. 2013) adds R = ½ Σ μ (1 - μ) V, over all positions t and pairs of
 labels a, b there, of marginal μ and variance V. The first part of its gradient, equation 15 summed
 over t, a and b with the weights ½ (1 - 2μ) V =: c, is Σ c μ (E[f | a, b] - E[f]): the covariance of
-each feature f with the sum C of the c along a labelling. Features of the same labels and position
+each feature f with the sum C of the c along a labeling. Features of the same labels and position
 share it, which is what section 4.1 collapses, and E[C | a, b] needs messages of one number a label
 instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 """
 
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint16_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
-from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.rows cimport TrainingRows
 from spacy_structreg.search.marginals cimport SumProduct
 from spacy_structreg.search.viterbi cimport LabelGraph
@@ -36,7 +35,7 @@ cdef double LEAST_SCALE = 1e-9
 cdef double MOST = 1.0
 
 
-cdef class LogLinearTrainer:
+cdef class LogLinearTrainer(BufferOwner):
     """Trains a log-linear model on compiled sequences. One thread at a time may use it.
 
     features, graph: of the model. learner: the `LogLinearLearner` that the sequences were compiled
@@ -64,18 +63,13 @@ cdef class LogLinearTrainer:
         self._window = -1 if window is None else min(window, 1 << 30)
         if self._pairs != NULL:
             raise TypeError("a trainer cannot be made anew")
-        self._pairs = <double*> calloc(n_pairs, sizeof(double))
-        self._pair_steps = <double*> calloc(n_pairs, sizeof(double))
-        self._pair_pulls = <double*> calloc(n_pairs, sizeof(double))
-        self._reached = <double*> calloc(2 * features.n_labels, sizeof(double))
-        self._passed = <double*> calloc(2 * features.n_labels, sizeof(double))
-        self._moved = <double*> calloc(features.n_labels, sizeof(double))
-        self._pair_rows = <int32_t*> calloc(features.n_pair_rows + 1, sizeof(int32_t))
-        if not (
-            self._pairs and self._pair_steps and self._pair_pulls and self._reached
-            and self._passed and self._moved and self._pair_rows
-        ):
-            raise MemoryError("no memory for a trainer")
+        reserve_zeros(&self.buffers, self._pairs, n_pairs)
+        reserve_zeros(&self.buffers, self._pair_steps, n_pairs)
+        reserve_zeros(&self.buffers, self._pair_pulls, n_pairs)
+        reserve_zeros(&self.buffers, self._reached, 2 * features.n_labels)
+        reserve_zeros(&self.buffers, self._passed, 2 * features.n_labels)
+        reserve_zeros(&self.buffers, self._moved, features.n_labels)
+        reserve_zeros(&self.buffers, self._pair_rows, features.n_pair_rows + 1)
         if features.tag_bigram >= 0:
             table = learner.tables[features.tag_bigram]
             for i in range(features.n_pair_rows):
@@ -83,27 +77,6 @@ cdef class LogLinearTrainer:
                 self._pair_rows[i] = table.insert(i)
             if table.n_rows != features.n_pair_rows:
                 raise ValueError("the tag bigram has a row that belongs to no label")
-
-    def __dealloc__(self):
-        free(self._pairs)
-        free(self._pair_steps)
-        free(self._pair_pulls)
-        free(self._reached)
-        free(self._passed)
-        free(self._moved)
-        free(self._pair_rows)
-        free(self._rows)
-        free(self._scores)
-        free(self._edges)
-        free(self._steps)
-        free(self._pulls)
-        free(self._edge_steps)
-        free(self._edge_pulls)
-        free(self._spreads)
-        free(self._edge_spreads)
-        free(self._weights)
-        free(self._ahead)
-        free(self._behind)
 
     def __reduce__(self):
         return LogLinearTrainer, (self.features, self.graph, self.learner)
@@ -114,7 +87,7 @@ cdef class LogLinearTrainer:
         chains: a list of `CompiledChain`; those without labels count in the noising regulariser
             only. pieces: which to visit, in this order, as `training.chain.cut` gives them; or just
             the numbers of the sequences, to visit them whole. noise: nothing is drawn here.
-        Returns how many labelled pieces, and how many labels in all, were not the most probable.
+        Returns how many labeled pieces, and how many labels in all, were not the most probable.
         Sets `objective` and `converged` of the learner. The GIL is released. Raises IndexError for
         pieces that do not exist, ValueError if a sequence was compiled for another learner, and if
         weights grow beyond all bounds.
@@ -122,11 +95,12 @@ cdef class LogLinearTrainer:
         cdef LogLinearLearner learner = self.learner
         cdef list owned = list(chains)
         cdef const int64_t[:, ::1] visits
+        cdef BufferOwner scratch = BufferOwner()
         cdef ChainData* views = NULL
-        cdef void** tables = NULL
+        cdef void** tables = learner.table_pointers
         cdef const ChainData* chain
-        cdef Shares labelled
-        cdef Shares unlabelled
+        cdef Shares labeled
+        cdef Shares unlabeled
         cdef Py_ssize_t n_wrong = 0
         cdef Py_ssize_t n_labels_wrong = 0
         cdef Py_ssize_t wrong
@@ -144,36 +118,35 @@ cdef class LogLinearTrainer:
         lengths = np.array([(<CompiledChain?> each).data.n for each in owned], dtype=np.int64)
         pieces = checked_pieces(pieces, lengths)
         visits = pieces
-        labelled, unlabelled = self._shares(owned)
-        # What is not labelled counts as little as it does in the whole corpus.
+        labeled, unlabeled = self._shares(owned)
+        # What is not labeled counts as little as it does in the whole corpus.
         size = <double> max(1, learner.n_positions, lengths.max(initial=0))
         before = learner.objective
         debts = [np.zeros(table.n_rows) for table in learner.tables] if l1 > 0 else []
         debt_pointers = np.array([debt.ctypes.data for debt in debts] or [0], dtype=np.uintp)
         cdef size_t[::1] debt_view = debt_pointers
-        self._owed_before = <double**> &debt_view[0] if debts else NULL
+        self._l1_paid = <double**> &debt_view[0] if debts else NULL
         try:
-            views = self._views(owned)
-            tables = self._table_pointers()
+            views = self._views(owned, scratch)
             self._reserve(pieces[:, 2].max(initial=0))
             self._loss = 0.0
-            self._owed = 0.0
+            self._l1_due = 0.0
             self._most = MOST
             with nogil:
                 for i in range(visits.shape[0]):
                     chain = &views[visits[i, 0]]
                     if visits[i, 2] == 0 or (
-                        chain.labels == NULL and unlabelled.noise * self._variance == 0.0
+                        chain.labels == NULL and unlabeled.noise * self._variance == 0.0
                     ):
                         continue
-                    if self._owed_before != NULL:
-                        self._pay_all(tables, chain, visits[i, 1], visits[i, 2])
+                    if self._l1_paid != NULL:
+                        self._apply_l1_to_piece(tables, chain, visits[i, 1], visits[i, 2])
                     step = rate / (1.0 + slowing * <double> learner._clock / size)
-                    wrong = self._weigh(
+                    wrong = self._score_gradient(
                         tables, chain, visits[i, 1], visits[i, 2],
-                        unlabelled if chain.labels == NULL else labelled,
+                        unlabeled if chain.labels == NULL else labeled,
                     )
-                    self._descend(tables, chain, visits[i, 1], visits[i, 2], step)
+                    self._update_weights(tables, chain, visits[i, 1], visits[i, 2], step)
                     if chain.labels == NULL:
                         continue
                     n_labels_wrong += wrong
@@ -182,16 +155,14 @@ cdef class LogLinearTrainer:
                     # Each visit applies its share of the penalties: of L1, then of L2, as what is
                     # nearest to the new weights and small (their proximal operator).
                     part = <double> visits[i, 2] / size
-                    self._owed += step * l1 * part / learner.scale
+                    self._l1_due += step * l1 * part / learner.scale
                     learner.scale /= 1.0 + 2.0 * step * l2 * part
                     if learner.scale < LEAST_SCALE:
                         self._fold(tables)
-                if self._owed_before != NULL:
-                    self._settle(tables)
+                if self._l1_paid != NULL:
+                    self._finish_l1(tables)
         finally:
-            free(views)
-            free(tables)
-            self._owed_before = NULL
+            self._l1_paid = NULL
         learner.objective = self._loss + self._penalties()
         if not isfinite(learner.objective):
             raise ValueError(
@@ -202,17 +173,18 @@ cdef class LogLinearTrainer:
         return n_wrong, n_labels_wrong
 
     def objective(self, chains):
-        """What is minimised over whole sequences, without penalties, and its gradient.
+        """The objective over whole sequences, without penalties, and its gradient.
 
         Returns a float, and for each table float64 of shape (n_rows, n_columns). Raises ValueError
         as `epoch`.
         """
         cdef LogLinearLearner learner = self.learner
         cdef list owned = list(chains)
+        cdef BufferOwner scratch = BufferOwner()
         cdef ChainData* views = NULL
-        cdef void** tables = NULL
-        cdef Shares labelled
-        cdef Shares unlabelled
+        cdef void** tables = learner.table_pointers
+        cdef Shares labeled
+        cdef Shares unlabeled
         cdef Shares shares
         cdef TrainingRows table
         cdef double[:, ::1] view
@@ -220,39 +192,34 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t i
         gradients = []
         learner.fold()
-        labelled, unlabelled = self._shares(owned)
-        try:
-            views = self._views(owned)
-            tables = self._table_pointers()
-            self._reserve(max([(<CompiledChain> each).data.n for each in owned], default=0))
-            self._loss = 0.0
-            self._most = INFINITY
-            with nogil:
-                for i in range(n):
-                    if views[i].n == 0:
-                        continue
-                    shares = unlabelled if views[i].labels == NULL else labelled
-                    if shares.likelihood == 0.0 and shares.noise * self._variance == 0.0:
-                        continue
-                    self._weigh(tables, &views[i], 0, views[i].n, shares)
-                    self._collect(tables, &views[i], 0, views[i].n, 1.0, True)
-            for table in learner.tables:
-                gradient = np.empty((table.n_rows, table.n_columns))
-                if gradient.size:
-                    view = gradient
-                    memcpy(&view[0, 0], table._sums, gradient.nbytes)
-                    memset(table._sums, 0, gradient.nbytes)
-                gradients.append(gradient)
-        finally:
-            free(views)
-            free(tables)
+        labeled, unlabeled = self._shares(owned)
+        views = self._views(owned, scratch)
+        self._reserve(max([(<CompiledChain> each).data.n for each in owned], default=0))
+        self._loss = 0.0
+        self._most = INFINITY
+        with nogil:
+            for i in range(n):
+                if views[i].n == 0:
+                    continue
+                shares = unlabeled if views[i].labels == NULL else labeled
+                if shares.likelihood == 0.0 and shares.noise * self._variance == 0.0:
+                    continue
+                self._score_gradient(tables, &views[i], 0, views[i].n, shares)
+                self._feature_gradient(tables, &views[i], 0, views[i].n, 1.0, True)
+        for table in learner.tables:
+            gradient = np.empty((table.n_rows, table.n_columns))
+            if gradient.size:
+                view = gradient
+                memcpy(&view[0, 0], table._sums, gradient.nbytes)
+                memset(table._sums, 0, gradient.nbytes)
+            gradients.append(gradient)
         return self._loss, gradients
 
     cdef tuple _shares(self, list chains):
-        """What a visit of a labelled and of an unlabelled sequence counts (equation 11)."""
+        """The weights of a visit of a labeled and of an unlabeled sequence (equation 11)."""
         cdef Py_ssize_t n = 0
         cdef Py_ssize_t m
-        cdef double alpha = self.learner.settings.unlabelled_weight
+        cdef double alpha = self.learner.settings.unlabeled_weight
         cdef CompiledChain chain
         for chain in chains:
             n += chain.data.labels != NULL
@@ -260,30 +227,19 @@ cdef class LogLinearTrainer:
         share = n / (n + alpha * m) if n else 0.0
         return Shares(1.0, share), Shares(0.0, alpha * share)
 
-    cdef ChainData* _views(self, list chains) except NULL:
-        """What the kernel reads of sequences; to be freed."""
+    cdef ChainData* _views(self, list chains, BufferOwner owner) except NULL:
+        """Views of sequences for the kernel, which go with their owner."""
         cdef Py_ssize_t n_rows = self.learner.n_rows()
         cdef CompiledChain chain
         cdef Py_ssize_t i
-        cdef ChainData* views
+        cdef ChainData* views = NULL
         for i, chain in enumerate(chains):
-            if chain.lineage is not self.learner.lineage or chain.n_rows_known > n_rows:
+            if chain.numbering is not self.learner.numbering or chain.n_rows_known > n_rows:
                 raise ValueError(f"sequence {i} was compiled for another learner")
-        views = <ChainData*> malloc(max(1, len(chains)) * sizeof(ChainData))
-        if views == NULL:
-            raise MemoryError(f"no memory for {len(chains):,} sequences")
+        reserve(&owner.buffers, views, len(chains))
         for i, chain in enumerate(chains):
             views[i] = chain.data
         return views
-
-    cdef void** _table_pointers(self) except NULL:
-        """The tables of the learner for the kernel; to be freed."""
-        cdef void** tables = <void**> malloc(max(1, len(self.learner.tables)) * sizeof(void*))
-        if tables == NULL:
-            raise MemoryError("no memory for a trainer")
-        for i, table in enumerate(self.learner.tables):
-            tables[i] = <void*> table
-        return tables
 
     def _penalties(self):
         """The penalties of the weights as they are now."""
@@ -307,26 +263,22 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
         cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
         cdef bint edges = self.features.edge_list >= 0
-        cdef size_t width = sizeof(double)
-        reserve(
-            <void**> &self._rows, &self._row_capacity, self.features.rows_of(count) + 1,
-            sizeof(int32_t),
-        )
-        reserve(<void**> &self._scores, &self._score_capacity, n_scores, width)
-        reserve(<void**> &self._steps, &self._step_capacity, n_scores, width)
-        self._sums._reserve(count, edges or self._variance > 0.0)
+        reserve(&self.buffers, self._rows, self.features.rows_of(count) + 1)
+        reserve(&self.buffers, self._scores, n_scores)
+        reserve(&self.buffers, self._steps, n_scores)
+        self._sums.reserve_positions(count, edges or self._variance > 0.0)
         if edges:
-            reserve(<void**> &self._edges, &self._edge_capacity, n_edges, width)
-            reserve(<void**> &self._edge_steps, &self._edge_step_capacity, n_edges, width)
+            reserve(&self.buffers, self._edges, n_edges)
+            reserve(&self.buffers, self._edge_steps, n_edges)
         if self._variance > 0.0:
-            reserve(<void**> &self._pulls, &self._pull_capacity, n_scores, width)
-            reserve(<void**> &self._spreads, &self._spread_capacity, n_scores, width)
-            reserve(<void**> &self._weights, &self._weight_capacity, n_edges, width)
-            reserve(<void**> &self._ahead, &self._ahead_capacity, n_scores, width)
-            reserve(<void**> &self._behind, &self._behind_capacity, n_scores, width)
+            reserve(&self.buffers, self._pulls, n_scores)
+            reserve(&self.buffers, self._variances, n_scores)
+            reserve(&self.buffers, self._weights, n_edges)
+            reserve(&self.buffers, self._forward, n_scores)
+            reserve(&self.buffers, self._backward, n_scores)
             if edges:
-                reserve(<void**> &self._edge_pulls, &self._edge_pull_capacity, n_edges, width)
-                reserve(<void**> &self._edge_spreads, &self._edge_spread_capacity, n_edges, width)
+                reserve(&self.buffers, self._edge_pulls, n_edges)
+                reserve(&self.buffers, self._edge_variances, n_edges)
         return 0
 
     # Scores and marginals ------------------------------------------------------------------------
@@ -349,7 +301,7 @@ cdef class LogLinearTrainer:
                     )
         self._sums.bind(self._pairs)
 
-    cdef Py_ssize_t _weigh(
+    cdef Py_ssize_t _score_gradient(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         Shares shares,
     ) except -1 nogil:
@@ -404,8 +356,8 @@ cdef class LogLinearTrainer:
             if edges:
                 memset(self._edge_pulls, 0, (count - 1) * n_pairs * sizeof(double))
         if noisy:
-            self._spread(tables, chain, begin, count)
-            self._disturb(count, shares.noise)
+            self._compute_variances(tables, chain, begin, count)
+            self._noise_gradient(count, shares.noise)
         return wrong
 
     cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil:
@@ -447,7 +399,7 @@ cdef class LogLinearTrainer:
 
     # Noise ---------------------------------------------------------------------------------------
 
-    cdef void _spread(
+    cdef void _compute_variances(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
         """Find the variances of the scores of labels and pairs under the noise."""
@@ -455,7 +407,7 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t n_pairs = n_labels * n_labels
         cdef Py_ssize_t overhang = self.features.overhang * n_labels
         cdef double factor = self._variance * self.learner.scale * self.learner.scale
-        cdef double* spreads = self._spreads + overhang
+        cdef double* variances = self._variances + overhang
         cdef const int32_t* rows = self._rows
         cdef const double* weights
         cdef double* target
@@ -464,7 +416,7 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef int s
-        memset(self._spreads, 0, (count * n_labels + 2 * overhang) * sizeof(double))
+        memset(self._variances, 0, (count * n_labels + 2 * overhang) * sizeof(double))
         for s in range(self.features.n_shapes):
             if not self.features.specs[s].n_atoms:
                 continue
@@ -474,31 +426,31 @@ cdef class LogLinearTrainer:
                 if rows[i] < 0:
                     continue
                 weights = (<TrainingRows> tables[s])._values + rows[i] * n_columns
-                target = spreads + (i - self.features.specs[s].n_shifts + 1) * n_labels
+                target = variances + (i - self.features.specs[s].n_shifts + 1) * n_labels
                 for k in range(n_columns):
                     target[k] += weights[k] * weights[k]
             rows += n_rows
         if self.features.label_list >= 0:
             for i in range(count):
-                self._spread_list(
+                self._add_variances(
                     tables[self.features.n_shapes + self.features.label_list],
-                    &chain.lists[self.features.label_list], begin + i, spreads + i * n_labels,
+                    &chain.lists[self.features.label_list], begin + i, variances + i * n_labels,
                 )
         for k in range(count * n_labels):
-            spreads[k] *= factor
+            variances[k] *= factor
         if self.features.edge_list >= 0:
-            memset(self._edge_spreads, 0, (count - 1) * n_pairs * sizeof(double))
+            memset(self._edge_variances, 0, (count - 1) * n_pairs * sizeof(double))
             for i in range(1, count):
-                self._spread_list(
+                self._add_variances(
                     tables[self.features.n_shapes + self.features.edge_list],
                     &chain.lists[self.features.edge_list], begin + i,
-                    self._edge_spreads + (i - 1) * n_pairs,
+                    self._edge_variances + (i - 1) * n_pairs,
                 )
             for k in range((count - 1) * n_pairs):
-                self._edge_spreads[k] *= factor
+                self._edge_variances[k] *= factor
 
-    cdef void _spread_list(
-        self, void* table, const Listed* listed, Py_ssize_t position, double* spreads
+    cdef void _add_variances(
+        self, void* table, const Listed* listed, Py_ssize_t position, double* variances
     ) noexcept nogil:
         """Add the squares of what the features of a position in a list say."""
         cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
@@ -511,31 +463,31 @@ cdef class LogLinearTrainer:
                 value = listed.values[cell] * listed.values[cell]
             weights = (<TrainingRows> table)._values + listed.rows[cell] * n_columns
             for k in range(n_columns):
-                spreads[k] += value * weights[k] * weights[k]
+                variances[k] += value * weights[k] * weights[k]
 
-    cdef void _disturb(self, Py_ssize_t count, double share) noexcept nogil:
+    cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil:
         """Add the regulariser to the loss, and its gradient to steps and pulls."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t size = n_labels * sizeof(double)
         cdef Py_ssize_t i
         cdef Py_ssize_t t
         for i in range(count):
-            self._doubt(i, share)
+            self._add_uncertainty(i, share)
         if self._window < 0 or self._window >= count:
             for i in range(count - 1):
-                self._step_ahead(
-                    i, self._ahead + (i - 1) * n_labels if i else NULL,
-                    self._ahead + i * n_labels,
+                self._step_forward(
+                    i, self._forward + (i - 1) * n_labels if i else NULL,
+                    self._forward + i * n_labels,
                 )
-            memset(self._behind + (count - 1) * n_labels, 0, size)
+            memset(self._backward + (count - 1) * n_labels, 0, size)
             for i in range(count - 1, 0, -1):
-                self._step_back(
-                    i, self._behind + i * n_labels, self._behind + (i - 1) * n_labels
+                self._step_backward(
+                    i, self._backward + i * n_labels, self._backward + (i - 1) * n_labels
                 )
             for i in range(count):
-                self._disturb_at(
-                    i, self._ahead + (i - 1) * n_labels if i else NULL,
-                    self._behind + i * n_labels, share,
+                self._noise_gradient_at(
+                    i, self._forward + (i - 1) * n_labels if i else NULL,
+                    self._backward + i * n_labels, share,
                 )
             return
         # What is expected within the window alone, for each position anew: each step ahead or back
@@ -543,13 +495,13 @@ cdef class LogLinearTrainer:
         for i in range(count):
             memset(self._reached, 0, size)
             for t in range(max(0, i - self._window), i):
-                self._step_ahead(t, self._reached, self._reached + n_labels)
+                self._step_forward(t, self._reached, self._reached + n_labels)
                 memcpy(self._reached, self._reached + n_labels, size)
             memset(self._passed, 0, size)
             for t in range(min(count - 1, i + self._window), i, -1):
-                self._step_back(t, self._passed, self._passed + n_labels)
+                self._step_backward(t, self._passed, self._passed + n_labels)
                 memcpy(self._passed, self._passed + n_labels, size)
-            self._disturb_at(i, self._reached, self._passed, share)
+            self._noise_gradient_at(i, self._reached, self._passed, share)
 
     cdef inline const double* _marginals(self, Py_ssize_t i) noexcept nogil:
         """The marginals μ of pairs whose second label stands at a position; of labels at 0."""
@@ -557,7 +509,7 @@ cdef class LogLinearTrainer:
             return self._sums.nodes
         return self._sums.pairs + (i - 1) * self.features.n_labels * self.features.n_labels
 
-    cdef void _doubt(self, Py_ssize_t i, double share) noexcept nogil:
+    cdef void _add_uncertainty(self, Py_ssize_t i, double share) noexcept nogil:
         """Find c = ½ (1 - 2μ) V of a position; add ½ μ (1 - μ) V to the loss, the rest to pulls.
 
         At position 0 there is one of each label, elsewhere of each pair.
@@ -565,37 +517,37 @@ cdef class LogLinearTrainer:
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t n_pairs = n_labels * n_labels
         cdef const double* marginals = self._marginals(i)
-        cdef const double* spreads = self._spreads + (self.features.overhang + i) * n_labels
+        cdef const double* variances = self._variances + (self.features.overhang + i) * n_labels
         cdef double* pulls = self._pulls + (self.features.overhang + i) * n_labels
         cdef double* weights = self._weights + i * n_pairs
         cdef double* edge_pulls = NULL
-        cdef const double* edge_spreads = NULL
+        cdef const double* edge_variances = NULL
         cdef double loss = 0.0
-        cdef double spread
+        cdef double variance
         cdef double doubt
         cdef Py_ssize_t place = 0
         cdef Py_ssize_t _x
         cdef Py_ssize_t y
         if i and self.features.edge_list >= 0:
             edge_pulls = self._edge_pulls + (i - 1) * n_pairs
-            edge_spreads = self._edge_spreads + (i - 1) * n_pairs
+            edge_variances = self._edge_variances + (i - 1) * n_pairs
         for _x in range(n_labels if i else 1):
             for y in range(n_labels):
-                spread = spreads[y]
+                variance = variances[y]
                 doubt = share * marginals[place] * (1.0 - marginals[place])
                 pulls[y] += self._variance * doubt
                 if i:
-                    spread += self._variance * self._pairs[place] * self._pairs[place]
+                    variance += self._variance * self._pairs[place] * self._pairs[place]
                     self._pair_pulls[place] += self._variance * doubt
-                    if edge_spreads != NULL:
-                        spread += edge_spreads[place]
+                    if edge_variances != NULL:
+                        variance += edge_variances[place]
                         edge_pulls[place] += self._variance * doubt
-                loss += doubt * spread
-                weights[place] = 0.5 * (1.0 - 2.0 * marginals[place]) * spread
+                loss += doubt * variance
+                weights[place] = 0.5 * (1.0 - 2.0 * marginals[place]) * variance
                 place += 1
         self._loss += 0.5 * loss
 
-    cdef void _step_ahead(self, Py_ssize_t i, const double* before, double* after) noexcept nogil:
+    cdef void _step_forward(self, Py_ssize_t i, const double* before, double* after) noexcept nogil:
         """From what is expected up to position i - 1, by its label, to what is up to i.
 
         before: not read at position 0.
@@ -619,7 +571,9 @@ cdef class LogLinearTrainer:
         for y in range(n_labels):
             after[y] = after[y] / nodes[y] if nodes[y] > 0.0 else 0.0
 
-    cdef void _step_back(self, Py_ssize_t i, const double* after, double* before) noexcept nogil:
+    cdef void _step_backward(
+        self, Py_ssize_t i, const double* after, double* before
+    ) noexcept nogil:
         """From what is expected after position i, by its label, to what is after i - 1."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef const double* weights = self._weights + i * n_labels * n_labels
@@ -636,10 +590,10 @@ cdef class LogLinearTrainer:
             marginals += n_labels
             weights += n_labels
 
-    cdef void _disturb_at(
+    cdef void _noise_gradient_at(
         self, Py_ssize_t i, const double* before, const double* after, double share
     ) noexcept nogil:
-        """`_disturb` for one position.
+        """`_noise_gradient` for one position.
 
         before: what is expected before it, by the label before it; not read at position 0. after:
         what is expected after it, by its own label.
@@ -682,21 +636,21 @@ cdef class LogLinearTrainer:
 
     # Weights -------------------------------------------------------------------------------------
 
-    cdef void _descend(
+    cdef void _update_weights(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double step,
     ) noexcept nogil:
         """Go a step down the gradient of the piece at work."""
         cdef double factor = -step / self.learner.scale
         if self._variance == 0.0:
-            self._collect(tables, chain, begin, count, factor, False)
+            self._feature_gradient(tables, chain, begin, count, factor, False)
             return
         # The gradient depends on the weights then, and rows may occur several times: first all of
         # it, then the step.
-        self._collect(tables, chain, begin, count, 1.0, True)
-        self._collect(tables, chain, begin, count, factor, False)
+        self._feature_gradient(tables, chain, begin, count, 1.0, True)
+        self._feature_gradient(tables, chain, begin, count, factor, False)
 
-    cdef void _collect(
+    cdef void _feature_gradient(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count,
         double factor, bint into_sums,
     ) noexcept nogil:
@@ -717,7 +671,7 @@ cdef class LogLinearTrainer:
             n_columns = (<TrainingRows> tables[s]).n_columns
             if s == self.features.tag_bigram:
                 for i in range(self.features.n_pair_rows):
-                    self._share(
+                    self._row_gradient(
                         tables[s], self._pair_rows[i], self._pair_steps + i * n_columns,
                         self._pair_pulls + i * n_columns, 1.0, factor, into_sums,
                     )
@@ -726,7 +680,7 @@ cdef class LogLinearTrainer:
             for i in range(n_rows):
                 if rows[i] >= 0:
                     shift = overhang + (i - self.features.specs[s].n_shifts + 1) * n_labels
-                    self._share(
+                    self._row_gradient(
                         tables[s], rows[i], self._steps + shift,
                         self._pulls + shift if self._variance > 0.0 else NULL, 1.0, factor,
                         into_sums,
@@ -734,7 +688,7 @@ cdef class LogLinearTrainer:
             rows += n_rows
         if self.features.label_list >= 0:
             for i in range(count):
-                self._share_list(
+                self._list_gradient(
                     tables[self.features.n_shapes + self.features.label_list],
                     &chain.lists[self.features.label_list], begin + i,
                     self._steps + overhang + i * n_labels,
@@ -744,28 +698,28 @@ cdef class LogLinearTrainer:
         if self.features.edge_list >= 0:
             for i in range(1, count):
                 shift = (i - 1) * n_labels * n_labels
-                self._share_list(
+                self._list_gradient(
                     tables[self.features.n_shapes + self.features.edge_list],
                     &chain.lists[self.features.edge_list], begin + i, self._edge_steps + shift,
                     self._edge_pulls + shift if self._variance > 0.0 else NULL, factor, into_sums,
                 )
 
-    cdef void _share_list(
+    cdef void _list_gradient(
         self, void* table, const Listed* listed, Py_ssize_t position, const double* steps,
         const double* pulls, double factor, bint into_sums,
     ) noexcept nogil:
         cdef int64_t cell
         for cell in range(listed.starts[position], listed.starts[position + 1]):
-            self._share(
+            self._row_gradient(
                 table, listed.rows[cell], steps, pulls,
                 1.0 if listed.values == NULL else listed.values[cell], factor, into_sums,
             )
 
-    cdef inline void _share(
+    cdef inline void _row_gradient(
         self, void* table, int32_t row, const double* steps, const double* pulls, double value,
         double factor, bint into_sums,
     ) noexcept nogil:
-        """`_collect` for one feature of a value."""
+        """`_feature_gradient` for one feature of a value."""
         cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
         cdef double* weights = (<TrainingRows> table)._values + row * n_columns
         cdef double* sums = (<TrainingRows> table)._sums + row * n_columns
@@ -789,7 +743,7 @@ cdef class LogLinearTrainer:
 
     # L1 ------------------------------------------------------------------------------------------
 
-    cdef void _pay_all(
+    cdef void _apply_l1_to_piece(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
         """Let all weights that a piece reads pay what they owe to L1."""
@@ -802,23 +756,23 @@ cdef class LogLinearTrainer:
         for s in range(self.features.n_shapes):
             if s == self.features.tag_bigram:
                 for i in range(self.features.n_pair_rows):
-                    self._pay(tables, s, self._pair_rows[i])
+                    self._apply_l1(tables, s, self._pair_rows[i])
                 continue
             n_rows = count + self.features.specs[s].n_shifts - 1
             for i in range(n_rows):
                 if rows[i] >= 0:
-                    self._pay(tables, s, rows[i])
+                    self._apply_l1(tables, s, rows[i])
             rows += n_rows
         for s in range(self.features.n_lists):
             for cell in range(
                 chain.lists[s].starts[begin], chain.lists[s].starts[begin + count]
             ):
-                self._pay(tables, self.features.n_shapes + s, chain.lists[s].rows[cell])
+                self._apply_l1(tables, self.features.n_shapes + s, chain.lists[s].rows[cell])
 
-    cdef void _pay(self, void** tables, int table, Py_ssize_t row) noexcept nogil:
+    cdef void _apply_l1(self, void** tables, int table, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t n_columns = (<TrainingRows> tables[table]).n_columns
         cdef double* weights = (<TrainingRows> tables[table])._values + row * n_columns
-        cdef double owed = self._owed - self._owed_before[table][row]
+        cdef double owed = self._l1_due - self._l1_paid[table][row]
         cdef Py_ssize_t k
         if owed == 0.0:
             return
@@ -827,18 +781,18 @@ cdef class LogLinearTrainer:
                 weights[k] = 0.0
             else:
                 weights[k] -= owed if weights[k] > 0.0 else -owed
-        self._owed_before[table][row] = self._owed
+        self._l1_paid[table][row] = self._l1_due
 
-    cdef void _settle(self, void** tables) noexcept nogil:
+    cdef void _finish_l1(self, void** tables) noexcept nogil:
         """Let all weights pay what they owe to L1."""
         cdef Py_ssize_t row
         cdef int table
         for table in range(self.features.n_shapes + self.features.n_lists):
             for row in range((<TrainingRows> tables[table]).n_rows):
-                self._pay(tables, table, row)
+                self._apply_l1(tables, table, row)
 
     cdef void _fold(self, void** tables) noexcept nogil:
         """Let the values of the tables be the weights themselves."""
-        if self._owed_before != NULL:
-            self._settle(tables)
+        if self._l1_paid != NULL:
+            self._finish_l1(tables)
         self.learner.fold()

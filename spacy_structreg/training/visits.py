@@ -1,4 +1,4 @@
-"""Which parts of which training sequences a trainer visits."""
+"""Visits of a trainer: numbers, begins and lengths of parts of training sequences."""
 
 from __future__ import annotations
 

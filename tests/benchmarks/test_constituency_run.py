@@ -14,8 +14,8 @@ from benchmarks.common.worker import Worker
 from benchmarks.constituency.systems import Nltk
 from benchmarks.constituency.task import CONSTITUENCY
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.metrics.evalb import score_brackets
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.metrics.constituents import score_brackets
 
 TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
 PARTS = {part: TREEBANK / f"{part}.bracket" for part in ("train", "dev", "test")}
@@ -42,6 +42,7 @@ def test_heads_are_those_of_the_rules_of_the_treebank(tmp_path: Path) -> None:
     assert CONSTITUENCY.read(path) == list(constituency_sentences(path, "ptb"))
 
 
+@pytest.mark.slow
 def test_a_run_scores_and_times_every_system(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,7 @@ from benchmarks.parsing.systems import SpacyParser, Udpipe
 from benchmarks.parsing.task import PARSING, jackknifed, retagged
 from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
 KNOWN = ("海鸥", "渔船", "灯塔", "码头"), ("飞过", "望着", "离开", "照亮")
 UNKNOWN = ("雪山", "猎人", "松鼠", "小屋"), ("越过", "追赶", "害怕", "看见")
@@ -91,6 +91,7 @@ def test_what_is_written_is_read_again(parts: dict[str, Path]) -> None:
     assert PARSING.read(parts["test"]) == made_up(40, 2, UNKNOWN)
 
 
+@pytest.mark.slow
 def test_a_run_scores_and_times_every_system_on_both_kinds_of_tags(
     parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_run_scores_and_times_every_system_on_both_kinds_of_tags(
     assert spacy["scores"]["dep_uas"] is not None
 
 
+@pytest.mark.slow
 def test_spacys_parser_learns_the_trees(parts: dict[str, Path], tmp_path: Path) -> None:
     model = tmp_path / "model"
     test = made_up(20, 3)

@@ -14,7 +14,7 @@ from benchmarks.common.worker import Worker
 from benchmarks.tagging.systems import Ltp, SpacyTagger, Udpipe
 from benchmarks.tagging.task import TAGGING, Tagged, read_sentences
 from spacy_structreg.corpora.conllu import tagged_sentences
-from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.tagging import Tagger
 
 # A slash is a tag of its own in treebanks, and a part of words.
 LEXICON = {
@@ -60,6 +60,7 @@ def test_only_tagged_sentences_are_read(tmp_path: Path) -> None:
     assert read_sentences(path) == [[("渔船", "NN"), ("离开", "VV")]]
 
 
+@pytest.mark.slow
 def test_a_run_scores_and_times_every_system_that_is_installed(
     parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

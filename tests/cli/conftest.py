@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 import spacy
 from click.testing import Result
 from typer.testing import CliRunner
+from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 
@@ -96,10 +96,11 @@ def fails(invoke: Callable[..., Result]) -> Callable[..., str]:
 @pytest.fixture
 def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[bytes]]:
     """Run a command for real, through spaCy's command line; warnings are errors."""
+    python = executable()
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "spacy", *map(str, arguments)],
+            [python, "-W", "error", "-m", "spacy", *map(str, arguments)],
             cwd=tmp_path,
             capture_output=True,
             check=False,

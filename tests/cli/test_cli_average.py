@@ -13,7 +13,7 @@ import spacy
 from click.testing import Result
 
 from spacy_structreg.cli.average import average
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model
 
 Command = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -196,7 +196,7 @@ def test_another_tokenizer(trained: list[str], characters: str, refuses: Refuses
 def test_other_labels(
     trained: list[str], sentences: list[list[str]], refuses: Refuses, third: Path
 ) -> None:
-    message = refuses(*trained, save_pipeline(third, sentences, 3, labels="six"))
+    message = refuses(*trained, save_pipeline(third, sentences, 3, scheme="six"))
     assert message.startswith("tokenizer: the models to average differ in labels: ")
 
 

@@ -9,19 +9,24 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
+from scoring import score
 from spacy.tokens import Doc, DocBin
 from spacy.tokens.underscore import Underscore
 from spacy.util import load_config, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.corpus_files import CorpusOptions, HeadRuleSet, Sentence, read_sentences
-from spacy_structreg.cli.evaluate import ConventionsName, score_words
-from spacy_structreg.cli.init_config import Task, init_config
-from spacy_structreg.cli.pipelines import constituency_pipes, load_pipeline, parsing_pipes
+from spacy_structreg.cli.evaluate import ConventionsName
+from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.corpora.annotated import AnnotatedSentence, Phrase
 from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.metrics.evalb import CONVENTIONS
-from spacy_structreg.pipeline.constituency_documents import Phrase, read_phrases, write_phrases
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.metrics.constituents import CONVENTIONS
+from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, write_phrases
+from spacy_structreg.pipeline.constituents.constituents_task import CONSTITUENTS
+from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
+from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.readers import create_corpus
 
 Invoke = Callable[..., Result]
@@ -90,10 +95,10 @@ def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, o
 
 
 def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
-    first = Sentence(
+    first = AnnotatedSentence(
         words=["我", "看", "书", "。"],
         tags=["PN", "VV", "NN", "PU"],
-        heads=[1, 1, 1, 1],
+        heads=[1, -1, 1, 1],
         deps=["dep", "ROOT", "dep", "dep"],
         constituents=FIRST,
     )
@@ -126,7 +131,7 @@ def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> No
         first, second = read_sentences(output)
         assert first.words == ["我", "看", "舊", "書"]
         assert first.tags == ["Nhaa", "VC2", "VH", "Nab"]
-        assert first.heads == [1, 1, 3, 1]
+        assert first.heads == [1, -1, 3, 1]
         assert first.constituents == [
             Phrase("S", 0, 4, 1), Phrase("NP", 0, 1, 0), Phrase("NP", 2, 4, 3)
         ]  # fmt: skip
@@ -149,7 +154,7 @@ def test_gold_trees_stay_on_their_side(parsing: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_the_config_without_other_pipes(lang: str) -> None:
-    config = load_config_from_str(init_config(Task.constituency, lang=lang))
+    config = load_config_from_str(init_config("constituency", lang=lang))
     assert config["nlp"]["pipeline"] == ["constituency"]
     sentences = {"zh": "punctuation", "en": "doc"}[lang]
     assert config["components"]["constituency"]["sentences"] == sentences
@@ -222,7 +227,7 @@ def test_trees_of_given_words(
     assert message.startswith("no pipe of the pipeline parses given words")
     without = tmp_path / "without.txt"
     without.write_text("我 看 书 。\n", "utf-8")
-    assert "no tags to score, and no trees" in fails(
+    assert "no tags to score, and no heads, constituents" in fails(
         "evaluate", parsing, without, "--gold", "words"
     )
 
@@ -272,16 +277,16 @@ def test_the_table_has_all_figures(parsing: Path, folder: Path, invoke: Invoke) 
 
 def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) -> None:
     nlp = load_pipeline(str(parsing))
-    assert parsing_pipes(nlp) == []
-    assert list(constituency_pipes(nlp)) == ["constituency"]
-    sentences = list(read_sentences(folder / "gold.spacy"))
-    (brackets,) = score_words(nlp, sentences, tags=True)
-    assert brackets.as_dict()["brackets_f"] == 1.0
+    assert DEPENDENCIES.parts(nlp) == []
+    assert CONSTITUENTS.parts(nlp) == ["constituency"]
+    gold = folder / "gold.spacy"
+    figures = score(nlp, gold, tags=True).figures
+    assert figures["brackets_f"] == 1.0
+    assert "dep_uas" not in figures
     nlp.get_pipe("constituency").dependencies = "ctb"
-    assert parsing_pipes(nlp) == ["constituency"]
-    heads, brackets = score_words(nlp, sentences, tags=True)
-    assert heads.as_dict()["dep_uas"] == heads.as_dict()["dep_las"] == 1.0
-    assert brackets.as_dict()["brackets_f"] == 1.0
+    assert DEPENDENCIES.parts(nlp) == ["constituency"]
+    figures = score(nlp, gold, tags=True).figures
+    assert figures["dep_uas"] == figures["dep_las"] == figures["brackets_f"] == 1.0
 
 
 def with_group(source: Path, output: Path, key: str) -> Path:
@@ -339,16 +344,15 @@ def test_given_words_come_with_their_sentences(parsing: Path, folder: Path) -> N
     write_phrases(whole, phrases)
     path = parsing.parent / "all.spacy"
     DocBin(docs=[whole]).to_disk(path)
-    (scores,) = score_words(load_pipeline(str(parsing)), list(read_sentences(path)), tags=True)
-    assert scores.as_dict()["brackets_f"] == scores.as_dict()["brackets_complete"] == 1.0
+    figures = score(load_pipeline(str(parsing)), path, tags=True).figures
+    assert figures["brackets_f"] == figures["brackets_complete"] == 1.0
 
 
 def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config(Task.constituency))
+    config = load_config_from_str(init_config("constituency"))
     untrained = load_model_from_config(config, auto_fill=True)
-    sentences = list(read_sentences(folder / "gold.spacy"))
     with pytest.raises(ValueError, match="gave no constituent to any word; train constituency"):
-        score_words(untrained, sentences, tags=True)
+        score(untrained, folder / "gold.spacy", tags=True)
 
 
 # Average and jackknife ---------------------------------------------------------------------------

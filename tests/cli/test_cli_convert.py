@@ -18,16 +18,11 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_structreg.cli.convert import convert, parse_percent
-from spacy_structreg.cli.corpus_files import (
-    CorpusFormat,
-    CorpusOptions,
-    Sentence,
-    find_format,
-    parse_days,
-    read_sentences,
-    tree_heads,
-)
 from spacy_structreg.corpora import conllu
+from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.any_format import find_format, tree_heads
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, parse_days
+from spacy_structreg.pipeline.gold_docs import read_sentences
 from spacy_structreg.pipeline.readers import create_corpus
 
 TREES = """\
@@ -226,10 +221,10 @@ def test_converting_keeps_the_words(
         binary = as_text.with_suffix(".spacy")
         for output in (binary, as_text):
             options = CorpusOptions(
-                CorpusFormat.segmented if source is lines else CorpusFormat.brackets
+                FormatName.segmented if source is lines else FormatName.brackets
             )
             assert convert([source], output, options)[:2] == (len(corpus), sum(map(len, corpus)))
-            as_written = CorpusFormat.segmented if output is as_text else CorpusFormat.spacy
+            as_written = FormatName.segmented if output is as_text else FormatName.spacy
             written = read_sentences(output, CorpusOptions(as_written))
             assert [sentence.words for sentence in written] == corpus
         assert words_of(docs_of(binary)) == corpus
@@ -318,12 +313,12 @@ def test_words_that_text_cannot_hold(tmp_path: Path, fails: Callable[..., str]) 
 def test_formats_are_found(tmp_path: Path, content: str, format: str) -> None:
     path = write(tmp_path / "corpus", content)
     assert find_format(path, CorpusOptions()).value == format
-    named = CorpusOptions(CorpusFormat(format))
+    named = CorpusOptions(FormatName(format))
     assert list(read_sentences(path)) == list(read_sentences(path, named))
 
 
 def test_spacy_files_are_known_by_their_name(tmp_path: Path) -> None:
-    assert find_format(tmp_path / "corpus.spacy", CorpusOptions()) is CorpusFormat.spacy
+    assert find_format(tmp_path / "corpus.spacy", CorpusOptions()) is FormatName.spacy
 
 
 def test_docs_lose_their_white_space(tmp_path: Path) -> None:
@@ -335,7 +330,7 @@ def test_docs_lose_their_white_space(tmp_path: Path) -> None:
     ]
     DocBin(docs=docs).to_disk(tmp_path / "corpus.spacy")
     assert list(read_sentences(tmp_path / "corpus.spacy")) == [
-        Sentence(["iPhone", "14Pro", "好"], None)
+        AnnotatedSentence(["iPhone", "14Pro", "好"], None)
     ]
 
 
@@ -485,10 +480,11 @@ def test_a_tree_is_what_leads_to_one_root(column: list[int | None]) -> None:
 
     sentence = conllu.Sentence(tuple(conllu.Word("x", head=head, deprel="d") for head in column))
     is_tree = column.count(0) == 1 and all(map(leads_to_root, range(1, len(column) + 1)))
-    expected = [i if head == 0 else (head or 0) - 1 for i, head in enumerate(column)]
+    expected = [(head or 0) - 1 for head in column]
     assert tree_heads(sentence) == (expected if is_tree else None)
     if is_tree:
-        doc = Doc(Vocab(), ["x"] * len(column), heads=expected, deps=["d"] * len(column))
+        heads = [i if head == -1 else head for i, head in enumerate(expected)]
+        doc = Doc(Vocab(), ["x"] * len(column), heads=heads, deps=["d"] * len(column))
         assert len(list(doc.sents)) == 1
 
 

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 import spacy
 from click.testing import Result
+from scoring import score
 from sighan_release import write_archive, write_release
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_structreg.about import __version__
-from spacy_structreg.cli.corpus_files import Sentence
-from spacy_structreg.cli.evaluate import score_pipeline
 from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.metrics.segmentation import score_segmentation
+from spacy_structreg.metrics.significance import randomization_test
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -219,16 +221,16 @@ def test_figures_are_those_of_the_estimator(
     gold = [["".join(words[: 1 + i % 2]), *words[1 + i % 2 :]] for i, words in enumerate(sentences)]
     vocabulary = {word for words in sentences[:3] for word in words}
     nlp = load_pipeline(pipeline)
-    found = score_pipeline(nlp, list(map(Sentence, gold)), vocabulary, n_threads=threads)
-    model = spacy.load(pipeline).tokenizer.model
-    assert found == model.evaluate(gold, vocabulary=vocabulary)
-    assert found.correct < found.gold
+    found = score(nlp, map(AnnotatedSentence, gold), vocabulary=vocabulary, n_threads=threads)
+    expected = spacy.load(pipeline).tokenizer.model.evaluate(gold, vocabulary=vocabulary)
+    assert found.figures == expected.as_dict()
+    assert found.counts["correct"] == expected.correct < expected.gold
 
 
 def test_white_space_in_words(pipeline: str, characters: str) -> None:
-    gold = [Sentence(["老\xa0师", "\u2028", "好"])]
+    gold = [AnnotatedSentence(["老\xa0师", "\u2028", "好"])]
     for name in (pipeline, characters):
-        assert score_pipeline(load_pipeline(name), gold).gold == 2
+        assert score(load_pipeline(name), gold).counts["gold"] == 2
 
 
 def test_for_real(
@@ -241,6 +243,37 @@ def test_for_real(
     assert (result.returncode, result.stderr) == (0, b"")
     assert figures(tmp_path / "x.json") == NO_VOCABULARY
     assert b"seg_f      40.00" in result.stdout
+
+
+def test_comparison(
+    tmp_path: Path, pipeline: str, characters: str, invoke: Invoke, sentences: list[list[str]]
+) -> None:
+    """The difference of two pipelines, and its p by the counts of each sentence."""
+    gold, output = tmp_path / "gold.txt", tmp_path / "x.json"
+    gold.write_text("".join(" ".join(words) + "\n" for words in sentences), "utf-8")
+    result = invoke("evaluate", pipeline, gold, "--compare", characters, "-o", output)
+    assert (result.exit_code, result.stderr) == (0, "")
+    model = spacy.load(pipeline).tokenizer.model
+    ours = [score_segmentation([words], [model.predict("".join(words))]) for words in sentences]
+    theirs = [score_segmentation([words], [list("".join(words))]) for words in sentences]
+    whole = score_segmentation(sentences, [list("".join(words)) for words in sentences])
+    found = report(output)["compare"]
+    assert found["pipeline"]["name"] == "pipeline"
+    assert found["figures"] == {
+        "seg_f": {
+            "ours": 1.0,
+            "theirs": whole.seg_f,
+            "difference": 1.0 - (whole.seg_f or 0),
+            # Of five sentences, all of which ours gets right: 2 of 32 exchanges.
+            "p": 2 / 32,
+        }
+    }
+    assert randomization_test(ours, theirs) == 2 / 32
+    row = f"100.00 +{100 * (whole.seg_f or 0):.2f}"
+    assert re.search(rf"^seg_f +{row} +\+\d+\.\d\d +0\.0625 *$", result.stdout, re.MULTILINE)
+    same = invoke("evaluate", pipeline, gold, "--compare", pipeline, "-o", output)
+    assert same.exit_code == 0
+    assert report(output)["compare"]["figures"]["seg_f"]["p"] == 1.0
 
 
 # ---- what is refused ----

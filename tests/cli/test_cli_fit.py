@@ -11,11 +11,12 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
+from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.reports import EpochReport
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.models.reports import EpochReport
 
 EPOCHS = 4
 
@@ -47,7 +48,7 @@ def test_the_estimator_is_what_trains(
     output = tmp_path / "made" / "pipeline"
     command = [*arguments(config, corpus, output), "--report", str(tmp_path / "report.json")]
     done = subprocess.run(
-        [sys.executable, "-m", "spacy", "structreg", *command],
+        [executable(), "-m", "spacy", "structreg", *command],
         capture_output=True,
         text=True,
         check=False,
@@ -115,7 +116,7 @@ def test_faults_are_said_in_a_line(config: Path, corpus: Path, tmp_path: Path) -
 # A process that is killed, or told to end, while it writes its file of that number.
 DYING = """
 import os, signal, sys
-from spacy_structreg.estimators import checkpoints
+from spacy_structreg.models import checkpoints
 from spacy_structreg.cli.app import structreg_app
 checkpoints._LEAST_PAUSE = 0.0
 written, fsync = 0, os.fsync
@@ -147,8 +148,15 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("number", "options"),
-    [(6, []), (12, ["--models", "2", "--all", "CORPUS", "--threads", "1"])],
-    ids=["one", "several_and_all"],
+    [
+        pytest.param(6, [], id="one"),
+        pytest.param(
+            12,
+            ["--models", "2", "--all", "CORPUS", "--threads", "1"],
+            id="several_and_all",
+            marks=pytest.mark.slow,
+        ),
+    ],
 )
 def test_a_killed_training_is_resumed(
     number: int,

@@ -14,7 +14,7 @@ from click.testing import Result
 from spacy.util import load_config_from_str, load_model_from_config
 
 from spacy_structreg.cli.init_config import init_config
-from spacy_structreg.estimators.character_segmenter import DEFAULT_LEARNING
+from spacy_structreg.estimators.segmentation.character_segmenter import DEFAULT_LEARNING
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -44,7 +44,7 @@ def test_names_that_users_know() -> None:
             "half_width": True,
             "skip_bigram": False,
             "sentences": "punctuation",
-            "labels": "bmes",
+            "scheme": "bmes",
             "seed": None,
             "learning": {"@misc": "spacy_structreg.Learning.v1", **DEFAULT_LEARNING.as_dict()},
         },

@@ -15,11 +15,12 @@ from spacy.tokens.underscore import Underscore
 from spacy.util import load_config_from_str
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.corpus_files import CorpusOptions, Spaces, read_sentences
-from spacy_structreg.cli.init_config import Task, init_config
-from spacy_structreg.estimators.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
-from spacy_structreg.metrics.spans import score_spans
-from spacy_structreg.pipeline.labelling_documents import spans_of_doc
+from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.corpora.corpus_options import CorpusOptions, Spaces
+from spacy_structreg.estimators.labeling.sequence_labeler import DEFAULT_LEARNING, SequenceLabeler
+from spacy_structreg.metrics.labeling.spans import score_spans
+from spacy_structreg.pipeline.gold_docs import read_sentences
+from spacy_structreg.pipeline.labeling.labeling_documents import spans_of_doc
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -266,23 +267,23 @@ def test_what_cannot_be_converted(
 
 
 def test_what_configs_say(folder: Path, invoke: Invoke) -> None:
-    def block(task: Task, **options: object) -> dict[str, object]:
+    def block(task: str, **options: object) -> dict[str, object]:
         config = load_config_from_str(init_config(task, **options))
         (name,) = config["nlp"]["pipeline"]
         corpora = config["corpora"]
         return {**config["components"][name], "gold": corpora["train"]["gold"], "corpora": corpora}
 
-    label = block(Task.label, lang="en", train=converted("label", folder, invoke))
+    label = block("label", lang="en", train=converted("label", folder, invoke))
     assert (label["attribute"], label["gold"]) == ("ents", ["words", "sents"])
     assert label["model"]["templates"] == "ner"
-    assert block(Task.label)["model"]["templates"] == "characters"
-    chunk = block(Task.chunk, lang="en", train=converted("chunk", folder, invoke))
+    assert block("label")["model"]["templates"] == "characters"
+    chunk = block("chunk", lang="en", train=converted("chunk", folder, invoke))
     assert (chunk["attribute"], chunk["spans_key"]) == ("spans", "chunks")
     assert (chunk["gold"], chunk["columns"]) == (["words", "tags", "sents"], {})
-    assert chunk["model"]["columns"] == ["tag"]
-    classify = block(Task.classify, lang="en", train=converted("classify", folder, invoke))
+    assert chunk["model"]["columns"] == ["w", "tag"]
+    classify = block("classify", lang="en", train=converted("classify", folder, invoke))
     assert classify["gold"] == classify["corpora"]["dev"]["gold"] == []
-    assert block(Task.classify)["model"]["characters"] == [1, 2]
+    assert block("classify")["model"]["characters"] == [1, 2]
 
 
 def test_universal_tags_of_chunks(tmp_path: Path, invoke: Invoke) -> None:
@@ -292,7 +293,7 @@ def test_universal_tags_of_chunks(tmp_path: Path, invoke: Invoke) -> None:
     )
     options = ("--columns", "word,pos,label", "--spans-key", "chunks")
     assert invoke("convert", source, train, *options).exit_code == 0
-    config = load_config_from_str(init_config(Task.chunk, lang="en", train=train))
+    config = load_config_from_str(init_config("chunk", lang="en", train=train))
     assert config["components"]["sequence_labeler"]["columns"] == {"tag": "pos"}
 
 
@@ -323,12 +324,12 @@ def test_the_estimator_is_what_trains(folder: Path, invoke: Invoke) -> None:
     assert report["dev_ents_f"] == [by_hand.history[report["dev_epochs"][0] - 1].primary]
 
 
-def test_unlabelled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
+def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     """They count in feature noising as those do that the estimator is given."""
     corpus, output = converted("label", folder, invoke), tmp_path / "out"
     fitted("label", folder, invoke)
     learning = "--components.sequence_labeler.model.learning"
-    options = ("--train", corpus, "--dev", corpus, "--unlabelled", corpus)
+    options = ("--train", corpus, "--dev", corpus, "--unlabeled", corpus)
     noise = (f"{learning}.noise", "dropout", f"{learning}.noise_level", 0.5)
     epochs = ("--training.max_epochs", 3)
     config = folder / "label.cfg"
@@ -339,7 +340,7 @@ def test_unlabelled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: 
     ]
     noisy = replace(DEFAULT_LEARNING, noise="dropout", noise_level=0.5)
     by_hand = SequenceLabeler(learning=noisy, epochs=3, patience=5)
-    by_hand.fit(gold, gold, unlabelled=WORDS)
+    by_hand.fit(gold, gold, unlabeled=WORDS)
     trained = spacy.load(output).get_pipe("sequence_labeler")
     assert trained.to_bytes() == by_hand.to_bytes()
     alone = SequenceLabeler(learning=noisy, epochs=3, patience=5).fit(gold, gold)

@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
+from scoring import score
 from spacy.tokens import Doc, DocBin
 from spacy.util import load_config, load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.corpus_files import CorpusOptions, Sentence, read_sentences
-from spacy_structreg.cli.evaluate import score_pipeline, score_words
-from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.training import load_training
+from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.corpus_options import CorpusOptions
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.pipeline.gold_docs import read_sentences
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -110,10 +112,10 @@ def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, o
 
 def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     sentences = list(read_sentences(folder / "gold.spacy"))
-    assert sentences[0] == Sentence(
+    assert sentences[0] == AnnotatedSentence(
         words=["我", "看", "书", "。"],
         tags=["PN", "VV", "NN", "PU"],
-        heads=[1, 1, 1, 1],
+        heads=[1, ROOT, 1, 1],
         deps=["nsubj", "ROOT", "obj", "punct"],
     )
     back = tmp_path / "back.conllu"
@@ -134,13 +136,13 @@ def test_docs_of_several_sentences(tmp_path: Path, invoke: Invoke) -> None:
     path = tmp_path / "docs.spacy"
     DocBin(docs=[doc, part]).to_disk(path)
     whole, incomplete = read_sentences(path)
-    assert (whole.words, whole.heads) == (["我", "看", "好", "书"], [1, 1, 3, 3])
+    assert (whole.words, whole.heads) == (["我", "看", "好", "书"], [1, ROOT, 3, ROOT])
     assert whole.starts == [True, False, True, False]
     # Trees in part are none.
     assert incomplete.heads is incomplete.deps is None
     assert invoke("convert", path, tmp_path / "docs.conllu").exit_code == 0
     found = list(read_sentences(tmp_path / "docs.conllu", CorpusOptions()))
-    assert [sentence.heads for sentence in found] == [[1, 1], [1, 1], None]
+    assert [sentence.heads for sentence in found] == [[1, ROOT], [1, ROOT], None]
 
 
 # Configs and fit ---------------------------------------------------------------------------------
@@ -155,7 +157,7 @@ def test_the_config_takes_tokenizer_and_tagger_over(parsing: Path, folder: Path)
     assert config["corpora"]["dev"]["gold"] == ["words"]
     assert config["training"]["score_weights"]["tag_acc"] is None
     # Alone, it needs gold tags for the development corpus, too.
-    alone = load_config_from_str(init_config(Task.parse, lang="en"))
+    alone = load_config_from_str(init_config("parse", lang="en"))
     assert alone["nlp"]["pipeline"] == ["parser"]
     assert alone["corpora"]["dev"]["gold"] == ["words", "tags"]
     assert alone["components"]["parser"]["sentences"] == "doc"
@@ -325,31 +327,29 @@ def test_given_words_come_with_their_sentences(parsing: Path) -> None:
     )
     path = parsing.parent / "all.spacy"
     DocBin(docs=[doc]).to_disk(path)
-    (scores,) = score_words(load_pipeline(str(parsing)), list(read_sentences(path)), tags=True)
-    assert scores.as_dict()["dep_las"] == 1.0
+    assert score(load_pipeline(str(parsing)), path, tags=True).figures["dep_las"] == 1.0
 
 
 def test_a_parser_that_would_see_no_tags_is_not_scored(parsing: Path, folder: Path) -> None:
     nlp = load_pipeline(str(parsing))
     nlp.remove_pipe("tagger")
-    sentences = list(read_sentences(folder / "gold.conllu"))
+    gold = folder / "gold.conllu"
     with pytest.raises(ValueError, match="write --gold words,tags, or add a tagger"):
-        score_words(nlp, sentences)
-    (scores,) = score_words(nlp, sentences, tags=True)
-    assert scores.as_dict()["dep_las"] == 1.0
+        score(nlp, gold, words=True)
+    assert score(nlp, gold, tags=True).figures["dep_las"] == 1.0
 
 
 def test_an_untrained_parser_is_no_parser_to_score(parsing: Path, folder: Path) -> None:
-    config = load_config_from_str(init_config(Task.parse))
+    config = load_config_from_str(init_config("parse"))
     untrained = load_model_from_config(config, auto_fill=True)
-    sentences = list(read_sentences(folder / "gold.conllu"))
+    gold = folder / "gold.conllu"
     with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
-        score_words(untrained, sentences, tags=True)
+        score(untrained, gold, tags=True)
     # Nor is it one of raw text, where all heads would count as wrong.
     tagger = load_pipeline(str(parsing))
     untrained.add_pipe("tagger", source=tagger, first=True)
     with pytest.raises(ValueError, match="gave no head to any word; train parser first"):
-        score_pipeline(untrained, sentences)
+        score(untrained, gold)
 
 
 def test_trees_of_raw_text(parsing: Path, invoke: Invoke, tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.cli.pipelines import load_pipeline, segmented
+from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, segment_blocks
 from spacy_structreg.corpora import files
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.pipeline.evaluation import found_words
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -200,7 +201,7 @@ def test_no_more_is_read_than_is_needed(pipeline: str, n_threads: int) -> None:
 
 
 def test_endless_texts(characters: str) -> None:
-    assert next(segmented(load_pipeline(characters), repeat("好了"))) == ["好", "了"]
+    assert next(found_words(load_pipeline(characters), repeat("好了"))) == ["好", "了"]
 
 
 # ---- errors ----
@@ -285,7 +286,7 @@ def test_lines_are_answered_as_they_arrive(pipeline: str) -> None:
         assert process.wait(PATIENCE) == 0
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_closed_output_ends_quietly(tmp_path: Path, pipeline: str, threads: str) -> None:
     source = tmp_path / "text.txt"
     source.write_text("老师和学生一起去公园！\n" * 60_000, "utf-8")

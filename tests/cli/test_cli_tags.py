@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 import spacy
 from click.testing import Result
+from scoring import score
 from spacy.tokens import Doc, DocBin, Span
 from spacy.util import load_config_from_str, load_model_from_config
 from spacy.vocab import Vocab
 
-from spacy_structreg.cli.corpus_files import Sentence, read_sentences
-from spacy_structreg.cli.evaluate import score_pipeline, score_words
-from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.init_config import config_templates, init_config
 from spacy_structreg.cli.jackknife import jackknife
 from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.corpora.splits import fold_bounds
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.pipeline.constituency_documents import Phrase, write_phrases
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
 
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
@@ -71,9 +71,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]])
 def configs(corpus: Path) -> dict[str, Path]:
     """A config of each task."""
     paths = {}
-    for task in Task:
-        paths[task.value] = corpus.with_name(f"{task.value}.cfg")
-        paths[task.value].write_text(init_config(task, train=corpus, dev=corpus), "utf-8")
+    for task in config_templates():
+        paths[task] = corpus.with_name(f"{task}.cfg")
+        paths[task].write_text(init_config(task, train=corpus, dev=corpus), "utf-8")
     return paths
 
 
@@ -101,10 +101,10 @@ def tagging(configs: dict[str, Path], corpus: Path, invoke: Invoke) -> Path:
 # Configs -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", list(Task))
+@pytest.mark.parametrize("task", list(config_templates()))
 @pytest.mark.parametrize("lang", ["zh", "en"])
 @pytest.mark.parametrize("with_corpus", [True, False])
-def test_nothing_is_left_to_fill_in(task: Task, lang: str, with_corpus: bool, corpus: Path) -> None:
+def test_nothing_is_left_to_fill_in(task: str, lang: str, with_corpus: bool, corpus: Path) -> None:
     train = corpus if with_corpus else None
     config = load_config_from_str(init_config(task, lang=lang, train=train))
     filled = load_model_from_config(config, auto_fill=True).config
@@ -113,7 +113,7 @@ def test_nothing_is_left_to_fill_in(task: Task, lang: str, with_corpus: bool, co
 
 
 def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
-    def parts(task: Task, **options: object) -> tuple[str, str, list[str]]:
+    def parts(task: str, **options: object) -> tuple[str, str, list[str]]:
         config = load_config_from_str(init_config(task, train=corpus, **options))
         tokenizer = config["nlp"]["tokenizer"]
         names = (tokenizer["@tokenizers"], tokenizer["model"]["@architectures"])
@@ -121,12 +121,12 @@ def test_what_a_corpus_has_decides(corpus: Path, tmp_path: Path) -> None:
         return short[0], short[1], config["nlp"]["pipeline"]
 
     trainer = "tokenizer_trainer"
-    assert parts(Task.segment) == ("Segmenter", "CharacterJointTagger", [trainer])
-    assert parts(Task.segment, tags=False) == ("Segmenter", "CharacterSegmenter", [trainer])
+    assert parts("segment") == ("Segmenter", "CharacterJointTagger", [trainer])
+    assert parts("segment", tags=False) == ("Segmenter", "CharacterSegmenter", [trainer])
     joint = ("JointTagger", "CharacterJointTagger")
-    assert parts(Task.joint) == (*joint, [trainer, "attribute_ruler"])
-    assert parts(Task.joint, tag_map="none") == (*joint, [trainer])
-    config = load_config_from_str(init_config(Task.joint, train=corpus))
+    assert parts("joint") == (*joint, [trainer, "attribute_ruler"])
+    assert parts("joint", tag_map="none") == (*joint, [trainer])
+    config = load_config_from_str(init_config("joint", train=corpus))
     rules = config["initialize"]["components"]["attribute_ruler"]["patterns"]
     assert rules == {"@misc": "spacy_structreg.TagMap.v1", "name": "ctb"}
 
@@ -209,22 +209,23 @@ def test_tags_of_given_words(
     message = fails("evaluate", joint, gold, "--gold", "words")
     assert message.startswith("no pipe of the pipeline tags given words")
     assert "no tags to score" in fails("evaluate", pipeline, train, "--gold", "words")
-    untrained = load_model_from_config(load_config_from_str(init_config(Task.tag)), auto_fill=True)
+    untrained = load_model_from_config(load_config_from_str(init_config("tag")), auto_fill=True)
     with pytest.raises(ValueError, match="gave no tag to any word; train tagger first"):
-        score_words(untrained, list(read_sentences(gold)))
+        score(untrained, gold, words=True)
 
 
 def test_a_tagger_on_words_of_its_own_pipeline(tagging: Path, corpus: Path) -> None:
     """Behind spaCy's characters, a word of one character is right if its tag is."""
     nlp = load_pipeline(str(tagging))
     with pytest.warns(UserWarning, match="'tagger' learnt from words"):
-        scores = score_pipeline(nlp, list(read_sentences(corpus)))
-    assert scores.as_dict()["joint_p"] is not None
-    assert 0 < scores.joint_correct <= scores.correct < scores.gold
+        found = score(nlp, corpus)
+    assert found.figures["joint_p"] is not None
+    counts = found.counts
+    assert 0 < counts["joint_correct"] <= counts["correct"] < counts["gold"]
     # A gold sentence without a tag counts for the words alone.
-    tagged = Sentence(["我", "看"], ["PN", "VV"])
-    scores = score_pipeline(nlp, [tagged, Sentence(["我", "看"], ["PN", ""])])
-    assert (scores.gold, scores.joint_gold, scores.left_out) == (4, 2, 1)
+    tags = (["PN", "VV"], ["PN", ""])
+    counts = score(nlp, [AnnotatedSentence(["我", "看"], each) for each in tags]).counts
+    assert (counts["gold"], counts["joint_gold"], counts["left_out"]) == (4, 2, 1)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -261,8 +262,8 @@ def test_each_fold_is_tagged_by_a_tagger_of_the_others(
         )
     source, output = tmp_path / "source.spacy", tmp_path / "out" / "tagged.spacy"
     DocBin(docs=docs).to_disk(source)
-    accuracy = jackknife(configs["tag"], source, output, n_folds=3)
-    assert accuracy == pytest.approx(2 / 3)
+    key, accuracy = jackknife(configs["tag"], source, output, n_folds=3)
+    assert (key, accuracy) == ("tag_acc", pytest.approx(2 / 3))
     found = list(DocBin().from_disk(output).get_docs(Vocab()))
     for number, (doc, before) in enumerate(zip(found, docs, strict=True)):
         assert [token.tag_ for token in doc][::2] == ["VV", "PU"]
@@ -286,7 +287,7 @@ def test_folds_by_hand_and_any_number_of_threads(
     for output, threads in zip(outputs, (1, 3), strict=True):
         result = invoke("jackknife", configs["tag"], corpus, output, "--threads", threads, *options)
         assert result.exit_code == 0, result.output
-        assert "% of the tags are those of the corpus" in result.stdout
+        assert ": tag_acc " in result.stdout
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     gold = list(map(tag, sentences * 4))
     expected = []
@@ -302,7 +303,7 @@ def test_faults_of_jackknife(
 ) -> None:
     output = tmp_path / "out.spacy"
     for arguments, message in [
-        ((configs["joint"], corpus, output), "there is no structreg_tagger to train"),
+        ((configs["joint"], corpus, output), "there is no component to train"),
         ((configs["tag"], corpus, output, "--folds", 21), "20 sentences are too few for 21 folds"),
         ((configs["tag"], corpus, tmp_path / "out.txt"), "name an output that ends in .spacy"),
     ]:

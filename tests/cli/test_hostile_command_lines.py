@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,6 +13,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
+from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.outputs import replace_folder
@@ -54,7 +56,7 @@ SETTINGS = [
     "--nlp.tokenizer.model.templates nope",
     "--nlp.tokenizer.model.templates 3",
     "--nlp.tokenizer.model.sentences nope",
-    "--nlp.tokenizer.model.learning.update nope",
+    "--nlp.tokenizer.model.learning.algorithm nope",
     "--nlp.tokenizer.model.learning.dropout x",
     "--components.tokenizer_trainer.factory nope",
     "--initialize.tokenizer.user_words nope.txt",
@@ -63,8 +65,8 @@ SETTINGS = [
     "--initialize.vectors nope",
     "--corpora.train.gold 3",
     "--corpora.dev 3",
-    "--unlabelled c.spacy",
-    "--unlabelled none",
+    "--unlabeled c.spacy",
+    "--unlabeled none",
     "--all none",
     "--all words.txt.no",
     "--train none",
@@ -101,6 +103,9 @@ USAGE = [
     "draw trees.txt",
     "draw trees.txt -o o.svg -n -1",
     "average pipeline pipeline a --mean x",
+    "copy-data",
+    "unpack a.zip",
+    "select words.txt",
     "init-config x.cfg --task nope",
     "nope",
     "--nope",
@@ -139,6 +144,41 @@ OTHERS = [
     "segment pipeline text.txt -o .",
     "segment pipeline text.txt -o empty/x",
     "segment pipeline text.txt -o /proc/x",
+    "copy-data words.txt",
+    "copy-data words.txt=",
+    "copy-data =words.txt",
+    "copy-data words.txt=o.txt --data none",
+    "copy-data words.txt=o.txt --data words.txt",
+    "copy-data none=o.txt --data .",
+    "copy-data words.txt=words.txt --data .",
+    "copy-data words.txt=. --data .",
+    "copy-data words.txt=empty/o.txt --data .",
+    "copy-data words.txt=/proc/o.txt --data .",
+    "unpack none x=o.txt",
+    "unpack . x=o.txt",
+    "unpack empty x=o.txt",
+    "unpack bytes x=o.txt",
+    "unpack c.spacy x",
+    "unpack files.zip none=o.txt",
+    "unpack files.zip x=.",
+    "unpack files.zip x=empty/o.txt",
+    "unpack files.zip x=/proc/o.txt",
+    "unpack files.zip x=files.zip",
+    "unpack files.zip x=o.txt -e nope",
+    "unpack files.zip x=o.txt -e ascii",
+    "select none o.conllu",
+    "select . o.conllu",
+    "select bytes o.conllu",
+    "select empty o.conllu",
+    "select words.txt o.conllu",
+    "select t.conllu o.conllu --exclude none",
+    "select t.conllu o.conllu --exclude t.conllu",
+    "select t.conllu o.conllu --sent-id nope",
+    "select t.conllu o.conllu --sent-id a,",
+    "select t.conllu t.conllu",
+    "select t.conllu .",
+    "select t.conllu empty/o.conllu",
+    "select t.conllu /proc/o.conllu",
     "evaluate none words.txt",
     "evaluate pipeline none",
     "evaluate pipeline empty",
@@ -203,6 +243,9 @@ def workplace(
         "words.txt": "我们 在 图书馆\n".encode(),
         "trees.txt": "(IP (NP (NN 狗)) (VP (VV 走)))\n".encode(),
     }
+    contents["t.conllu"] = b"# sent_id = a-1\n1\ta\t_\t_\tN\t_\t0\troot\t_\t_\n\n"
+    with zipfile.ZipFile(folder / "files.zip", "w") as archive:
+        archive.writestr("x", "\u4e2d\n")
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     for task in ("segment", "tag"):
@@ -267,8 +310,10 @@ def limited() -> None:
     ("line", "named"),
     [
         ("convert words.txt full/o.spacy", "full/o.spacy"),
-        ("segment pipeline long.txt -o full/o.txt", "full/o.txt"),
-        ("average pipeline pipeline full/a", "full/a"),
+        pytest.param(
+            "segment pipeline long.txt -o full/o.txt", "full/o.txt", marks=pytest.mark.slow
+        ),
+        pytest.param("average pipeline pipeline full/a", "full/a", marks=pytest.mark.slow),
     ],
 )
 def test_a_full_disk_is_named_by_the_file(line: str, named: str, workplace: Path) -> None:
@@ -288,7 +333,7 @@ def test_a_full_disk_is_named_by_the_file(line: str, named: str, workplace: Path
 def test_a_full_standard_output(line: str, workplace: Path) -> None:
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "spacy", "structreg", *line.split()],
+            [executable(), "-m", "spacy", "structreg", *line.split()],
             cwd=workplace, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert result.returncode == 1

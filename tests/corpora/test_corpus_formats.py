@@ -11,17 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import write_archive, write_release
 
-from spacy_structreg.cli.corpus_files import (
-    CorpusFormat,
-    CorpusOptions,
-    parse_columns,
-    read_sentences,
-)
 from spacy_structreg.corpora.conllu import read_conllu
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, parse_columns
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.corpora.formats import check_raw_file, check_raw_lines, guess_format
+from spacy_structreg.corpora.formats import check_raw_lines, guess_format
 from spacy_structreg.corpora.sighan import find_sighan
+from spacy_structreg.pipeline.gold_docs import read_sentences
 
 CONLLU_ROW = "{}\t我们\t_\tPRON\tPN\t_\t{}\tnsubj\t_\t_\n"
 SEGMENTED = "我们 昨天 去 了 学校 。\n"
@@ -129,7 +125,7 @@ def test_what_is_hardly_words_is_warned_of_once(
 ) -> None:
     path = tmp_path / "corpus.txt"
     path.write_text(text, "utf-8")
-    format = CorpusFormat.segmented if columns is None else CorpusFormat.columns
+    format = FormatName.segmented if columns is None else FormatName.columns
     list(read_sentences(path, CorpusOptions(format, columns=parse_columns(columns))))
     messages = [record.getMessage() for record in caplog.records]
     assert [message.partition(f"{path}: ")[2][: len(warning)] for message in messages] == (
@@ -244,10 +240,7 @@ class TestRawText:
             "好 。 ！ 是\n" * 9,
         ],
     )
-    def test_passes(self, tmp_path: Path, text: str) -> None:
-        path = tmp_path / "raw.txt"
-        path.write_text(text, "utf-8")
-        check_raw_file(path)
+    def test_passes(self, text: str) -> None:
         check_raw_lines(text.splitlines(), "raw.txt")
 
     @pytest.mark.parametrize(
@@ -259,15 +252,11 @@ class TestRawText:
             (RAW * 8 + HEADING * 2, 9, "2 of 10"),
         ],
     )
-    def test_is_refused(self, tmp_path: Path, text: str, line: int, share: str) -> None:
-        path = tmp_path / "raw.txt"
-        path.write_text(text, "utf-8")
+    def test_is_refused(self, text: str, line: int, share: str) -> None:
         fault = f"here and in {share} lines gives word boundaries away; remove it, or name"
         with pytest.raises(CorpusError, match=fault) as caught:
-            check_raw_file(path)
-        assert (caught.value.file, caught.value.line) == (str(path), line)
-        with pytest.raises(CorpusError, match=rf"^x:{line}: white space"):
             check_raw_lines(iter(text.split("\n")), "x")
+        assert (caught.value.file, caught.value.line) == ("x", line)
 
     def test_long_runs_of_white_space_are_no_burden(self) -> None:
         check_raw_lines(["我" + " " * 100_000 + "a"] * 5 + ["我 " * 100_000], "x")
@@ -296,11 +285,12 @@ class TestRealFiles:
     @pytest.mark.parametrize("corpus", ["as", "cityu", "msr"])
     def test_raw_and_gold(self, data_folder: Path, corpus: str) -> None:
         source = data_folder / "sighan2005"
-        check_raw_file(find_sighan(source, corpus, "test_raw").path)
+        raw, gold = (find_sighan(source, corpus, part) for part in ("test_raw", "test"))
+        check_raw_lines((line for _, line in raw.lines()), "raw")
         with pytest.raises(CorpusError, match="gives word boundaries away"):
-            check_raw_file(find_sighan(source, corpus, "test").path)
+            check_raw_lines((line for _, line in gold.lines()), "gold")
         with pytest.raises(CorpusError, match="does not seem to be segmented"):
-            guess_format(find_sighan(source, corpus, "test_raw").path)
+            guess_format(raw.path)
 
     def test_text_of_treebanks(self, data_folder: Path) -> None:
         new = read_conllu(data_folder / "ud-chinese-gsd-2.17/zh_gsd-ud-dev.conllu.xz")

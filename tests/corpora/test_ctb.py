@@ -9,13 +9,13 @@ import pytest
 
 from spacy_structreg.corpora import ctb
 from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.ctb import (
     article_encoding,
     check_counts,
     list_articles,
     read_articles,
 )
-from spacy_structreg.corpora.errors import CorpusError
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart
 
 TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.label_schemes import (
+from spacy_structreg.corpora.labeling import (
     Scheme,
     Span,
     convert,

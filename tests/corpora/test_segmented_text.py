@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.errors import CorpusError
-from spacy_structreg.corpora.segmented import (
-    check_raw_text,
-    raw_text,
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.segmentation import (
     read_segmented,
     write_segmented,
 )
@@ -154,34 +152,6 @@ def test_what_could_not_be_read_back_is_not_written(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_raw_text_has_nothing_between_words() -> None:
-    assert raw_text(["我们", "来", "iPhone", "15"]) == "我们来iPhone15"
-    assert raw_text([]) == ""
-
-
-@pytest.mark.parametrize("space", [" ", "\t", "\u3000", " \u3000 "])
-def test_spaces_between_han_characters_give_boundaries_away(space: str) -> None:
-    with pytest.raises(CorpusError) as caught:
-        check_raw_text(f"好。我{space}𠀀来", "raw.txt", 7)
-    assert str(caught.value).startswith("raw.txt:7: white space between Han characters at offset 3")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "我们来了。",
-        "我用 iPhone 15 打电话",
-        " 我们\u3000",
-        "好。 再见 ！",
-        "two words",
-        "我\n们",
-    ],
-)
-def test_other_spaces_pass(text: str) -> None:
-    check_raw_text(text, "raw.txt")
-
-
 @pytest.mark.parametrize("name", ["sxu/train.txt.xz", "sxu/test.txt"])
 def test_real_corpus_is_read_and_its_raw_text_is_refused(
     data_folder: Path, name: str, tmp_path: Path
@@ -194,6 +164,6 @@ def test_real_corpus_is_read_and_its_raw_text_is_refused(
     assert write_segmented(copy, sentences) == len(sentences)
     assert list(read_segmented(copy)) == sentences
     raw = tmp_path / "raw.txt"
-    raw.write_text("".join(f"{raw_text(sentence)}\n" for sentence in sentences), "utf-8")
+    raw.write_text("".join(f"{''.join(sentence)}\n" for sentence in sentences), "utf-8")
     with pytest.raises(CorpusError, match="not segmented"):
         list(read_segmented(raw))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from spacy_structreg.corpora.sentences import EXTENDERS, sentence_ends
-from spacy_structreg.features.characters import EXTENDS, TABLE_SIZE, property_table
+from spacy_structreg.features.character_classes import EXTENDS, TABLE_SIZE, property_table
 
 
 def test_the_splitter_and_the_segmenter_agree_on_what_combines() -> None:

@@ -9,12 +9,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sighan_release import SENTENCES, release_files, write_archive, write_release
 
 from spacy_structreg.corpora import sighan
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.sighan import (
     CORPORA,
     PARTS,
@@ -192,7 +193,7 @@ class TestHostileArchives:
         file = find_sighan(path, "pku", "test")
         assert sum(1 for _ in file.sentences()) == 1000
         monkeypatch.setattr(sighan, "LARGEST_MEMBER", 7999)
-        with pytest.raises(ValueError, match=f"{GOLD}: 8000 bytes are more than any file"):
+        with pytest.raises(ValueError, match=f"{GOLD}: 8000 bytes are more than the 7999"):
             list(file.sentences())
 
     def test_a_size_that_is_a_lie_is_seen(self, tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ class TestHostileArchives:
         path = tmp_path / "release.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
             archive.writestr(GOLD, "他 来\n")
-        with pytest.raises(ValueError, match="compressed in a way that the release does not use"):
+        with pytest.raises(ValueError, match="compressed by another method than Deflate"):
             list(find_sighan(path, "pku", "test").sentences())
 
     def test_encrypted_members_are_refused(self, tmp_path: Path) -> None:
@@ -243,7 +244,7 @@ class TestHostileArchives:
         with pytest.raises(ValueError, match="no such member any more"):
             list(file.sentences())
 
-    @settings(max_examples=300)
+    @quick_examples(300)
     @given(st.data())
     def test_any_damage_is_refused_or_harmless(self, data: st.DataObject) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -16,8 +16,8 @@ from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.corpora.errors import CorpusError
 from spacy_structreg.corpora.sinica import sinica_sentences
 
 

@@ -1,20 +1,15 @@
-"""Folds, genres and what is left of a treebank beside the parts that are held out."""
+"""Folds, and what is left of a treebank beside the parts that are held out."""
 
 from __future__ import annotations
-
-from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu
+from spacy_structreg.corpora.conllu import Sentence, Word
 from spacy_structreg.corpora.splits import (
     CTB_SPLITS,
-    EWT_GENRES,
     fold_bounds,
-    genre,
     rest_of_treebank,
 )
 
@@ -47,13 +42,6 @@ class TestFolds:
             fold_bounds(9, 1)
 
 
-def test_genres() -> None:
-    assert genre(sentence("weblog-blog.org_x_2005-0001")) == "weblog"
-    for identity in ("novel-1", None, ""):
-        with pytest.raises(ValueError, match="does not begin with a genre of UD English EWT"):
-            genre(sentence(identity))
-
-
 class TestRest:
     def test_by_hand(self) -> None:
         treebank = [sentence(name) for name in "abcd"]
@@ -75,24 +63,6 @@ class TestRest:
     ) -> None:
         with pytest.raises(ValueError, match=fault):
             list(rest_of_treebank(map(sentence, treebank), map(sentence, held_out)))
-
-    def test_the_training_set_of_ewt(self, data_folder: Path) -> None:
-        """Counts are those of the source."""
-        folder = data_folder / "ud-english-ewt"
-        whole = [s for name in EWT_GENRES for s in read_conllu(folder / f"en_ewt-{name}.conllu.xz")]
-        dev, test = (
-            list(read_conllu(folder / f"en_ewt-ud-{p}.conllu.xz")) for p in ("dev", "test")
-        )
-        train = list(rest_of_treebank(whole, dev + test))
-        assert (len(train), len(dev), len(test)) == (12_544, 2001, 2077)
-        counts = [Counter(map(genre, part)) for part in (train, dev, test)]
-        assert {name: tuple(count[name] for count in counts) for name in EWT_GENRES} == {
-            "answers": (2631, 419, 438),
-            "email": (3770, 523, 606),
-            "newsgroup": (1833, 274, 284),
-            "reviews": (2725, 554, 535),
-            "weblog": (1585, 231, 214),
-        }
 
 
 class TestChineseTreebank:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from spacy_structreg.corpora.errors import CorpusError
-from spacy_structreg.corpora.tagged import TAGGED_FORMATS, read_tagged_sentences
+from spacy_structreg.corpora.corpus_errors import CorpusError
+from spacy_structreg.corpora.tagging import TAGGED_FORMATS, read_tagged_sentences
 
 Sentences = list[list[tuple[str, str]]]
 

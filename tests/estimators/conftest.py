@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 
 @pytest.fixture(scope="session")

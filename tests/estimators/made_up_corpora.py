@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import model_bytes, parse_model
 
 # Words that share characters, so that boundaries have to be learnt and some stay wrong.

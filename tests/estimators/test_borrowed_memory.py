@@ -12,18 +12,19 @@ import pytest
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import SYSTEMS, DependencyParser
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import SYSTEMS, DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.tasks import characters, tagging, text
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.labelling import LabelDecoder
+from spacy_structreg.tasks import tagging
+from spacy_structreg.tasks.labeling.label_sequences import LabelDecoder
+from spacy_structreg.tasks.segmentation import characters, text
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.tagging import TagDecoder, WordAtoms
 
 WORDS = [["大学", "生活"], ["学生", "活", "。"], ["大学生", "生活"]]
@@ -184,10 +185,10 @@ def test_words_may_be_added_while_they_are_tagged() -> None:
 
 def test_what_holds_pointers_is_not_made_anew() -> None:
     characters = CharacterSegmenter(epochs=1).fit(WORDS)
-    structure: Any = characters._known_structure()
+    spec: Any = characters._known_spec()
     tables = characters._decoders().tables
-    chain = structure.new_decoder(tables).chain
-    guide = structure.new_guide(tables)
+    chain = spec.new_decoder(tables).chain
+    guide = spec.new_guide(tables)
     labels = LabelDecoder(chain)
     learner = Learner([TrainingRows(2)], Learning())
     for again in (

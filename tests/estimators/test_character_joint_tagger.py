@@ -16,14 +16,13 @@ from made_up_corpora import tampered
 
 from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.sentences import sentence_ends
-from spacy_structreg.estimators.character_joint_tagger import (
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import (
     DEFAULT_LEARNING,
     DEFAULT_LEARNING_OF_MANY,
-    CharacterJointTagger,
 )
-from spacy_structreg.estimators.registry import load_estimator
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.tasks.user_words import CompiledWords
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 Tagged = list[tuple[str, str]]
 
@@ -162,8 +161,8 @@ def test_learning_by_default() -> None:
     ids=str,
 )
 def test_every_rule_and_regulariser(update: str, settings: dict[str, float]) -> None:
-    learning = Learning(update=update, mini_sample=4.0, **settings)
-    model = CharacterJointTagger(epochs=3, learning=learning, labels="six").fit(TRAIN[:60])
+    learning = Learning(algorithm=update, mini_sample=4.0, **settings)
+    model = CharacterJointTagger(epochs=3, learning=learning, scheme="six").fit(TRAIN[:60])
     assert model.evaluate(TRAIN[:60]).joint_f > 0.8
 
 
@@ -180,11 +179,11 @@ def test_training_goes_on() -> None:
         model.compile([[("我", "XX")]])
 
 
-@pytest.mark.parametrize("labels", ["bmes", "six"])
-def test_training_goes_on_from_averages(labels: str) -> None:
+@pytest.mark.parametrize("scheme", ["bmes", "six"])
+def test_training_goes_on_from_averages(scheme: str) -> None:
     # A label that was never learnt to follow or be followed has no trained weights.
     gold = [*TRAIN, [("新", "XX")]]
-    model = CharacterJointTagger(epochs=2, labels=labels, learning=Learning()).fit(gold)
+    model = CharacterJointTagger(epochs=2, scheme=scheme, learning=Learning()).fit(gold)
     before = model.evaluate(gold).joint_f
     for _ in range(3):
         model.partial_fit(gold)
@@ -206,10 +205,9 @@ def test_averages() -> None:
 def test_files(tmp_path: Path) -> None:
     text = text_of(DEV[0])
     path = tmp_path / "joint.srt"
-    for model in (TRAINED, CharacterJointTagger(epochs=2, prune=3, labels="six").fit(TRAIN)):
+    for model in (TRAINED, CharacterJointTagger(epochs=2, prune=3, scheme="six").fit(TRAIN)):
         model.save(path)
         copies = [
-            load_estimator(path),
             CharacterJointTagger.load(path),
             CharacterJointTagger.from_bytes(model.to_bytes()),
             pickle.loads(pickle.dumps(model)),
@@ -232,7 +230,7 @@ def lists(characters: list[int], shape: tuple[int, int]) -> dict[str, np.ndarray
     ("change", "complaint"),
     [
         (lambda header, arrays: header["labels"].pop(), "labels"),
-        (lambda header, arrays: header["labels"].append(3), "labels are not strings"),
+        (lambda header, arrays: header["labels"].append(3), "it must be a list of strings"),
         (lambda header, arrays: header.update(labels=[]), "no tag"),
         (lambda header, arrays: header["labels"].__setitem__(0, "B-ZZ"), "labels"),
         (lambda header, arrays: header.update(labels=[f"B-{i}" for i in range(9999)]), "too many"),
@@ -274,7 +272,7 @@ def test_lists_that_leave_nothing_do_not_count(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"prune": 0}, {"prune": 1.5}, {"labels": "iob"}, {"sentences": "lines"}, {"epochs": 0}],
+    [{"prune": 0}, {"prune": 1.5}, {"scheme": "iob"}, {"sentences": "lines"}, {"epochs": 0}],
 )
 def test_settings_that_do_not_exist(settings: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
@@ -304,22 +302,22 @@ def test_an_untrained_tagger() -> None:
 
 
 def test_it_guides_words_of_the_same_tags_only() -> None:
-    structure = TRAINED._known_structure()
+    spec = TRAINED._known_spec()
     tables = TRAINED._decoders().tables
-    guide = structure.new_guide(tables, TRAINED.tags, weight=2.0, window=None)
+    guide = spec.new_guide(tables, TRAINED.tags, weight=2.0, window=None)
     text = text_of(DEV[0])
-    _, outlook, allowed = guide.tables(text)
+    _, heuristic, allowed = guide.tables(text)
     # The best completion of the whole sentence is the best analysis of it.
     begins = [TRAINED.labels.index(f"{place}-{tag}") for place in "BS" for tag in TRAINED.tags]
-    assert outlook[0, begins].max() == pytest.approx(
+    assert heuristic[0, begins].max() == pytest.approx(
         CharacterJointTagger.from_bytes(TRAINED.to_bytes()).nbest(text, 1)[0][0]
     )
     assert allowed.all()
     with pytest.raises(ValueError, match="these tags"):
-        structure.new_guide(tables, TRAINED.tags[1:])
-    six = CharacterJointTagger(epochs=1, labels="six").fit(TRAIN[:20])
-    with pytest.raises(ValueError, match="labels 'bmes'"):
-        six._known_structure().new_guide(six._decoders().tables, six.tags)
+        spec.new_guide(tables, TRAINED.tags[1:])
+    six = CharacterJointTagger(epochs=1, scheme="six").fit(TRAIN[:20])
+    with pytest.raises(ValueError, match="scheme 'bmes'"):
+        six._known_spec().new_guide(six._decoders().tables, six.tags)
 
 
 @pytest.mark.skipif("STRUCTREG_DATA" not in os.environ, reason="STRUCTREG_DATA is not set")

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from labelled import named_sentences
+from labeled import named_sentences
 from made_up_corpora import sentences
 
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.checkpoints import Checkpoint
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.reports import EpochReport
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import model_bytes, parse_model
-from spacy_structreg.learn.settings import Learning, LogLinear
+from spacy_structreg.models.checkpoints import Checkpoint
+from spacy_structreg.models.reports import EpochReport
 
 WORDS = sentences(40, seed=1), sentences(20, seed=2)
 PAIRS = tuple([[(word, str(len(word))) for word in line] for line in part] for part in WORDS)
@@ -150,7 +150,7 @@ def test_a_minimiser_that_was_stopped_has_not_ended(
     pytest.importorskip("scipy")
     asked = threading.Event()
     its_threading = SimpleNamespace(Event=lambda: asked, Lock=threading.Lock)
-    monkeypatch.setattr("spacy_structreg.estimators.epochs.threading", its_threading)
+    monkeypatch.setattr("spacy_structreg.models.epochs.threading", its_threading)
 
     def stop(report: EpochReport[Any]) -> None:
         if report.epoch == 3:
@@ -161,8 +161,13 @@ def test_a_minimiser_that_was_stopped_has_not_ended(
         learning = LogLinear(optimizer="lbfgs", tolerance=0)
         return SequenceLabeler(epochs=200, seed=3, learning=learning)
 
-    with pytest.raises(KeyboardInterrupt):
-        make().fit(NAMES[0], checkpoint=tmp_path, on_epoch=stop)
+    # Shells let what they start in the background ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            make().fit(NAMES[0], checkpoint=tmp_path, on_epoch=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
     straight = make().fit(NAMES[0])
@@ -180,8 +185,8 @@ def test_states_are_not_written_all_the_time(
         written.append(header["epoch"])
         now[0] += 1.0
 
-    monkeypatch.setattr("spacy_structreg.estimators.checkpoints.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("spacy_structreg.estimators.checkpoints.write_model", write)
+    monkeypatch.setattr("spacy_structreg.models.checkpoints.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("spacy_structreg.models.checkpoints.write_model", write)
 
     def pass_time(report: EpochReport[Any]) -> None:
         now[0] += 3.0

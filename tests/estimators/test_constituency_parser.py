@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from made_up_corpora import Change, tampered
 from random_trees import sentences_with_trees
@@ -25,10 +26,9 @@ from spacy_structreg.corpora.constituents import (
     Constituent,
     constituency_sentences,
 )
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.registry import load_estimator
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.metrics.evalb import score_brackets
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.metrics.constituents import score_brackets
 
 PLAIN = Learning()
 TREES = """
@@ -109,9 +109,9 @@ def test_learns_without_a_limit() -> None:
         {"update": "early"},
         {"update": "plain"},
         {"templates": "phrases"},
-        {"learning": Learning(update="pa", aggressiveness=0.5)},
-        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(update="pa_ii", aggressiveness=0.5)},
+        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
+        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
         {"learning": Learning(l2=1e-5, l1=1e-6)},
         {"learning": Learning(cumulative_l1=1e-5)},
         {"learning": Learning(dropout=0.1)},
@@ -192,7 +192,7 @@ def test_a_phrase_over_one_of_the_same_label_is_learnt_once() -> None:
 
 
 @given(st.lists(sentences_with_trees(longest=5), min_size=1, max_size=4))
-@settings(max_examples=20)
+@quick_examples(20)
 def test_any_trees_can_be_learnt_from(sentences: list[ConstituencySentence]) -> None:
     parser = ConstituencyParser(epochs=2, beam=2, templates="action: S0c S1c | S0t N0t")
     if not any(each.constituents for each in sentences):
@@ -268,7 +268,7 @@ def test_the_best_trees_differ_and_their_scores_fall() -> None:
 
 
 @given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 14))
-@settings(max_examples=40)
+@quick_examples(40)
 def test_nonsense_weights_give_trees(draw: random.Random, n: int) -> None:
     """Weights of any size, infinities left out, on words and tags that are new or known."""
     for beam in (1, 4):
@@ -363,7 +363,7 @@ def test_memory_stays_flat() -> None:
 
 
 @given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 12), st.sampled_from([1, 4]))
-@settings(max_examples=60)
+@quick_examples(60)
 def test_given_constituents_stay(draw: random.Random, n: int, beam: int) -> None:
     parser = draw.choice([fitted(beam=beam), nonsense(beam)])
     words, tags = random_query(draw, n)
@@ -467,7 +467,6 @@ def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
     parser.save(tmp_path / "model.srt")
     for other in (
         ConstituencyParser.load(tmp_path / "model.srt"),
-        load_estimator(tmp_path / "model.srt"),
         ConstituencyParser.from_bytes(parser.to_bytes()),
         pickle.loads(pickle.dumps(parser)),
     ):
@@ -520,13 +519,13 @@ BAD: dict[str, Change] = {
         )
     },
     **{
-        f"structure {v!r}": entry("structure", v)
+        f"spec {v!r}": entry("spec", v)
         for v in (
             None, {}, [], *({"max_unaries": n} for n in (0, -1, 17, 2**40, "3", None, 3.5, True)),
             {"max_unaries": 3, "more": 1},
         )
     },
-    "no structure": lambda header, _: header.pop("structure"),
+    "no spec": lambda header, _: header.pop("spec"),
     **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [28, 28], [2**63])},
     "an array that belongs to nothing": lambda _, arrays: arrays.update(
         {"stray": np.zeros(3, np.float32)}

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.estimators.constituent_queries import ConstituentQuery, visible_constituents
+from spacy_structreg.estimators.constituents.constituent_queries import (
+    ConstituentQuery,
+    visible_constituents,
+)
 
 BLANKS = (" ", "\n", "\t\t", "\u3000", "\u00a0")
 

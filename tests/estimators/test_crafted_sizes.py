@@ -17,18 +17,18 @@ from crafted import entry, put, setting
 from made_up_corpora import Change, tampered
 
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.reranker import JointReranker
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.stored import StoredModel
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import model_bytes, parse_model
-from spacy_structreg.learn.settings import Learning, LogLinear
+from spacy_structreg.models.stored_model import StoredModel
 
 TAGGED = [[("狗", "N"), ("走", "V")], [("大", "A"), ("狗", "N"), ("走", "V")]] * 3
 WORDS = [[word for word, _ in sentence] for sentence in TAGGED]
@@ -169,7 +169,7 @@ def test_rows_of_no_label() -> None:
 def test_pairs_of_no_label(kind: str) -> None:
     """The tag bigram has a row for each label, or one for all, and no other."""
     model: Any = KINDS[kind].from_bytes(file_of(kind))
-    number = model._known_structure().features.tag_bigram
+    number = model._known_spec().features.tag_bigram
 
     def change(_: object, arrays: dict[str, np.ndarray]) -> None:
         values = arrays[f"{number}.values"]
@@ -192,7 +192,7 @@ def test_labels_are_sorted_and_distinct(kind: str) -> None:
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.tagging import Tagger
 
 path = Path(sys.argv[1])
 tagger = Tagger.load(path)  # Whatever is loaded but once, before the limit.

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from labelled import labels_of, named_sentences
+from labeled import labels_of, named_sentences
 
-from spacy_structreg.estimators.crf import CRF
-from spacy_structreg.estimators.feature_labeler import FeatureLabeler
-from spacy_structreg.learn.settings import Learning, LogLinear
+from spacy_structreg.estimators.labeling.crf import CRF
+from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
 
 def features(sentence: list[tuple[str, ...]]) -> list[dict[str, object]]:
@@ -98,7 +98,7 @@ def test_what_settings_stand_for(settings: Any, learning: Any, epochs: int) -> N
     assert model.epochs == epochs
 
 
-def test_it_is_the_labeller_of_features() -> None:
+def test_it_is_the_labeler_of_features() -> None:
     crf = fitted(c2=0.1, edges=["tag"])
     labeler = FeatureLabeler(
         edges=["tag"], epochs=30, learning=LogLinear("lbfgs", l2=0.1, tolerance=1e-5 / 10)

@@ -12,19 +12,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from made_up_corpora import Change, tampered
 from parser_twins import all_trees, is_tree, random_tree
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
-from spacy_structreg.estimators.dependency_parser import SYSTEMS, UNLABELLED, DependencyParser
-from spacy_structreg.estimators.parse_queries import completed_heads
-from spacy_structreg.estimators.registry import load_estimator
-from spacy_structreg.learn import settings as learn_settings
+from spacy_structreg.estimators.dependencies.dependency_parser import (
+    SYSTEMS,
+    UNLABELED,
+    DependencyParser,
+)
+from spacy_structreg.estimators.tree_queries import completed_heads
+from spacy_structreg.learn import learning_settings as learn_settings
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import State, parse_model
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.metrics.parsing import score_parses
+from spacy_structreg.metrics.dependencies import score_parses
 
 PLAIN = Learning()
 
@@ -107,15 +111,15 @@ def test_labels_are_those_of_arcs() -> None:
 @EACH_SYSTEM
 def test_without_labels_all_arcs_are_alike(system: str) -> None:
     corpus = [*CORPUS, tree("walk/V/0/_ home/N/1/_")]
-    parser = DependencyParser(system=system, labelled=False, epochs=12, learning=PLAIN, beam=4)
+    parser = DependencyParser(system=system, labeled=False, epochs=12, learning=PLAIN, beam=4)
     parser.fit(corpus)
-    assert parser.labels == (UNLABELLED,)
+    assert parser.labels == (UNLABELED,)
     for sentence, parse in zip(corpus, parser.predict_batch(queries(corpus)), strict=True):
-        assert parse == Parse(sentence.heads, (UNLABELLED,) * len(sentence.words))  # type: ignore[arg-type]
+        assert parse == Parse(sentence.heads, (UNLABELED,) * len(sentence.words))  # type: ignore[arg-type]
 
 
 def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
-    parser = DependencyParser(labelled=False, epochs=12, learning=PLAIN, beam=4)
+    parser = DependencyParser(labeled=False, epochs=12, learning=PLAIN, beam=4)
     parser.fit(CORPUS, CORPUS)
     # No label of the gold trees can be right.
     assert parser.evaluate(CORPUS).as_dict()["dep_las"] == 0.0
@@ -132,9 +136,9 @@ def test_without_labels_the_best_epoch_is_that_of_the_best_heads() -> None:
         {"update": "plain"},
         {"merge": True},
         {"merge": False},
-        {"learning": Learning(update="pa", aggressiveness=0.5)},
-        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
-        {"learning": Learning(update="pa_ii", aggressiveness=0.5)},
+        {"learning": Learning(algorithm="pa", aggressiveness=0.5)},
+        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(algorithm="pa_ii", aggressiveness=0.5)},
         {"learning": Learning(l2=1e-5, l1=1e-6)},
         {"learning": Learning(cumulative_l1=1e-5)},
         {"learning": Learning(dropout=0.1)},
@@ -342,7 +346,7 @@ def test_the_best_trees_differ_and_their_scores_fall(system: str, merge: bool) -
 @EACH_SYSTEM
 def test_without_a_limit_all_trees_are_found_once(system: str) -> None:
     """In arc-standard parsing several ways lead to most trees."""
-    parser = DependencyParser(system=system, merge=False, beam=None, epochs=2, labelled=False)
+    parser = DependencyParser(system=system, merge=False, beam=None, epochs=2, labeled=False)
     parser.fit([CORPUS[0], CORPUS[5]])
     found = parser.nbest(["the", "dog", "walks", "home"], ["D", "N", "V", "N"], 1_000)
     assert sorted(parse.heads for _, parse in found) == sorted(all_trees(4))
@@ -381,7 +385,7 @@ def test_evaluate_counts_as_the_metric_does() -> None:
 @EACH_SYSTEM
 @pytest.mark.parametrize("beam", [1, 4])
 @given(draw=st.integers(0, 2**32 - 1).map(random.Random), n=st.integers(1, 14))
-@settings(max_examples=40)
+@quick_examples(40)
 def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) -> None:
     parser = fitted(system, beam=beam)
     words, tags = random_query(draw, n)
@@ -397,7 +401,7 @@ def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) ->
 
 
 @given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 20))
-@settings(max_examples=150)
+@quick_examples(150)
 def test_any_part_of_a_tree_can_be_completed(draw: random.Random, n: int) -> None:
     heads = [head if draw.random() < draw.random() else None for head in random_tree(draw, n)]
     completed = completed_heads(heads)
@@ -493,7 +497,6 @@ def test_files_bytes_and_pickles_keep_what_is_predicted(system: str, tmp_path: P
     parser.save(tmp_path / "model.srt")
     for other in (
         DependencyParser.load(tmp_path / "model.srt"),
-        load_estimator(tmp_path / "model.srt"),
         DependencyParser.from_bytes(parser.to_bytes()),
         pickle.loads(pickle.dumps(parser)),
     ):
@@ -613,12 +616,12 @@ def test_features_are_counted_where_there_are_any() -> None:
 def test_settings_travel() -> None:
     for chosen in (
         {"system": "arc_standard", "merge": False, "half_width": False, "beam": None},
-        {"templates": "left: S0w N0w | action: S0t N0t", "beam": 1, "labelled": False},
+        {"templates": "left: S0w N0w | action: S0t N0t", "beam": 1, "labeled": False},
         {"update": "early", "beam": 3, "learning": Learning(dropout=0.2), "seed": 4},
     ):
         parser = DependencyParser(epochs=1, **chosen).fit(CORPUS[:1])  # type: ignore[arg-type]
         again = DependencyParser.from_bytes(parser.to_bytes())
-        for name in ("system", "templates", "labelled", "half_width", "beam", "merge", "update"):
+        for name in ("system", "templates", "labeled", "half_width", "beam", "merge", "update"):
             assert getattr(again, name) == getattr(parser, name)
         assert again.fit(CORPUS[:1]).to_bytes() == parser.to_bytes()
 
@@ -646,17 +649,17 @@ BAD: dict[str, Change] = {
     },
     **{f"beam {v!r}": change_of("beam", v) for v in (0, -1, 1.5, "4", True, 2**40)},
     **{f"merge {v!r}": change_of("merge", v) for v in (None, 1, "yes")},
-    **{f"labelled {v!r}": change_of("labelled", v) for v in (None, 0, "no")},
+    **{f"labeled {v!r}": change_of("labeled", v) for v in (None, 0, "no")},
     **{f"update {v!r}": change_of("update", v) for v in (None, 1, "late", "every")},
     **{
         f"labels {v!r}": entry("labels", v)
         for v in (None, [], ["det"], "det", [*LABELS[:-1], 1], [*LABELS, "x"])
     },
     **{
-        f"structure {v!r}": entry("structure", v)
+        f"spec {v!r}": entry("spec", v)
         for v in (None, {}, {"root_label": 1}, {"root_label": "root", "more": 1}, [])
     },
-    "no structure": lambda header, _: header.pop("structure"),
+    "no spec": lambda header, _: header.pop("spec"),
     **{f"columns {v!r}": entry("columns", v) for v in (None, [], [3], [22, 22], [2**63])},
     "an array that belongs to nothing": lambda _, arrays: arrays.update(
         {"stray": np.zeros(3, np.float32)}

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_corpora import Change, tampered
-from toy_tagger import ToyStructure, ToyTagger, key_of
+from toy_tagger import ToySpec, ToyTagger, key_of
 from twins import DenseAverages
 
 from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import Learning
 
 Pairs = list[tuple[str, str]]
 
@@ -107,7 +107,7 @@ def test_several_models(n_threads: int) -> None:
 
 
 def test_pieces_cover_what_is_learnt() -> None:
-    """Mini-samples go through the structure's `pieces`: as many updates as there are pieces."""
+    """Mini-samples go through the spec's `pieces`: as many updates as there are pieces."""
     cut = ToyTagger(learning=Learning(mini_sample=2.0))
     whole = ToyTagger()
     clocks = []
@@ -251,9 +251,9 @@ def test_the_dictionary_is_kept(tmp_path: Path) -> None:
         lambda header, _: header["labels"].pop(),
         lambda header, _: header["labels"].append("Z"),
         lambda header, _: header.update(labels=[1, 2, 3, 4]),
-        lambda header, _: header.update(structure=[]),
-        lambda header, _: header["structure"].update(dictionary=[1]),
-        lambda header, _: header["structure"].update(more=1),
+        lambda header, _: header.update(spec=[]),
+        lambda header, _: header["spec"].update(dictionary=[1]),
+        lambda header, _: header["spec"].update(more=1),
         lambda header, _: header.update(columns=[5]),
         lambda header, _: header["settings"].pop("lower"),
         lambda header, _: header["settings"].update(lower=1),
@@ -294,9 +294,9 @@ def test_models_of_other_features_are_refused(fitted: ToyTagger) -> None:
     retagged = ToyTagger().fit([*TRAIN, [("the", "V")]])
     with pytest.raises(ValueError, match=r"differ in dictionary\.(ends|tags)"):
         ToyTagger.average([fitted, retagged])
-    structures = [model._structure for model in (fitted, other)]
-    assert all(isinstance(structure, ToyStructure) for structure in structures)
-    assert structures[0].contents()[0] == structures[1].contents()[0]
+    specs = [model._spec for model in (fitted, other)]
+    assert all(isinstance(spec, ToySpec) for spec in specs)
+    assert specs[0].contents()[0] == specs[1].contents()[0]
     ToyTagger.average([fitted, other])
 
 

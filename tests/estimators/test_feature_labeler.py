@@ -1,4 +1,4 @@
-"""The labeller of items with features of their own, against what is worked out densely."""
+"""The labeler of items with features of their own, against what is worked out densely."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from labelled import stands_for_spans
+from labeled import stands_for_spans
 from twins import murmur_64a
 
-from spacy_structreg.estimators.feature_labeler import FeatureLabeler
-from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.metrics.labels import LabelScores
-from spacy_structreg.metrics.spans import SpanScores
+from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.metrics.labeling.labels import LabelScores
+from spacy_structreg.metrics.labeling.spans import SpanScores
 
 Item = dict[str, float]
 Sequences = list[list[tuple[Item, str]]]
@@ -48,7 +48,7 @@ def items_of(sequences: Sequences) -> list[list[Item]]:
 
 
 def scores_of(model: FeatureLabeler, items: Sequence[Item], path: Sequence[int]) -> float:
-    """The score of a labelling: the weights of its features, found by the hashes of their names."""
+    """The score of a labeling: the weights of its features, found by the hashes of their names."""
     by_label, by_edge = model._decoders().tables[1:3]
     pairs = model.transition_weights()
     total = 0.0
@@ -86,7 +86,7 @@ def test_predictions_are_those_of_brute_force(learning: AnyLearning) -> None:
 
 
 class DensePerceptron:
-    """A structured perceptron (Collins 2002) that tries all labellings, and averages by a sum."""
+    """A structured perceptron (Collins 2002) that tries all labelings, and averages by a sum."""
 
     def __init__(self) -> None:
         self.weights: dict[tuple[Any, ...], float] = defaultdict(float)
@@ -161,7 +161,7 @@ def test_a_perceptron_of_real_values_equals_a_dense_one() -> None:
         LogLinear(noise="additive", noise_level=0.3),
         LogLinear(mini_sample=2.0),
         Learning(),
-        Learning(update="pa_i", aggressiveness=0.1),
+        Learning(algorithm="pa_i", aggressiveness=0.1),
     ],
 )
 def test_learns_what_people_do(learning: AnyLearning) -> None:
@@ -230,7 +230,7 @@ def test_gold_that_is_none(corpus: Any, message: str) -> None:
     ("settings", "message"),
     [
         ({"edges": ["a:b"]}, "leave out what follows"),
-        ({"edges": [1]}, "name of a feature"),
+        ({"edges": [1]}, "list of strings"),
         ({"scheme": "iob1"}, "scheme is 'iob1'"),
         ({"epochs": -1}, "epochs"),
     ],

@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.sentences import split_words
-from spacy_structreg.estimators.gold import (
-    CLASSIFIED,
-    CONSTITUENTS,
-    DEPENDENCIES,
-    LABELLED,
-    SEGMENTED,
-    TAGGED,
-)
+from spacy_structreg.estimators.classification.classified_schema import CLASSIFIED
+from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
+from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.labeling.labeled_schema import LABELED
+from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 
 WORDS = st.text("好ab 。！”\n\u3000", max_size=4)
 PAIRS = st.lists(st.tuples(WORDS, st.sampled_from(["N", "V", "PU"])), max_size=12)
@@ -67,9 +65,9 @@ ROWS = st.integers(2, 4).flatmap(
 
 
 @given(ROWS)
-def test_labelled_tokens(rows: list[tuple[str, ...]]) -> None:
-    assert LABELLED.checked(map(list, rows)) == LABELLED.checked(iter(rows)) == rows
-    layers = LABELLED.layers(rows)
+def test_labeled_tokens(rows: list[tuple[str, ...]]) -> None:
+    assert LABELED.checked(map(list, rows)) == LABELED.checked(iter(rows)) == rows
+    layers = LABELED.layers(rows)
     assert len(layers) == (len(rows[0]) if rows else 2)
     assert all(isinstance(layer, list) and len(layer) == len(rows) for layer in layers)
     assert all(layers[i][k] == cell for k, row in enumerate(rows) for i, cell in enumerate(row))
@@ -89,21 +87,21 @@ def test_labelled_tokens(rows: list[tuple[str, ...]]) -> None:
         ([("a", "B-\udfff")], r"has a lone surrogate, U\+DFFF"),
     ],
 )
-def test_tokens_that_are_not_labelled(sentence: object, fault: str) -> None:
+def test_tokens_that_are_not_labeled(sentence: object, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
-        LABELLED.checked(sentence)
+        LABELED.checked(sentence)
     with pytest.raises(ValueError, match=f"sentence 2 of the training corpus: .*{fault}"):
-        LABELLED.checked_corpus([[("a", "O")], sentence], "training")
+        LABELED.check_corpus([[("a", "O")], sentence], "training")
 
 
 def test_sentences_have_the_same_columns() -> None:
     narrow, wide = [("a", "O")], [("a", "N", "O")]
-    assert LABELLED.checked_corpus([[], narrow, [], narrow], "dev") == [[], narrow, [], narrow]
+    assert LABELED.check_corpus([[], narrow, [], narrow], "dev") == [[], narrow, [], narrow]
     with pytest.raises(ValueError, match="sentence 3 of the dev corpus: its tokens have 3 columns"):
-        LABELLED.checked_corpus([narrow, [], wide], "dev")
+        LABELED.check_corpus([narrow, [], wide], "dev")
     for empty in ([], [[]], [[(" ", "O")]]):
         with pytest.raises(ValueError, match="the dev corpus is empty"):
-            LABELLED.checked_corpus(empty, "dev")
+            LABELED.check_corpus(empty, "dev")
 
 
 @given(st.lists(WORDS), st.sampled_from(["sport", "a b"]))

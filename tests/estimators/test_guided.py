@@ -14,17 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from made_up_corpora import Change, arrays_of, f_score, sentences, tampered, text_of
 
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import model_bytes, parse_model, write_model
-from spacy_structreg.learn.settings import Learning
 
 PLAIN = Learning()
 TRAIN = sentences(60, seed=21)
@@ -105,7 +106,7 @@ def test_scores_are_those_of_words_and_weighted_characters(
     )
 
     @given(SHORT)
-    @settings(max_examples=15)
+    @quick_examples(15)
     def check(text: str) -> None:
         of_words, of_characters = scores_of(words, text), scores_of(characters, text)
         expected = {key: of_words[key] + weight * of_characters[key] for key in of_words}
@@ -202,15 +203,15 @@ def suffixes(first: str, n: int) -> Iterator[str]:
 
 
 @given(text=SHORT, window=st.sampled_from([0.0, 0.5, 3.0, 20.0]))
-@settings(max_examples=15)
+@quick_examples(15)
 def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, window: float) -> None:
-    structure: Any = characters._known_structure()
+    spec: Any = characters._known_spec()
     tables = characters._decoders().tables
-    guide = structure.new_guide(tables, (), window=window)
-    transitions = tables[structure.features.tag_bigram].weights(0).reshape(4, 4)
-    emissions, outlook, allowed = guide.tables(text)
+    guide = spec.new_guide(tables, (), window=window)
+    transitions = tables[spec.features.tag_bigram].weights(0).reshape(4, 4)
+    emissions, heuristic, allowed = guide.tables(text)
     n = len(text)
-    assert emissions.shape == outlook.shape == allowed.shape == (n, 4)
+    assert emissions.shape == heuristic.shape == allowed.shape == (n, 4)
 
     def score(path: str, begin: int) -> float:
         numbers = [LABELS.index(label) for label in path]
@@ -223,7 +224,7 @@ def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, win
     for i in range(n):
         for y, label in enumerate(LABELS):
             ahead = [score(path, i) for path in suffixes(label, n - i)]
-            assert outlook[i, y] == pytest.approx(max(ahead, default=-np.inf), abs=1e-6)
+            assert heuristic[i, y] == pytest.approx(max(ahead, default=-np.inf), abs=1e-6)
             through = [s for key, s in analyses.items() if labels_of(key)[i] == label]
             margin = best - window - max(through, default=-np.inf)
             if abs(margin) > 1e-6 or window == 0.0:
@@ -231,8 +232,8 @@ def test_tables_equal_brute_force(characters: CharacterSegmenter, text: str, win
 
 
 def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
-    structure: Any = characters._known_structure()
-    guide = structure.new_guide(characters._decoders().tables)
+    spec: Any = characters._known_spec()
+    guide = spec.new_guide(characters._decoders().tables)
     assert [table.shape for table in guide.tables("")] == [(0, 4)] * 3
     # Without a window nothing is shut out.
     assert guide.tables("大学")[2].all()
@@ -253,11 +254,11 @@ def test_tables_of_nothing(characters: CharacterSegmenter) -> None:
 def test_guides_that_cannot_be(
     characters: CharacterSegmenter, chosen: dict[str, float], complaint: str
 ) -> None:
-    structure: Any = characters._known_structure()
+    spec: Any = characters._known_spec()
     with pytest.raises(ValueError, match=complaint):
-        structure.new_guide(characters._decoders().tables, (), **chosen)
+        spec.new_guide(characters._decoders().tables, (), **chosen)
     with pytest.raises(ValueError, match="no tags"):
-        structure.new_guide(characters._decoders().tables, ("N",))
+        spec.new_guide(characters._decoders().tables, ("N",))
 
 
 # Settings and training ----------------------------------------------------------------------------
@@ -282,9 +283,9 @@ def test_settings_that_cannot_be(chosen: dict[str, Any], complaint: str) -> None
 def test_parts_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="into sentences alike"):
         GuidedSegmenter(CharacterSegmenter(sentences="doc"), WordSegmenter())
-    six = CharacterSegmenter(epochs=1, labels="six")
+    six = CharacterSegmenter(epochs=1, scheme="six")
     guided = GuidedSegmenter(six, parts()[1]).fit(TRAIN[:5])
-    with pytest.raises(ValueError, match="labels 'bmes'"):
+    with pytest.raises(ValueError, match="scheme 'bmes'"):
         guided.predict("大学")
 
 
@@ -433,7 +434,7 @@ def test_a_mapped_file_is_let_go_before_it_is_replaced(
         held.append(contents() is not None)
         write_model(*arguments)
 
-    monkeypatch.setattr("spacy_structreg.estimators.stored.write_model", write)
+    monkeypatch.setattr("spacy_structreg.models.stored_model.write_model", write)
     mapped.save(path)
     assert held == [False]
     assert path.read_bytes() == fitted.to_bytes()

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from made_up_corpora import sentences, tampered
 
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.protocols import TokenizerModel
-from spacy_structreg.estimators.registry import load_estimator
-from spacy_structreg.estimators.reranker import JointReranker
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.tasks.user_words import UserWords
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 Tagged = list[tuple[str, str]]
 
@@ -132,7 +131,6 @@ def test_files(model: JointReranker, tmp_path: Any) -> None:
     assert list(model.predict_tagged_stream(texts, n_threads=2)) == expected
     for again in (
         JointReranker.load(path),
-        load_estimator(path),
         JointReranker.from_bytes(model.to_bytes()),
         pickle.loads(pickle.dumps(model)),
     ):

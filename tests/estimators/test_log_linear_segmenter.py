@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from made_up_corpora import arrays_of, f_score, sentences
 
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import DependencyParser
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.settings import LogLinear
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.learn.learning_settings import LogLinear
 
 TRAIN, DEV = sentences(150, seed=1), sentences(60, seed=2)
 TEXTS = ["".join(words) for words in DEV]
@@ -26,18 +26,18 @@ def tagged(corpus: list[list[str]]) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize(
-    "learning",
+    ("learning", "scheme"),
     [
-        LogLinear(),
-        LogLinear(optimizer="lbfgs"),
-        LogLinear(mini_sample=5.0),
-        LogLinear(l1=0.05, l2=0.0),
-        LogLinear(noise="dropout", noise_level=0.1),
+        (LogLinear(), "bmes"),
+        (LogLinear(), "six"),
+        (LogLinear(optimizer="lbfgs"), "bmes"),
+        (LogLinear(mini_sample=5.0), "six"),
+        (LogLinear(l1=0.05, l2=0.0), "bmes"),
+        (LogLinear(noise="dropout", noise_level=0.1), "six"),
     ],
 )
-@pytest.mark.parametrize("labels", ["bmes", "six"])
-def test_a_segmenter_learns(learning: LogLinear, labels: str) -> None:
-    segmenter = CharacterSegmenter(learning=learning, labels=labels, epochs=30).fit(TRAIN)
+def test_a_segmenter_learns(learning: LogLinear, scheme: str) -> None:
+    segmenter = CharacterSegmenter(learning=learning, scheme=scheme, epochs=30).fit(TRAIN)
     assert f_score(segmenter, DEV) > 0.94
     assert segmenter.evaluate(DEV).seg_f == pytest.approx(f_score(segmenter, DEV))
 
@@ -83,5 +83,5 @@ def test_a_training_is_taken_up_again_exactly(cls: Any) -> None:
     "cls", [ConstituencyParser, DependencyParser, Tagger, WordJointTagger, WordSegmenter]
 )
 def test_others_are_not_trained_so(cls: Any) -> None:
-    with pytest.raises(ValueError, match="not trained by LogLinear settings, only by Learning"):
+    with pytest.raises(ValueError, match=r"learning is LogLinear.*; it must be Learning"):
         cls(learning=LogLinear())

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from made_up_corpora import tampered
 
-from spacy_structreg.corpora.constituents import Constituent
-from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import DependencyParser
-from spacy_structreg.estimators.gold import ConstituencySentence, DependencySentence
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.tagging import Tagger
 
 
 def tagged(labels: list[str]) -> list[Any]:
@@ -45,15 +44,15 @@ def labels_of(n: int) -> list[str]:
 MODELS: list[Any] = [
     pytest.param(Tagger, tagged, 10_000, "tags", id="tagger"),
     pytest.param(WordJointTagger, tagged, 10_000, "tags", id="joint tagger"),
-    pytest.param(DependencyParser, trees, 1_024, "labels of arcs", id="dependencies"),
+    pytest.param(DependencyParser, trees, 10_000, "labels of arcs", id="dependencies"),
     pytest.param(
         lambda **settings: DependencyParser(system="arc_standard", **settings),
-        trees, 1_024, "labels of arcs", id="arc-standard",
+        trees, 10_000, "labels of arcs", id="arc-standard",
     ),
-    pytest.param(ConstituencyParser, phrases, 1_024, "labels of phrases", id="constituents"),
+    pytest.param(ConstituencyParser, phrases, 10_000, "labels of phrases", id="constituents"),
     pytest.param(
         lambda **settings: SequenceLabeler(scheme=None, **settings),
-        tagged, 1_024, "labels", id="labeller",
+        tagged, 1_024, "labels", id="labeler",
     ),
 ]  # fmt: skip
 
@@ -111,9 +110,9 @@ def test_labels_are_not_gone_through_for_each_sentence(
     make: Callable[..., Any], corpus: Callable[[list[str]], list[Any]], field: str
 ) -> None:
     model = make(epochs=1).fit(corpus(labels_of(5)))
-    structure = model._known_structure()
-    counted = replace(structure, **{field: Counted(structure.labels)})
-    learner = structure.new_learner(model.learning)
+    spec = model._known_spec()
+    counted = replace(spec, **{field: Counted(spec.labels)})
+    learner = spec.new_learner(model.learning)
     Counted.n_times = 0
     for example in corpus(labels_of(5)) * 9:
         assert counted.compile(example, learner) is not None

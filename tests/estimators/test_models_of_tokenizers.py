@@ -10,10 +10,10 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.protocols import TokenizerModel
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.pipeline.segmenter import Segmenter, create_segmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.pipeline.segmentation.segmenter import Segmenter, create_segmenter
 
 
 class Preparing(CharacterSegmenter):
@@ -47,7 +47,7 @@ def test_initialize_shows_the_model_the_corpus(examples: list[Example]) -> None:
 
 def test_initialize_reads_no_corpus_for_nothing(examples: list[Example]) -> None:
     def unread() -> Iterator[Example]:
-        raise AssertionError("a structure that needs no data reads none")
+        raise AssertionError("a spec that needs no data reads none")
         yield
 
     tokenizer = create_segmenter(CharacterSegmenter())(spacy.blank("zh"))
@@ -57,8 +57,8 @@ def test_initialize_reads_no_corpus_for_nothing(examples: list[Example]) -> None
 
 def test_what_is_gold_is_for_the_tokenizer_to_say(examples: list[Example]) -> None:
     class Reversed(Segmenter):
-        def gold(self, doc: Doc) -> list[str]:
-            return list(super().gold(doc))[::-1]
+        def gold_of(self, doc: Doc) -> list[str]:
+            return list(super().gold_of(doc))[::-1]
 
     straight, turned = CharacterSegmenter(), CharacterSegmenter()
     docs = [example.reference for example in examples]

@@ -12,17 +12,20 @@ import pytest
 from made_up_corpora import arrays_of, f_score
 
 from spacy_structreg.corpora.conllu import segmented_sentences
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport
-from spacy_structreg.learn.averaging import average_rows
+from spacy_structreg.estimators.segmentation.character_segmenter import (
+    CharacterSegmenter,
+    EpochReport,
+)
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 
 LEARNING = [
     Learning(),
     Learning(l2=1e-4, mini_sample=3.0),
-    Learning(update="pa_i", aggressiveness=0.1, hidden_dropout=0.1, dropout=0.05),
+    Learning(algorithm="pa_i", aggressiveness=0.1, hidden_dropout=0.1, dropout=0.05),
 ]
 each = pytest.mark.parametrize("learning", LEARNING, ids=str)
 
@@ -198,7 +201,7 @@ def test_the_models_are_left_alone(models: list[CharacterSegmenter]) -> None:
         ({"templates": "c0 | t-1t0"}, "differ in templates"),
         ({"types": "g10"}, "differ in types: 'extended' and 'g10'|'g10' and 'extended'"),
         ({"half_width": False}, "differ in half_width"),
-        ({"labels": "six"}, "differ in labels: .*'B2'"),
+        ({"scheme": "six"}, "differ in labels: .*'B2'"),
         ({"sentences": "doc"}, "differ in sentences"),
     ],
     ids=str,

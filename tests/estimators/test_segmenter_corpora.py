@@ -10,8 +10,8 @@ from statistics import mean
 import pytest
 from made_up_corpora import f_score
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning
 
 Corpus = list[list[str]]
 SEEDS = (1, 2, 3)

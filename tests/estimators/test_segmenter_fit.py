@@ -13,9 +13,12 @@ import pytest
 from made_up_corpora import arrays_of, f_score, sentences
 
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter, EpochReport
+from spacy_structreg.estimators.segmentation.character_segmenter import (
+    CharacterSegmenter,
+    EpochReport,
+)
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 EPOCHS = 8
@@ -41,7 +44,8 @@ class TestRepeatability:
     def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
         program = (
             "import hashlib, made_up_corpora\n"
-            "from spacy_structreg.estimators.character_segmenter import CharacterSegmenter\n"
+            "from spacy_structreg.estimators.segmentation.character_segmenter "
+            "import CharacterSegmenter\n"
             "train = made_up_corpora.sentences(150, seed=1)\n"
             "model = CharacterSegmenter(epochs=3).fit(train).to_bytes()\n"
             "print(hashlib.sha256(model).hexdigest())\n"

@@ -12,13 +12,13 @@ from confection import ConfigValidationError
 from made_up_corpora import arrays_of, f_score, tampered
 from spacy.util import load_config_from_str
 
-from spacy_structreg.estimators.character_segmenter import (
+from spacy_structreg.estimators.segmentation.character_segmenter import (
     DEFAULT_LEARNING,
     DEFAULT_LEARNING_OF_MANY,
     CharacterSegmenter,
 )
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import Learning
 
 Corpus = list[list[str]]
 
@@ -30,9 +30,9 @@ LEARNING = [
     Learning(cumulative_l1=1e-4),
     Learning(dropout=0.1),
     Learning(hidden_dropout=0.1, mini_sample=3.5),
-    Learning(update="pa", clock="epochs"),
-    Learning(update="pa_i", aggressiveness=0.1, mini_sample=5.0, dropout=0.05),
-    Learning(update="pa_ii", aggressiveness=0.5, clock="mistakes", l2=1e-4),
+    Learning(algorithm="pa", clock="epochs"),
+    Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0, dropout=0.05),
+    Learning(algorithm="pa_ii", aggressiveness=0.5, clock="mistakes", l2=1e-4),
 ]
 each = pytest.mark.parametrize("learning", LEARNING, ids=str)
 
@@ -55,14 +55,14 @@ def test_it_learns(learning: Learning, train: Corpus, dev: Corpus) -> None:
 
 @each
 def test_files_keep_the_settings(learning: Learning, train: Corpus, tmp_path: Path) -> None:
-    segmenter = CharacterSegmenter(learning=learning, labels="six", epochs=1).fit(train[:20])
+    segmenter = CharacterSegmenter(learning=learning, scheme="six", epochs=1).fit(train[:20])
     assert parse_model(segmenter.to_bytes())[0]["settings"]["learning"] == learning.as_dict()
     segmenter.save(tmp_path / "model.srt")
     for again in (
         CharacterSegmenter.load(tmp_path / "model.srt"),
         CharacterSegmenter.from_bytes(segmenter.to_bytes()),
         pickle.loads(pickle.dumps(segmenter)),
-        pickle.loads(pickle.dumps(CharacterSegmenter(learning=learning, labels="six"))),
+        pickle.loads(pickle.dumps(CharacterSegmenter(learning=learning, scheme="six"))),
         segmenter.untrained(),
     ):
         assert again.learning == learning
@@ -116,7 +116,7 @@ def test_defaults_depend_on_how_many_models_there_are() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"labels": "bio"}, "labels is 'bio'; choose from bmes, six"),
+        ({"scheme": "bio"}, "scheme is 'bio'; choose from bmes, six"),
         ({"mean": "median"}, "mean is 'median'; choose from nonzero, plain"),
         ({"n_models": 0}, "n_models is 0; it must be at least 1"),
         ({"n_models": 1.5}, "n_models is 1.5; it must be a whole number"),
@@ -133,12 +133,12 @@ def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> N
     ("change", "message"),
     [
         (lambda s: s["learning"].update(l2=1.5), "l2 is 1.5"),
-        (lambda s: s["learning"].update(update="mira"), "update is 'mira'"),
+        (lambda s: s["learning"].update(algorithm="mira"), "algorithm is 'mira'"),
         (lambda s: s["learning"].update(more=1), "settings of learning are"),
         (lambda s: s["learning"].pop("clock"), "settings of learning are"),
         (lambda s: s["learning"].update(cumulative_l1=0.1, l1=0.1), "does not go together"),
         (lambda s: s.update(learning=None), "learning"),
-        (lambda s: s.update(labels="six"), "labels"),
+        (lambda s: s.update(scheme="six"), "labels"),
         (lambda s: s.update(n_models=0), "n_models is 0"),
         (lambda s: s.update(mean="median"), "mean is 'median'"),
     ],
@@ -176,12 +176,12 @@ lang = "zh"
 
 [nlp.tokenizer.model]
 @architectures = "spacy_structreg.CharacterSegmenter.v1"
-labels = "six"
+scheme = "six"
 seed = 3
 
 [nlp.tokenizer.model.learning]
 @misc = "spacy_structreg.Learning.v1"
-update = "pa_ii"
+algorithm = "pa_ii"
 aggressiveness = 0.25
 l1 = 0.001
 l2 = 0.0001
@@ -191,7 +191,7 @@ mini_sample = 5.5
 clock = "mistakes"
 """
 EXPECTED = Learning(
-    update="pa_ii",
+    algorithm="pa_ii",
     aggressiveness=0.25,
     l1=0.001,
     l2=0.0001,
@@ -208,7 +208,7 @@ def test_a_config_reaches_the_model(train: Corpus, tmp_path: Path) -> None:
     assert (model.learning, model.scheme, model.seed) == (EXPECTED, "six", 3)
     assert nlp.config["nlp"]["tokenizer"]["model"]["learning"]["mini_sample"] == 5.5
     model.fit(train)
-    by_hand = CharacterSegmenter(learning=EXPECTED, labels="six", seed=3).fit(train)
+    by_hand = CharacterSegmenter(learning=EXPECTED, scheme="six", seed=3).fit(train)
     assert model.to_bytes() == by_hand.to_bytes()
     nlp.to_disk(tmp_path / "pipeline")
     again = spacy.load(tmp_path / "pipeline")
@@ -233,7 +233,7 @@ def test_a_config_that_names_learning_alone_gets_its_defaults() -> None:
         ("l2 = 2.0", ValueError),
         ("cumulative_l1 = 0.1", ValueError),
         ('clock = "epochs"', ValueError),
-        ('update = "mira"', ConfigValidationError),
+        ('algorithm = "mira"', ConfigValidationError),
         ('dropout = "much"', ConfigValidationError),
         ("l3 = 0.1", ConfigValidationError),
     ],

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from example_counts import quick_examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_up_corpora import sentences, squeeze, tampered
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import parse_model
 
 Corpus = list[list[str]]
@@ -36,7 +37,7 @@ def as_document(fitted: CharacterSegmenter) -> CharacterSegmenter:
 
 
 class TestAnyText:
-    @settings(max_examples=400)
+    @quick_examples(400)
     @given(any_text)
     @example("")
     @example(" \n\t\u3000")

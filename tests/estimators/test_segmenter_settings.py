@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from made_up_corpora import arrays_of
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.features.tables import ZHANG_2014
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.features.segmentation import ZHANG_2014
+from spacy_structreg.learn.learning_settings import Learning
 
 Corpus = list[list[str]]
 
@@ -35,8 +35,8 @@ Corpus = list[list[str]]
         ({"epochs": -3}, "epochs is -3; it must be at least 1"),
         ({"patience": 0}, "patience is 0; it must be at least 1"),
         ({"seed": -1}, "seed is -1; it must be at least 0"),
-        ({"sentences": "line"}, "choose 'punctuation' or 'doc'"),
-        ({"sentences": None}, "choose 'punctuation' or 'doc'"),
+        ({"sentences": "line"}, "choose from punctuation, doc"),
+        ({"sentences": None}, "choose from punctuation, doc"),
         ({"learning": Learning(min_count=2)}, "min_count is 2, but a segmenter of this kind has"),
     ],
 )

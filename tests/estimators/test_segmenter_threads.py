@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from made_up_corpora import sentences
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 Corpus = list[list[str]]
 

@@ -1,4 +1,4 @@
-"""The labeller of tokens: what it learns, and what it says, against brute force."""
+"""The labeler of tokens: what it learns, and what it says, against brute force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from labelled import (
+from labeled import (
     Oracle,
     Rows,
     labels_of,
@@ -21,12 +21,12 @@ from labelled import (
 )
 from made_up_corpora import tampered
 
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
-from spacy_structreg.metrics.labels import LabelScores
-from spacy_structreg.metrics.spans import SpanScores, score_spans
+from spacy_structreg.metrics.labeling.labels import LabelScores
+from spacy_structreg.metrics.labeling.spans import SpanScores, score_spans
 
 TRAIN, DEV = named_sentences(60, seed=1), named_sentences(40, seed=2)
 TEMPLATES = (
@@ -67,7 +67,7 @@ def test_given_labels_stay_and_the_others_go_best_with_them(
     changed = 0
     for tokens in [rows[:4] for rows in tokens_of(corpus)[:40]]:
         ranked = [labels for _, labels in Oracle(model, tokens).ranked()]
-        # Any labelling, far from the best, of which some is known: whole spans.
+        # Any labeling, far from the best, of which some is known: whole spans.
         known: list[str | None] = [*chance.choice(ranked)]
         open_from = chance.randrange(len(tokens))
         if scheme is not None:
@@ -137,7 +137,7 @@ def test_given_labels_that_are_unknown_or_do_not_fit(fitted: SequenceLabeler) ->
         LogLinear(mini_sample=3.0),
         LogLinear(noise="dropout", noise_level=0.2),
         Learning(),
-        Learning(update="pa_i", aggressiveness=0.1, mini_sample=3.0),
+        Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=3.0),
     ],
 )
 def test_learns_the_language(scheme: Any, learning: AnyLearning) -> None:
@@ -201,6 +201,7 @@ def test_training_ends_when_it_has_converged() -> None:
         assert ends[2] == 40 or optimizer == "lbfgs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("l2", "l1"), [(0.3, 0.0), (0.0, 0.3), (0.1, 0.2)])
 def test_both_optimizers_reach_the_same_optimum(l2: float, l1: float) -> None:
     found = []
@@ -211,7 +212,7 @@ def test_both_optimizers_reach_the_same_optimum(l2: float, l1: float) -> None:
         model = labeler(scheme=None, learning=learning, epochs=epochs).fit(SHORT)
         found.append(objective_of(model, SHORT, l2, l1))
     assert found[1] == pytest.approx(found[0], rel=1e-3)
-    # Far from where they began: every labelling as likely as any other.
+    # Far from where they began: every labeling as likely as any other.
     nothing = sum(len(rows) for rows in SHORT) * np.log(
         len({label for rows in SHORT for *_, label in rows})
     )
@@ -305,14 +306,14 @@ def test_a_trained_model_goes_on_from_its_weights(fitted: SequenceLabeler) -> No
     assert scores.ents_f > 0.95
 
 
-def test_unlabelled_sentences_count_in_the_noising_alone() -> None:
+def test_unlabeled_sentences_count_in_the_noising_alone() -> None:
     noisy = LogLinear(noise="dropout", noise_level=0.3)
     plain = labeler(learning=noisy).fit(TRAIN)
-    more = labeler(learning=noisy).fit(TRAIN, unlabelled=tokens_of(DEV))
+    more = labeler(learning=noisy).fit(TRAIN, unlabeled=tokens_of(DEV))
     assert weights(plain) != weights(more)
-    silent = LogLinear(noise="dropout", noise_level=0.3, unlabelled_weight=0.0)
+    silent = LogLinear(noise="dropout", noise_level=0.3, unlabeled_weight=0.0)
     none, some = (
-        labeler(learning=silent).fit(TRAIN, unlabelled=tokens_of(rows)) for rows in ([], DEV)
+        labeler(learning=silent).fit(TRAIN, unlabeled=tokens_of(rows)) for rows in ([], DEV)
     )
     draws = {
         name: (none.predict_marginals(t), some.predict_marginals(t))
@@ -322,9 +323,9 @@ def test_unlabelled_sentences_count_in_the_noising_alone() -> None:
     for one, other in draws.values():
         assert np.abs(one - other).max() < 0.05
     with pytest.raises(ValueError, match="noising only"):
-        labeler().fit(TRAIN, unlabelled=tokens_of(DEV))
+        labeler().fit(TRAIN, unlabeled=tokens_of(DEV))
     with pytest.raises(ValueError, match="not a row of 2 strings"):
-        labeler(learning=noisy).fit(TRAIN, unlabelled=[["word"]])
+        labeler(learning=noisy).fit(TRAIN, unlabeled=[["word"]])
 
 
 def test_callbacks_may_use_the_model() -> None:
@@ -484,9 +485,9 @@ def test_features_have_names(fitted: SequenceLabeler) -> None:
         ({"columns": ()}, "columns"),
         ({"columns": ("w", "w")}, "taken"),
         ({"gazetteers": {"": ["x"]}}, "gazetteer"),
-        ({"gazetteers": ["x"]}, "mapping"),
+        ({"gazetteers": ["x"]}, "must be Gazetteers or Mapping"),
         ({"epochs": 0}, "epochs"),
-        ({"learning": "sgd"}, "not trained by str"),
+        ({"learning": "sgd"}, "learning is 'sgd'; it must be Learning or LogLinear"),
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:

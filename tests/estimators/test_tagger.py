@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_structreg.estimators.registry import load_estimator
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.tagging import score_tagging
 
 TAGS = ("DET", "NOUN", "VERB")
@@ -71,7 +70,7 @@ def test_dictionary_limits_frequent_words_only() -> None:
         {"beam": 1, "update": "every"},
         {"update": "max_violation"},
         {"update": "plain"},
-        {"learning": Learning(update="pa_i", aggressiveness=0.1)},
+        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1)},
         {"learning": Learning(mini_sample=2.0, dropout=0.1, l2=1e-6)},
         {"n_models": 3},
     ],
@@ -97,7 +96,6 @@ def test_files_bytes_and_pickles_keep_what_is_predicted(tmp_path: Path) -> None:
     tagger.save(tmp_path / "model.srt")
     for other in (
         Tagger.load(tmp_path / "model.srt"),
-        load_estimator(tmp_path / "model.srt"),
         Tagger.from_bytes(tagger.to_bytes()),
         pickle.loads(pickle.dumps(tagger)),
     ):

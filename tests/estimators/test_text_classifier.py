@@ -12,9 +12,9 @@ from crf_twins import Noise, multinomial_noising
 from made_up_corpora import tampered
 from twins import murmur_64a
 
-from spacy_structreg.estimators.text_classifier import TextClassifier
+from spacy_structreg.estimators.classification.text_classifier import TextClassifier
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
 
 Texts = list[tuple[list[str], str]]
 _TOPICS = {
@@ -53,13 +53,13 @@ def weights(model: TextClassifier) -> dict[str, bytes]:
     "settings",
     [
         {},
-        {"ngrams": 2, "values": "log", "normalise": True, "learning": LogLinear(l2=0.001)},
+        {"ngrams": 2, "values": "log", "normalize": True, "learning": LogLinear(l2=0.001)},
         {"ngrams": 0, "characters": [1, 2, 3]},
         {"learning": LogLinear(optimizer="lbfgs")},
         {"learning": LogLinear(l1=0.1, l2=0.0)},
         {"learning": LogLinear(noise="dropout", noise_level=0.5)},
         {"learning": Learning()},
-        {"learning": Learning(update="pa_i", aggressiveness=0.1), "values": "counts"},
+        {"learning": Learning(algorithm="pa_i", aggressiveness=0.1), "values": "counts"},
         {"n_models": 3, "learning": LogLinear()},
     ],
 )
@@ -105,13 +105,13 @@ def test_features_worked_by_hand() -> None:
     assert counts == {"intercept": 1, "w1=a": 3, "w2=a a": 2, "w3=a a a": 1}
     log = TextClassifier(values="log").features(["a", "a", "b"])
     assert log == {"intercept": 1, "w1=a": 1 + math.log(2), "w1=b": 1}
-    scaled = TextClassifier(values="counts", normalise=True).features(["a"] * 3 + ["b"] * 4)
+    scaled = TextClassifier(values="counts", normalize=True).features(["a"] * 3 + ["b"] * 4)
     assert scaled == {"intercept": 1, "w1=a": 3 / 5, "w1=b": 4 / 5}
     characters = TextClassifier(ngrams=0, characters=[3, 1, 1]).features(["京城", "大京"])
     assert characters == {
         "intercept": 1, "c1=京": 1, "c1=城": 1, "c1=大": 1, "c3=京城大": 1, "c3=城大京": 1
     }  # fmt: skip
-    for settings in ({}, {"normalise": True}, {"ngrams": 3, "characters": [8]}):
+    for settings in ({}, {"normalize": True}, {"ngrams": 3, "characters": [8]}):
         assert TextClassifier(**settings).features([" "]) == {"intercept": 1}
 
 
@@ -147,21 +147,21 @@ def test_probabilities_are_those_of_the_softmax(values: Any) -> None:
 def test_the_optimum_has_no_gradient(kind: Any, level: float, alpha: float) -> None:
     """That of equation 11 with L2, worked out densely at the weights that L-BFGS found."""
     l2 = 0.5
-    labelled, unlabelled = TRAIN[:60], WORDS[:30] if alpha else []
+    labeled, unlabeled = TRAIN[:60], WORDS[:30] if alpha else []
     learning = LogLinear(
-        "lbfgs", l2=l2, noise=kind, noise_level=level, unlabelled_weight=alpha, tolerance=1e-12
+        "lbfgs", l2=l2, noise=kind, noise_level=level, unlabeled_weight=alpha, tolerance=1e-12
     )
     model = TextClassifier(values="counts", learning=learning, epochs=300)
-    model.fit(labelled, unlabelled=unlabelled)
-    texts = [*(words for words, _ in labelled), *unlabelled]
+    model.fit(labeled, unlabeled=unlabeled)
+    texts = [*(words for words, _ in labeled), *unlabeled]
     names = sorted({name for words in texts for name in model.features(words)})
     inputs = np.array([[model.features(words).get(name, 0) for name in names] for words in texts])
-    gold = np.array([[topic == label for label in model.labels] for _, topic in labelled])
+    gold = np.array([[topic == label for label in model.labels] for _, topic in labeled])
     table = model._decoders().tables[0]
     w = np.array([table.weights(murmur_64a(name.encode())) for name in names])
 
     def gradient(w: np.ndarray) -> np.ndarray:
-        n, m = len(labelled), len(unlabelled)
+        n, m = len(labeled), len(unlabeled)
         chances = np.exp(inputs[:n] @ w)
         chances /= chances.sum(axis=1, keepdims=True)
         found = inputs[:n].T @ (chances - gold) + 2 * l2 * w
@@ -188,15 +188,15 @@ def test_perceptrons_have_no_probabilities() -> None:
 
 
 def test_texts_without_a_category() -> None:
-    noisy = LogLinear(noise="dropout", noise_level=0.5, unlabelled_weight=2.0)
+    noisy = LogLinear(noise="dropout", noise_level=0.5, unlabeled_weight=2.0)
     plain = TextClassifier(learning=noisy).fit(TRAIN[:20])
-    more = TextClassifier(learning=noisy).fit(TRAIN[:20], unlabelled=WORDS)
+    more = TextClassifier(learning=noisy).fit(TRAIN[:20], unlabeled=WORDS)
     assert weights(plain) != weights(more)
 
     with pytest.raises(ValueError, match="noising only"):
-        TextClassifier(learning=LogLinear()).fit(TRAIN, unlabelled=WORDS)
+        TextClassifier(learning=LogLinear()).fit(TRAIN, unlabeled=WORDS)
     with pytest.raises(ValueError, match="not a list of words"):
-        TextClassifier(learning=noisy).fit(TRAIN, unlabelled=["text"])
+        TextClassifier(learning=noisy).fit(TRAIN, unlabeled=["text"])
 
 
 @pytest.mark.parametrize("learning", [LogLinear(), Learning()])
@@ -273,8 +273,8 @@ def test_gold_that_is_none(corpus: Any) -> None:
         ({"ngrams": 1.0}, "whole number"),
         ({"characters": [0]}, "at least 1"),
         ({"characters": [9]}, "at most 8"),
-        ({"characters": "12"}, "list of sizes"),
-        ({"characters": 2}, "list of sizes"),
+        ({"characters": "12"}, "list of whole numbers"),
+        ({"characters": 2}, "list of whole numbers"),
         ({"values": "tf"}, "values is 'tf'"),
     ],
 )

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from made_up_corpora import Change, arrays_of, f_score, sentences, tampered, text_of
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.word_segmenter import DEFAULT_LEARNING, WordSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import DEFAULT_LEARNING, WordSegmenter
+from spacy_structreg.learn.learning_settings import Learning
 
 Corpus = list[list[str]]
 PLAIN = Learning()
@@ -55,7 +55,7 @@ def refused(data: bytes, complaint: str = "") -> None:
         {"update": "plain"},
         {"update": "every", "beam": 1},
         {"learning": DEFAULT_LEARNING},
-        {"learning": Learning(update="pa_i")},
+        {"learning": Learning(algorithm="pa_i")},
         {"learning": Learning(dropout=0.05, hidden_dropout=0.1)},
         {"learning": Learning(l1=1e-4, clock="mistakes")},
         {"n_models": 2},
@@ -394,7 +394,7 @@ def array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Change:
         entry("labels", ["B"]),
         entry("columns", [1, 1, 3]),
         entry("columns", []),
-        entry("structure", {"a": 1}),
+        entry("spec", {"a": 1}),
         lambda header, arrays: header["settings"].pop("update"),
         lambda header, arrays: arrays.pop("0.keys"),
         lambda header, arrays: arrays.__setitem__("3.keys", arrays["0.keys"]),

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from spacy_structreg.estimators.base import Estimator
-from spacy_structreg.estimators.decoders import DecoderPool
-from spacy_structreg.estimators.gold import TAGGED, TaggedWords
-from spacy_structreg.estimators.settings import strings
-from spacy_structreg.estimators.structure import Structure
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.settings import PerceptronSettings
 
 
 def key_of(word: str) -> int:
@@ -28,7 +30,7 @@ def key_of(word: str) -> int:
 class Tokens:
     """A compiled sentence: the row of each word and its tag's number."""
 
-    lineage: object
+    numbering: object
     n_rows_known: int
     rows: list[int]
     tags: list[int]
@@ -68,21 +70,21 @@ class ToyDecoder:
 
     capacity = 0
 
-    def __init__(self, structure: ToyStructure, tables: list[TrainedRows]) -> None:
+    def __init__(self, spec: ToySpec, tables: list[TrainedRows]) -> None:
         (self._table,) = tables
-        self._structure = structure
+        self._spec = spec
 
     def tag(self, words: Sequence[str]) -> list[str]:
-        labels = self._structure.labels
+        labels = self._spec.labels
         tags = []
         for word in words:
             weights = self._table.weights(key_of(word))
-            seen = self._structure.seen.get(word, range(len(labels)))
+            seen = self._spec.seen.get(word, range(len(labels)))
             tags.append(labels[max(seen, key=lambda y: (weights[y], -y))])
         return tags
 
 
-class ToyStructure(Structure[TaggedWords, ToyDecoder]):
+class ToySpec(ModelSpec[TaggedWords, ToyDecoder]):
     """Tags, and a dictionary: the numbers of the tags that each word was seen with."""
 
     labels: tuple[str, ...] = ()
@@ -110,7 +112,7 @@ class ToyStructure(Structure[TaggedWords, ToyDecoder]):
             raise ValueError(f"the tags {sorted(unknown)} were not seen in training")
         rows = [learner.tables[0].row(key_of(word)) for word, _ in example]
         tags = [self.labels.index(tag) for _, tag in example]
-        return Tokens(learner.lineage, learner.n_rows(), rows, tags)
+        return Tokens(learner.numbering, learner.n_rows(), rows, tags)
 
     def contents(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         words = sorted(self.seen)
@@ -119,36 +121,25 @@ class ToyStructure(Structure[TaggedWords, ToyDecoder]):
         return {"dictionary": words}, {"dictionary.ends": ends, "dictionary.tags": tags}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToySettings(PerceptronSettings):
+    lower: bool = setting(False, "Whether the case of letters is overlooked.")
+    epochs: int = 3
+
+
 class ToyTagger(Estimator[TaggedWords, ToyDecoder, TaggingScores]):
-    """Tags words. lower: whether the case of letters is overlooked."""
+    """Tags words."""
 
     TASK = "toy_tagger"
     NOUN = "tagger"
-    GOLD = TAGGED
+    SCHEMA = TAGGED
     PRIMARY = "tag_acc"
     MUST_AGREE = ("labels", "lower")
-    SETTINGS: ClassVar = {"lower": (bool,), **Estimator.SETTINGS}
+    SETTINGS = ToySettings
 
-    def __init__(
-        self,
-        *,
-        lower: bool = False,
-        learning: Learning | None = None,
-        epochs: int = 3,
-        patience: int | None = None,
-        n_models: int = 1,
-        mean: Any = "nonzero",
-        seed: int | None = 0,
-    ) -> None:
-        self.lower = lower
-        super().__init__(
-            learning=learning or Learning(),
-            epochs=epochs,
-            patience=patience,
-            n_models=n_models,
-            mean=mean,
-            seed=seed,
-        )
+    @from_settings(ToySettings)
+    def __init__(self, settings: ToySettings) -> None:
+        super().__init__(settings)
 
     def predict(self, words: Sequence[str]) -> list[str]:
         return next(self.predict_stream([words]))
@@ -172,27 +163,27 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, TaggingScores]):
         )
 
     def _view(self, word: str) -> str:
-        return word.lower() if self.lower else word
+        return word.lower() if self.settings.lower else word
 
     def _examples(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
-        return [[(self._view(word), tag) for word, tag in self.GOLD.squeezed(sentence)]]
+        return [[(self._view(word), tag) for word, tag in self.SCHEMA.squeezed(sentence)]]
 
-    def _structure_of(self, examples: Iterable[TaggedWords]) -> ToyStructure:
+    def _spec_of(self, examples: Iterable[TaggedWords]) -> ToySpec:
         pairs = {pair for example in examples for pair in example}
         labels = sorted({tag for _, tag in pairs})
         seen: dict[str, list[int]] = {}
         for word, tag in sorted(pairs):
             seen.setdefault(word, []).append(labels.index(tag))
-        return ToyStructure(labels, seen)
+        return ToySpec(labels, seen)
 
-    def _restored_structure(
+    def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: dict[str, np.ndarray]
-    ) -> ToyStructure:
-        words = strings("words", entries["dictionary"])
+    ) -> ToySpec:
+        words = check_strings("words", entries["dictionary"])
         tags, ends = arrays["dictionary.tags"].tolist(), arrays["dictionary.ends"].tolist()
         begins = [0, *ends]
         seen = {word: tags[begins[i] : ends[i]] for i, word in enumerate(words)}
-        return ToyStructure(strings("labels", labels), seen)
+        return ToySpec(check_strings("labels", labels), seen)
 
     def _score(
         self,
@@ -201,9 +192,6 @@ class ToyTagger(Estimator[TaggedWords, ToyDecoder, TaggingScores]):
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> TaggingScores:
-        squeezed = [self.GOLD.squeezed(sentence) for sentence in gold]
+        squeezed = [self.SCHEMA.squeezed(sentence) for sentence in gold]
         words = [[word for word, _ in sentence] for sentence in squeezed]
         return score_tagging(squeezed, self._tags(words, decoders, n_threads), vocabulary)
-
-    def _settings(self) -> dict[str, Any]:
-        return {"lower": self.lower, **super()._settings()}

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from spacy_structreg.features.characters import (
+from spacy_structreg.features.character_classes import (
     ALPHABETS,
     EXTENDS,
     JOINS_NEXT,

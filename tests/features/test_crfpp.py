@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spacy_structreg.features.crfpp import parse_crfpp
-from spacy_structreg.features.tables import ZHANG_2014
+from spacy_structreg.features.segmentation import ZHANG_2014
 from spacy_structreg.features.templates import parse_templates
 
 ZHANG_FILE = """\

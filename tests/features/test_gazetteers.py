@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.features.gazetteers import MAX_PHRASE, Gazetteers
 
 CITIES = ["New York", "York", "New York City Hall", "Rome"]
@@ -76,14 +76,14 @@ def test_matches_are_those_of_brute_force(
             expected[at] += [f"{place}-n{i}"] if place else []
     assert found == expected
     assert {value for values in found for value in values} <= set(gazetteers.values)
-    for again in (Gazetteers(**gazetteers.to_lists()), pickle.loads(pickle.dumps(gazetteers))):
+    for again in (Gazetteers(**gazetteers.as_dict()), pickle.loads(pickle.dumps(gazetteers))):
         assert again.match(tokens) == found
-        assert again.to_lists() == gazetteers.to_lists()
+        assert again.as_dict() == gazetteers.as_dict()
 
 
 def test_plain_lists_do_not_depend_on_the_order_of_phrases() -> None:
     shuffled = random.Random(1).sample(CITIES, len(CITIES))
-    plain = Gazetteers({"b": shuffled, "a": ["Rome  \t Sud"]}).to_lists()
+    plain = Gazetteers({"b": shuffled, "a": ["Rome  \t Sud"]}).as_dict()
     assert plain == {
         "lists": {"a": ["Rome Sud"], "b": ["New York", "New York City Hall", "Rome", "York"]},
         "lower": False,
@@ -100,7 +100,7 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "chinese").write_bytes("北京\n".encode("gb18030"))
     for name in ("plain", "packed.xz", "packed.gz"):
         gazetteers = Gazetteers.from_files({"city": tmp_path / name}, lower=True)
-        assert gazetteers.to_lists() == {
+        assert gazetteers.as_dict() == {
             "lists": {"city": ["new york", "rome"]}, "lower": True, "characters": False,
         }  # fmt: skip
     chinese = Gazetteers.from_files(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from spacy_structreg.features.parser_tables import (
+from spacy_structreg.features.dependencies import (
     ARC_EAGER_TABLES,
     ARC_STANDARD_TABLES,
     COMBINED,
@@ -18,8 +18,8 @@ from spacy_structreg.features.parser_tables import (
     TRANSITION,
 )
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.tasks.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS
-from spacy_structreg.tasks.arc_standard import ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS
+from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS
+from spacy_structreg.tasks.dependencies.arc_standard import ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS
 
 Seen = set[tuple[str, frozenset[str]]]
 """Templates by their events and atoms, in whatever order."""

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.features.shapes import compile_shapes
-from spacy_structreg.features.tables import ZHANG_2014
+from spacy_structreg.features.segmentation import ZHANG_2014
+from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template, parse_templates
 
 ATOMS = st.builds(Atom, st.integers(-4, 4), st.sampled_from(["c", "type"]))

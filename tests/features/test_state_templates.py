@@ -8,6 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.features.joint import (
+    JOINT_TABLES,
+    ZHANG_CLARK_2011,
+    ZHANG_CLARK_2011_JOINT,
+)
 from spacy_structreg.features.state_templates import (
     MAX_STATE_ATOMS,
     Group,
@@ -15,13 +20,8 @@ from spacy_structreg.features.state_templates import (
     group_templates,
     parse_state_templates,
 )
-from spacy_structreg.features.word_tables import (
-    WORD_TABLES,
-    ZHANG_CLARK_2011,
-    ZHANG_CLARK_2011_JOINT,
-)
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordTransitions
 
 EVENTS = ("go", "stop")
 ATOMS = ("a", "b-1", "len(b)", *(f"n{i}" for i in range(10)))
@@ -180,16 +180,16 @@ def test_the_templates_of_zhang_and_clark() -> None:
     assert {str(template) for template in parsed} == expected
 
 
-@pytest.mark.parametrize("name", WORD_TABLES)
+@pytest.mark.parametrize("name", JOINT_TABLES)
 def test_every_table_fits_its_task(name: str) -> None:
     system = WordTransitions(CharacterAtoms("extended"), 3)
-    parsed = parse_state_templates([name], system.events, system.atoms, WORD_TABLES)
+    parsed = parse_state_templates([name], system.events, system.atoms, JOINT_TABLES)
     assert len(parsed) == len(set(parsed)) > 0
     without_tags = WordTransitions(CharacterAtoms("extended"))
-    if WORD_TABLES[name] == ZHANG_CLARK_2011_JOINT:
+    if JOINT_TABLES[name] == ZHANG_CLARK_2011_JOINT:
         with pytest.raises(ValueError, match="the event 'tag'"):
-            parse_state_templates([name], without_tags.events, system.atoms, WORD_TABLES)
+            parse_state_templates([name], without_tags.events, system.atoms, JOINT_TABLES)
     else:
         assert (
-            parse_state_templates([name], without_tags.events, system.atoms, WORD_TABLES) == parsed
+            parse_state_templates([name], without_tags.events, system.atoms, JOINT_TABLES) == parsed
         )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.features import templates
-from spacy_structreg.features.tables import (
+from spacy_structreg.features.segmentation import (
     CHARACTER_TABLES,
     CHARACTER_TYPES,
     SKIP_BIGRAM,

@@ -14,6 +14,8 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
+TREEBANK = Path(__file__).parents[2] / "projects" / "quickstart" / "assets" / "treebank"
+
 CONFIG = """
 [paths]
 train = null
@@ -98,9 +100,12 @@ def python() -> Command:
 
 
 @pytest.fixture(scope="session")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpora(made_once: Callable[..., Path]) -> Path:
     """A folder with train and dev, as spaCy's binary format and as text, and config.cfg."""
-    folder = tmp_path_factory.mktemp("corpora")
+    return made_once("corpora", write_corpora)
+
+
+def write_corpora(folder: Path) -> None:
     for name, sentences in (("train", TRAIN), ("dev", DEV)):
         text = "".join(" ".join(words) + "\n" for words in sentences)
         (folder / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -109,7 +114,23 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
         docs = [gold_doc(vocab, words, tags=[f"T{len(w)}" for w in words]) for words in sentences]
         DocBin(docs=docs).to_disk(folder / f"{name}.spacy")
     (folder / "config.cfg").write_text(CONFIG, encoding="utf-8")
-    return folder
+
+
+@pytest.fixture(scope="session")
+def tagged_treebank(python: Command, made_once: Callable[..., Path]) -> Path:
+    """A folder with the treebank of the quickstart as {train,dev,test}.spacy, and a tagger, tag."""
+
+    def fill(folder: Path) -> None:
+        structreg = ("-m", "spacy", "structreg")
+        for part in ("train", "dev", "test"):
+            source, target = TREEBANK / f"{part}.bracket", folder / f"{part}.spacy"
+            python(*structreg, "convert", source, target, "--head-rules", "ctb")
+        corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
+        config = folder / "tag.cfg"
+        python(*structreg, "init-config", config, "--task", "tag", *corpora)
+        python(*structreg, "fit", config, folder / "tag", *corpora, "--training.max_epochs", 6)
+
+    return made_once("tagged_treebank", fill)
 
 
 @pytest.fixture(scope="session")
@@ -137,10 +158,14 @@ def train(python: Command, corpora: Path) -> Command:
 
 
 @pytest.fixture(scope="session")
-def training(train: Command, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def training(train: Command, made_once: Callable[..., Path]) -> tuple[Path, str]:
     """The output folder of one ``spacy train``, and what it printed."""
-    output = tmp_path_factory.mktemp("training")
-    return output, train(output).stdout
+
+    def fill(folder: Path) -> None:
+        (folder / "printed.txt").write_text(train(folder / "output").stdout, "utf-8")
+
+    folder = made_once("training", fill)
+    return folder / "output", (folder / "printed.txt").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,8 +18,6 @@ from spacy.vocab import Vocab
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
-TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
-PARTS = ("train", "dev", "test")
 
 CHARACTERS = """
 (IP (NP (PN 我)) (VP (VV 看) (NP (NN 书))) (PU 。))
@@ -62,19 +61,16 @@ def extensions() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def folder(python: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    python: Command, tagged_treebank: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with the treebank, a tagger, and configs of both."""
     folder = tmp_path_factory.mktemp("constituency")
-    structreg = ("-m", "spacy", "structreg")
-    for part in PARTS:
-        source, target = TREEBANK / f"{part}.bracket", folder / f"{part}.spacy"
-        python(*structreg, "convert", source, target, "--head-rules", "ctb")
+    shutil.copytree(tagged_treebank, folder, dirs_exist_ok=True)
     corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
-    tag, constituency = folder / "tag.cfg", folder / "constituency.cfg"
-    python(*structreg, "init-config", tag, "--task", "tag", *corpora)
-    python(*structreg, "fit", tag, folder / "tag", *corpora, "--training.max_epochs", 6)
     task = ("--task", "constituency", "--base", folder / "tag")
-    python(*structreg, "init-config", constituency, *task, *corpora)
+    config = folder / "constituency.cfg"
+    python("-m", "spacy", "structreg", "init-config", config, *task, *corpora)
     return folder
 
 

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 from test_projects import PROJECTS, copy_of, made, run_project, whole_treebank
 from thinc.api import Config
 
-from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.splits import fold_bounds
 
@@ -163,7 +163,7 @@ def test_a_study_is_the_mean_of_ten_folds(made: tuple[Path, object], tmp_path: P
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_the_configs_are_what_init_config_gives(name: str) -> None:
-    text = init_config(Task.constituency, lang=LANGUAGES[name])
+    text = init_config("constituency", lang=LANGUAGES[name])
     given = Config().from_str(text, interpolate=False)
     kept = Config().from_disk(PROJECTS / name / "configs/constituents.cfg", interpolate=False)
     # They depend on the number of sentences.

@@ -12,13 +12,15 @@ from test_projects import PROJECTS, copy_of, run, run_project
 from test_quickstart import leaves
 from thinc.api import Config
 
-from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT, is_projective
 from spacy_structreg.corpora.head_rules import head_rules
-from spacy_structreg.pipeline.constituency_documents import constituency_sentences as of_doc
+from spacy_structreg.pipeline.constituents.constituency_documents import (
+    constituency_sentences as of_doc,
+)
 
 TREEBANK = PROJECTS / "quickstart/assets/treebank"
 SCRIPT = PROJECTS / "ctb5/scripts/prepare.py"
@@ -216,7 +218,7 @@ def heads_of(doc: spacy.tokens.Doc) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("task", ["segment", "joint", "parse", "tag"])
 def test_the_configs_are_what_init_config_gives(task: str) -> None:
-    text = init_config(Task(task), tag_map="ctb" if task == "joint" else None)
+    text = init_config(task, tag_map="ctb" if task == "joint" else None)
     given = Config().from_str(text, interpolate=False)
     kept = Config().from_disk(PROJECTS / f"ctb5/configs/{task}.cfg", interpolate=False)
     # They depend on the number of sentences.

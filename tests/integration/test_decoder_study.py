@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
+from study_contract import (
+    PROJECTS,
+    Study,
+    StudyContract,
+    command,
+    finished,
+    project,
+    tables,
+)
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
 from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.reranker import JointReranker
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.joint import score_joint
 
-PROJECTS = Path(__file__).parents[2] / "projects"
-PROJECT = PROJECTS / "decoder_study"
-MADE = ("report", "__pycache__", "project.lock", ".mypy_cache")
-KEY = ("corpus", "parts", "decoding", "seeds")
-TIMES = ("speed", "reference", "seconds")
-HAN = re.compile("[\u3400-\u9fff]")
+# Fixtures of every study.
+__all__ = ["finished", "project"]
 
 GRID = """
 corpora:
@@ -156,6 +158,73 @@ EXPECTED = {
 FEW = TRAIN[:80]
 
 
+STUDY = Study(
+    name="decoder_study",
+    grid=GRID,
+    key=("corpus", "parts", "decoding", "seeds"),
+    times=("speed", "reference", "seconds"),
+    pictures=frozenset({"widths.svg", "pieces.svg", "parsing.svg"}),
+    interrupted=(slice(1, 5), slice(8, None)),
+    reports=(
+        ("study", "report", "findings"),
+        ("constituents", "report/constituents", "constituents"),
+    ),
+    missing="train.conllu",
+    faulty=(
+        ("kind: words, beam: 4", "kind: words, beams: 4", "beams"),
+        ("kind: words, beam: 4", "kind: words, beam: 0", "beam"),
+        ("kind: words", "kind: letters", "letters"),
+        ("mini_sample: 5", "mini_sample: 0.5", "mini_sample"),
+        ("decode: {merge: false}, vary", "decode: {merged: false}, vary", "merged"),
+        ("vary: decode.weight", "vary: weight", "train.… or decode.…"),
+        ("{words: words, tagger: tagger}", "{tagger: tagger}", "finds words"),
+        ("{words: words, tagger: tagger}", "{words: characters}", "cannot be the part"),
+        ("{characters: chain, words: both}", "{characters: chain, words: words}", "or neither"),
+        (
+            "{parts: {words: both}, decode: {beam: 4}}",
+            "{parts: {words: both}, decode: {n_best: 2}}",
+            "n_best",
+        ),
+        ("tags: true, ", "", "needs tags"),
+        ("trees: true, ", "", "needs trees"),
+        ("{parts: {parser: parser}, vary", "{parts: {words: parser}, vary", "cannot be the part"),
+        (
+            "{parts: {parser: parser}, vary",
+            "{parts: {parser: parser, words: words}, vary",
+            "no other part",
+        ),
+        ("vary: decode.beam, values: [2]", "vary: decode.by_words, values: [2]", "by_words"),
+        ("\n  tagged_words: {parts: {parser: parser}}", "", "a reference that reads tagged_words"),
+        (
+            "less: widths / single / 4,\n     figure: speed",
+            "less: widths / single / 4,\n     figure: las",
+            "about nothing",
+        ),
+        ("average: [product]", "average: [products]", "no curve"),
+        ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
+        ("lines: {seeds", "rows: {seeds", "unknown corpus"),
+        (
+            "x: speed\n    curves",
+            "x: speed\n    panels: {a: [single]}\n    curves",
+            "'exact' is in no",
+        ),
+        ("more: widths / single / 4", "more: widths / single / 5", "about nothing"),
+        ("corpora:\n  tree", "corpus:\n  tree", "not a grid"),
+    ),
+    line={
+        **{"corpus": "tree", "parts": "words(kind=words)", "decoding": "beam=1", "seeds": "0"},
+        **{"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125},
+        **{"weight": None, "speed": 100.0, "reference": 100.0, "seconds": 2.0},
+        **{"checksum": "0" * 12, "version": "0"},
+    },
+    broken={"speed": 0},
+)
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
+
+
 def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
     return [[(word, f"T{len(word) % 3}") for word in words] for words in sentences]
 
@@ -188,49 +257,6 @@ def conllu(sentences: list[list[str]]) -> str:
     return "\n".join(blocks) + "\n"
 
 
-def run(
-    *arguments: object, folder: Path, data: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in a folder, with `data` as the folder of corpora."""
-    environment = {**os.environ, "PYTHONUTF8": "1"}
-    environment.pop("STRUCTREG_DATA", None)
-    if data is not None:
-        environment["STRUCTREG_DATA"] = str(data)
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment,
-        check=False,
-    )
-
-
-def by_key(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    lines = [json.loads(line) for line in text.splitlines()]
-    keyed = {tuple(line[name] for name in KEY): line for line in lines}
-    assert len(keyed) == len(lines)
-    return keyed
-
-
-def without_times(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    return {
-        key: {name: value for name, value in line.items() if name not in TIMES}
-        for key, line in by_key(text).items()
-    }
-
-
-def tables(text: str) -> list[list[list[str]]]:
-    """The tables of a Markdown file: rows of cells, the header first."""
-    found: list[list[list[str]]] = [[]]
-    for line in text.splitlines():
-        if line.startswith("|"):
-            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
-        elif found[-1]:
-            found.append([])
-    return [[rows[0], *rows[2:]] for rows in found if rows]
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     """A folder with a made-up corpus in two formats."""
@@ -243,42 +269,9 @@ def data(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """A copy of the project without what it made, and with the small grid."""
-    return copied(tmp_path)
-
-
-def copied(folder: Path) -> Path:
-    project = folder / "study"
-    shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*MADE))
-    (project / "configs" / "small.yml").write_text(GRID, encoding="utf-8")
-    return project
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory, data) -> Path:
-    """The project after its workflow on the small grid."""
-    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
-    project = copied(tmp_path_factory.mktemp("projects"))
-    (project / "findings.md").write_text("## Found\n\nNothing much.\n", encoding="utf-8")
-    done = everything(project, data)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return project
-
-
-def everything(project: Path, data: Path | None) -> subprocess.CompletedProcess[str]:
-    return run(
-        *("-m", "spacy", "project", "run", "study", project.name),
-        *("--vars.grid", "configs/small.yml"),
-        folder=project.parent,
-        data=data,
-    )
-
-
 @pytest.mark.slow
 def test_the_workflow_runs_the_whole_grid_once(finished):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    found = STUDY.results(finished)
     assert set(found) == EXPECTED
     for (corpus, parts, decoding, seeds), line in found.items():
         names = {"oov_r", "f"}
@@ -305,7 +298,7 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
 
 @pytest.mark.slow
 def test_runs_are_what_the_estimators_find(finished):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    found = STUDY.results(finished)
     vocabulary = {word for words in FEW for word in words}
 
     def agrees(key: tuple[str, ...], scores: Any) -> None:
@@ -376,7 +369,7 @@ def test_runs_are_what_the_estimators_find(finished):
 
 @pytest.mark.slow
 def test_runs_of_parsers_are_what_the_parser_finds(finished):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    found = STUDY.results(finished)
 
     def agrees(parts: str, decoding: str, seeds: str, parser: DependencyParser) -> None:
         line = found["parsed", f"parser({parts})", decoding, seeds]
@@ -404,44 +397,6 @@ def test_runs_of_parsers_are_what_the_parser_finds(finished):
     header, arrays = stack.contents()
     plain = {**header, "settings": {**header["settings"], "merge": False}}
     agrees(STACK, "merge=False", "0", DependencyParser.from_contents("plain", plain, arrays))
-
-
-@pytest.mark.slow
-def test_every_picture_of_the_report_is_there(finished):
-    text = (finished / "report" / "README.md").read_text(encoding="utf-8")
-    assert "Nothing much." in text
-    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", text))
-    assert pictures == {"widths.svg", "pieces.svg", "parsing.svg"}
-    for picture in pictures:
-        drawn = (finished / "report" / picture).read_text(encoding="utf-8")
-        assert drawn.startswith("<?xml")
-        assert drawn.rstrip().endswith("</svg>")
-
-
-@pytest.mark.slow
-def test_a_second_run_trains_nothing_and_changes_no_byte(finished):
-    before = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
-    # Nothing is missing, so no corpus is needed.
-    done = everything(finished, None)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"all {len(EXPECTED)} results are there" in done.stderr
-    assert {path.name: path.read_bytes() for path in (finished / "report").iterdir()} == before
-
-
-@pytest.mark.slow
-def test_an_interrupted_study_goes_on(finished, project, data):
-    whole = (finished / "report" / "runs.jsonl").read_text(encoding="utf-8")
-    lines = whole.splitlines(keepends=True)
-    results = project / "report" / "runs.jsonl"
-    results.parent.mkdir()
-    # Killed while a line was written; and some lines before are missing.
-    kept = "".join(lines[1:5] + lines[8:])
-    results.write_text(kept + lines[0][:40], encoding="utf-8")
-    done = run("scripts/run.py", "configs/small.yml", results, folder=project, data=data)
-    assert done.returncode == 0, done.stderr
-    resumed = results.read_text(encoding="utf-8")
-    assert resumed.startswith(kept)
-    assert without_times(resumed) == without_times(whole)
 
 
 # Constituents.
@@ -486,9 +441,9 @@ def test_constituents_are_studied_too(project, treebank):
     (project / "configs/phrases.yml").write_text(PHRASES, encoding="utf-8")
     results = project / "report/constituents/runs.jsonl"
     relative = results.relative_to(project)
-    done = run("scripts/run.py", "configs/phrases.yml", relative, folder=project, data=data)
+    done = command("run", "configs/phrases.yml", relative, folder=project, data=data)
     assert done.returncode == 0, done.stderr
-    lines = by_key(results.read_text(encoding="utf-8"))
+    lines = STUDY.by_key(results.read_text(encoding="utf-8"))
     assert set(lines) == {
         ("phrases", CONSTITUENCY.format(beam), decoding, seed)
         for beam, decoding in ((1, ""), (4, ""), (4, "beam=2"))
@@ -512,7 +467,7 @@ def test_constituents_are_studied_too(project, treebank):
     agrees(("phrases", CONSTITUENCY.format(4), "beam=2", "1"), narrow_parser)
 
     target = project / "report/constituents/README.md"
-    done = run("scripts/report.py", "configs/phrases.yml", relative, target, folder=project)
+    done = command("report", "configs/phrases.yml", relative, target, folder=project)
     assert done.returncode == 0, done.stderr
     text = target.read_text(encoding="utf-8")
     claims, widths = tables(text)
@@ -520,7 +475,7 @@ def test_constituents_are_studied_too(project, treebank):
     assert "sentences/s" in widths[0]
     assert claims[1][:3] == ["A", "wide beams help", "phrases"]
     # What is not in it is not explained.
-    assert "labelled brackets" in text
+    assert "labeled brackets" in text
     assert "OOV" not in text
     assert "UAS" not in text
     assert (
@@ -546,23 +501,7 @@ def test_constituents_are_studied_too(project, treebank):
 def test_faulty_grids_of_constituents_are_refused(project, treebank, old, new, said):
     assert old in PHRASES
     grid = PHRASES.replace(old, new, 1)
-    assert said in fails(project, data=treebank[0], grid=grid)
-
-
-def test_the_report_on_constituents_is_that_of_its_runs(tmp_path):
-    runs = Path("report/constituents/runs.jsonl")
-    target = tmp_path / "README.md"
-    done = run(
-        *("scripts/report.py", "configs/constituents.yml", runs, target),
-        *("--findings", "constituents.md"),
-        folder=PROJECT,
-    )
-    assert done.returncode == 0, done.stderr
-    kept = PROJECT / runs.with_name("README.md")
-    made = target.read_text(encoding="utf-8")
-    assert made == kept.read_text(encoding="utf-8")
-    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", made))
-    assert pictures == {path.name for path in kept.parent.glob("*.svg")}
+    assert said in STUDY.fails(project, data=treebank[0], grid=grid)
 
 
 # Reports of runs that were made up by hand.
@@ -617,7 +556,9 @@ def made_up_runs() -> str:
     def line(parts: str, decoding: str, seeds: str, **figures: Any) -> str:
         of_text = {"dev_f": 0.5, "dev_oov_r": 0.25, "test_f": 0.5, "test_oov_r": 0.125}
         given = {
-            **dict(zip(KEY, ("parsed" if "parser" in parts else "tree", parts), strict=False)),
+            **dict(
+                zip(STUDY.key, ("parsed" if "parser" in parts else "tree", parts), strict=False)
+            ),
             **{"decoding": decoding, "seeds": seeds},
             **({} if "parser" in parts else of_text),
             **{"weight": None, "speed": 100.0, "reference": 100.0, "seconds": 2.0},
@@ -672,8 +613,8 @@ def by_hand(project) -> Path:
 
 def written(project: Path) -> str:
     target = project / "report" / "README.md"
-    arguments = ("scripts/report.py", "configs/small.yml", "report/runs.jsonl", target)
-    done = run(*arguments, folder=project)
+    arguments = ("report", "configs/small.yml", "report/runs.jsonl", target)
+    done = command(*arguments, folder=project)
     assert done.returncode == 0, done.stderr
     return target.read_text(encoding="utf-8")
 
@@ -733,8 +674,8 @@ def test_tables_of_runs_made_up_by_hand(by_hand):
 def test_pictures_of_runs_made_up_by_hand(by_hand):
     pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
     folder = by_hand / "pictures"
-    arguments = ("scripts/plots.py", "configs/small.yml", "report/runs.jsonl", folder)
-    done = run(*arguments, folder=by_hand)
+    arguments = ("plots", "configs/small.yml", "report/runs.jsonl", folder)
+    done = command(*arguments, folder=by_hand)
     assert done.returncode == 0, done.stderr
     assert {path.name for path in folder.iterdir()} == {"widths.svg", "parsing.svg"}
     drawn = (folder / "widths.svg").read_text(encoding="utf-8")
@@ -748,106 +689,7 @@ def test_a_report_of_an_unfinished_study_is_refused(by_hand):
     lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
     results.write_text("".join(lines[:-1]), encoding="utf-8")
     target = by_hand / "report" / "README.md"
-    done = run("scripts/report.py", "configs/small.yml", results, target, folder=by_hand)
+    done = command("report", "configs/small.yml", results, target, folder=by_hand)
     assert done.returncode == 1
     assert "run the grid first" in done.stderr
     assert not target.exists()
-
-
-def test_the_report_of_the_project_is_that_of_its_runs(tmp_path):
-    runs = PROJECT / "report" / "runs.jsonl"
-    target = tmp_path / "README.md"
-    done = run(
-        *("scripts/report.py", "configs/study.yml", runs, target, "--findings", "findings.md"),
-        folder=PROJECT,
-    )
-    assert done.returncode == 0, done.stderr
-    made = target.read_text(encoding="utf-8")
-    assert made == (PROJECT / "report" / "README.md").read_text(encoding="utf-8")
-    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", made))
-    assert pictures == {path.name for path in runs.parent.glob("*.svg")}
-
-
-# What is refused.
-
-
-def fails(project: Path, *, data: Path | None, grid: str = GRID, results: str | None = None) -> str:
-    """What the command `run` says when it fails."""
-    (project / "configs" / "small.yml").write_text(grid, encoding="utf-8")
-    path = project / "report" / "runs.jsonl"
-    if results is not None:
-        path.parent.mkdir()
-        path.write_text(results, encoding="utf-8")
-    done = run("scripts/run.py", "configs/small.yml", path, folder=project, data=data)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: "), done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
-    assert "set the environment variable STRUCTREG_DATA" in fails(project, data=None)
-    assert "does not exist" in fails(project, data=tmp_path / "nowhere")
-    # An empty folder: the file that is missing is named.
-    (tmp_path / "empty").mkdir()
-    assert "train.conllu" in fails(project, data=tmp_path / "empty")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("kind: words, beam: 4", "kind: words, beams: 4", "beams"),
-        ("kind: words, beam: 4", "kind: words, beam: 0", "beam"),
-        ("kind: words", "kind: letters", "letters"),
-        ("mini_sample: 5", "mini_sample: 0.5", "mini_sample"),
-        ("decode: {merge: false}, vary", "decode: {merged: false}, vary", "merged"),
-        ("vary: decode.weight", "vary: weight", "train.… or decode.…"),
-        ("{words: words, tagger: tagger}", "{tagger: tagger}", "finds words"),
-        ("{words: words, tagger: tagger}", "{words: characters}", "cannot be the part"),
-        ("{characters: chain, words: both}", "{characters: chain, words: words}", "or neither"),
-        (
-            "{parts: {words: both}, decode: {beam: 4}}",
-            "{parts: {words: both}, decode: {n_best: 2}}",
-            "n_best",
-        ),
-        ("tags: true, ", "", "needs tags"),
-        ("trees: true, ", "", "needs trees"),
-        ("{parts: {parser: parser}, vary", "{parts: {words: parser}, vary", "cannot be the part"),
-        (
-            "{parts: {parser: parser}, vary",
-            "{parts: {parser: parser, words: words}, vary",
-            "no other part",
-        ),
-        ("vary: decode.beam, values: [2]", "vary: decode.by_words, values: [2]", "by_words"),
-        ("\n  tagged_words: {parts: {parser: parser}}", "", "a reference that reads tagged_words"),
-        (
-            "less: widths / single / 4,\n     figure: speed",
-            "less: widths / single / 4,\n     figure: las",
-            "about nothing",
-        ),
-        ("average: [product]", "average: [products]", "no curve"),
-        ("average: [product]", "average: [product], seeds_of: {product: 1}", "too few"),
-        ("lines: {seeds", "rows: {seeds", "unknown corpus"),
-        (
-            "x: speed\n    curves",
-            "x: speed\n    panels: {a: [single]}\n    curves",
-            "'exact' is in no",
-        ),
-        ("more: widths / single / 4", "more: widths / single / 5", "about nothing"),
-        ("corpora:\n  tree", "corpus:\n  tree", "not a grid"),
-    ],
-)
-def test_a_faulty_grid_is_refused_before_anything_runs(project, data, old, new, said):
-    assert old in GRID
-    message = fails(project, data=data, grid=GRID.replace(old, new, 1))
-    assert "small.yml: " in message
-    assert said in message
-    assert not (project / "report").exists()
-
-
-def test_results_of_other_data_and_broken_lines_are_refused(project, data):
-    text = made_up_runs().splitlines(keepends=True)[0]
-    assert "another training corpus tree" in fails(project, data=data, results=text)
-    for broken in ("{}\n", text.replace('"speed": 400000.0', '"speed": 0')):
-        shutil.rmtree(project / "report")
-        assert "runs.jsonl:2: " in fails(project, data=data, results=text + broken + text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
+from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
 
@@ -15,7 +15,7 @@ from spacy_structreg.cli.app import structreg_app
 CODE = """
 import os, signal
 import spacy
-from spacy_structreg.pipeline import checkpoints
+from spacy_structreg.pipeline import checkpoint_callbacks as checkpoints
 @spacy.registry.callbacks("dying.v1")
 def create(path, step_of_death):
     save = checkpoints.create_saver(path)
@@ -27,6 +27,7 @@ def create(path, step_of_death):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["segment", "tag"])
 def test_a_killed_training_goes_on(task: str, corpora: Path, tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text(CODE, "utf-8")
@@ -51,7 +52,7 @@ def test_a_killed_training_goes_on(task: str, corpora: Path, tmp_path: Path) -> 
         command = ["-m", "spacy", "train", config, "--output", tmp_path / output]
         options = ["--training.max_epochs", "6", "--training.patience", "0"]
         return subprocess.run(
-            [sys.executable, *map(str, command), *map(str, options), *further],
+            [executable(), *map(str, command), *map(str, options), *further],
             capture_output=True,
             text=True,
             check=False,

@@ -15,7 +15,7 @@ from spacy.tokens import Doc, DocBin
 from test_projects import PROJECTS, TAG_MAPS, copy_of, made, run, run_project
 from thinc.api import Config
 
-from spacy_structreg.cli.init_config import Task, init_config
+from spacy_structreg.cli.init_config import init_config
 
 LANGUAGES = {"ptb_sample": "en", "ud_chinese": "zh", "ud_english": "en"}
 CORPORA = {"ptb_sample": "corpus/10"}
@@ -145,7 +145,7 @@ def test_the_configs_are_what_init_config_gives(
     nlp.add_pipe("structreg_tagger", name="tagger")
     Path(base).mkdir(parents=True)
     nlp.to_disk(base)
-    given = Config().from_str(init_config(Task.parse, lang=lang, base=base), interpolate=False)
+    given = Config().from_str(init_config("parse", lang=lang, base=base), interpolate=False)
     kept = Config().from_disk(PROJECTS / name / "configs/parse.cfg", interpolate=False)
     # They depend on the number of sentences.
     for config in (given, kept):
@@ -156,7 +156,7 @@ def test_the_configs_are_what_init_config_gives(
 
 def test_the_pipeline_of_raw_text_has_the_tokenizer_that_is_trained_for_it() -> None:
     configs = PROJECTS / "ud_chinese/configs"
-    text = init_config(Task.joint, tag_map=TAG_MAPS["ud_chinese"])
+    text = init_config("joint", tag_map=TAG_MAPS["ud_chinese"])
     given = Config().from_str(text, interpolate=False)
     guided = Config().from_disk(configs / "guided.cfg", interpolate=False)
     raw = Config().from_disk(configs / "raw.cfg", interpolate=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,6 @@ from spacy.vocab import Vocab
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
-TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
-PARTS = ("train", "dev", "test")
 
 SPAWN = """
 import json, multiprocessing, sys
@@ -34,21 +33,18 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def folder(python: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    python: Command, tagged_treebank: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder with the treebank as dependencies, a tagger, and configs of both."""
     folder = tmp_path_factory.mktemp("parser")
+    shutil.copytree(tagged_treebank, folder, dirs_exist_ok=True)
     structreg = ("-m", "spacy", "structreg")
-    for part in PARTS:
-        options = ("--format", "brackets", "--head-rules", "ctb")
-        source, target = TREEBANK / f"{part}.bracket", folder / f"{part}.spacy"
-        python(*structreg, "convert", source, target, *options)
-    corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
-    tag, parse = folder / "tag.cfg", folder / "parse.cfg"
-    python(*structreg, "init-config", tag, "--task", "tag", *corpora)
-    python(*structreg, "fit", tag, folder / "tag", *corpora, "--training.max_epochs", 6)
-    jackknifed = folder / "jackknifed.spacy"
+    parse, jackknifed = folder / "parse.cfg", folder / "jackknifed.spacy"
     options = ("--folds", 4, "--training.max_epochs", 3)
-    python(*structreg, "jackknife", tag, folder / "train.spacy", jackknifed, *options)
+    python(
+        *structreg, "jackknife", folder / "tag.cfg", folder / "train.spacy", jackknifed, *options
+    )
     corpora = ("--train", jackknifed, "--dev", folder / "dev.spacy")
     base = ("--base", folder / "tag")
     python(*structreg, "init-config", parse, "--task", "parse", *base, *corpora)

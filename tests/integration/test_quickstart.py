@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import spacy
+from docs.pages import README, blocks, run_python
+from spacy.tokens.underscore import Underscore
 from thinc.api import Config
 from warm_python import executable
 
@@ -22,6 +24,7 @@ from spacy_structreg.corpora.constituents import constituency_sentences
 PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
 TREEBANK = PROJECT / "assets" / "treebank"
 PARTS = ("train", "dev", "test")
+QUICKSTART = "projects/quickstart"
 MADE = ("corpus", "training", "metrics", "project.lock")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 
@@ -303,6 +306,21 @@ def test_all_trains_a_parser_of_constituents(finished):
     assert metrics["brackets_r"] == pytest.approx(n_right / n_gold)
     assert metrics["head_acc"] == pytest.approx(n_headed / n_right)
     assert 0.8 < metrics["brackets_f"] < 0.97
+
+
+@pytest.mark.slow
+def test_all_makes_what_the_tour_of_the_readme_shows(finished, tmp_path, monkeypatch):
+    folder, _ = finished
+    (tmp_path / QUICKSTART).parent.mkdir()
+    (tmp_path / QUICKSTART).symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    tour = [block for block in blocks(README) if block.language == "python"]
+    assert any(QUICKSTART in block.text for block in tour)
+    before = Underscore.get_state()
+    names = {}
+    for block in tour:
+        run_python(block, names, "README.md")
+    Underscore.load_state(before)
 
 
 @pytest.mark.slow

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import shutil
 import statistics
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
+from study_contract import Study, StudyContract, finished, project, report_of, tables
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning
 
-PROJECT = Path(__file__).parents[2] / "projects" / "regularization_study"
-MADE = ("report", "__pycache__", "project.lock", ".mypy_cache")
-KEY = ("corpus", "setting", "epochs", "seeds", "mean")
-HAN = re.compile("[\u3400-\u9fff]")
+# Fixtures of every study.
+__all__ = ["finished", "project"]
 
 GRID = """
 base: {types: null, half_width: false}
@@ -48,7 +40,7 @@ combinations:
   settings:
     plain: {}
     "L2": {l2: 1.0e-3}
-    "PA-I": {update: pa_i, aggressiveness: 0.1}
+    "PA-I": {algorithm: pa_i, aggressiveness: 0.1}
   corpora:
     lines: {epochs: 2, models: 2, group: 2, more_models: {plain: 4, PA-I: 4}}
     days: {epochs: 1, models: 2, group: 2, settings: [plain]}
@@ -82,22 +74,38 @@ EXPECTED = {
 }
 
 
-def run(
-    *arguments: object, folder: Path, data: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in a folder, with `data` as the folder of corpora."""
-    environment = {**os.environ, "PYTHONUTF8": "1"}
-    environment.pop("STRUCTREG_DATA", None)
-    if data is not None:
-        environment["STRUCTREG_DATA"] = str(data)
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment,
-        check=False,
-    )
+EXPECTED_L2 = "half_width=False l2=0.001 types=None"
+
+STUDY = Study(
+    name="regularization_study",
+    grid=GRID,
+    key=("corpus", "setting", "epochs", "seeds", "mean"),
+    pictures=frozenset(
+        {"averaging.svg", "combinations.svg", "mini-samples.svg", "strengths-lines.svg"}
+    ),
+    interrupted=(slice(1, 4), slice(9, 20)),
+    reports=(("study", "report", "findings"),),
+    missing="train.txt",
+    faulty=(
+        ("{l2: 1.0e-3}", "{l3: 1.0e-3}", "l3"),
+        ("{l2: 1.0e-3}", "{l2: 2.0}", "l2"),
+        ("{algorithm: pa_i, aggressiveness", "{aggressiveness", "aggressiveness"),
+        ("models: 6, group: 3", "models: 5, group: 3", "no groups of 3"),
+        ("tree: {epochs", "bush: {epochs", "unknown corpus"),
+        ("corpora:\n  lines: {reader", "corpus:\n  lines: {reader", "not a grid"),
+    ),
+    line={
+        **{"corpus": "lines", "setting": PLAIN, "epochs": 9, "seeds": "0", "mean": ""},
+        **dict.fromkeys(("dev_f", "dev_oov_r", "test_f", "test_oov_r", "seconds"), 0.5),
+        **{"checksum": "0" * 12, "version": "0"},
+    },
+    broken={"test_e": 0.5},
+    workflow="all",
+)
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
 
 
 def conllu(sentences: list[list[str]]) -> str:
@@ -109,35 +117,6 @@ def conllu(sentences: list[list[str]]) -> str:
         for words in sentences
     )
     return "\n".join(blocks) + "\n"
-
-
-def rows(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def by_key(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    lines = rows(text)
-    keyed = {tuple(line[name] for name in KEY): line for line in lines}
-    assert len(keyed) == len(lines)
-    return keyed
-
-
-def without_time(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    return {
-        key: {name: value for name, value in line.items() if name != "seconds"}
-        for key, line in by_key(text).items()
-    }
-
-
-def tables(text: str) -> list[list[list[str]]]:
-    """The tables of a Markdown file: rows of cells, the header first."""
-    found: list[list[list[str]]] = [[]]
-    for line in text.splitlines():
-        if line.startswith("|"):
-            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
-        elif found[-1]:
-            found.append([])
-    return [[rows[0], *rows[2:]] for rows in found if rows]
 
 
 @pytest.fixture(scope="module")
@@ -163,42 +142,9 @@ def data(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def project(tmp_path) -> Path:
-    """A copy of the project without what it made, and with the small grid."""
-    return copied(tmp_path)
-
-
-def copied(folder: Path) -> Path:
-    project = folder / "study"
-    shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*MADE))
-    (project / "configs" / "small.yml").write_text(GRID, encoding="utf-8")
-    return project
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory, data) -> Path:
-    """The project after its workflow `all` on the small grid."""
-    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
-    project = copied(tmp_path_factory.mktemp("projects"))
-    (project / "findings.md").write_text("## Found\n\nNothing much.\n", encoding="utf-8")
-    done = everything(project, data)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return project
-
-
-def everything(project: Path, data: Path | None) -> subprocess.CompletedProcess[str]:
-    return run(
-        *("-m", "spacy", "project", "run", "all", project.name),
-        *("--vars.grid", "configs/small.yml"),
-        folder=project.parent,
-        data=data,
-    )
-
-
 @pytest.mark.slow
 def test_the_workflow_runs_the_whole_grid_once(finished):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    found = STUDY.results(finished)
     expected = set()
     for (corpus, setting, epochs), (n_models, groups) in EXPECTED.items():
         expected |= {(corpus, setting, epochs, str(seed), "") for seed in range(n_models)}
@@ -215,7 +161,7 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
 @pytest.mark.slow
 @pytest.mark.parametrize("mean", ["plain", "nonzero"])
 def test_an_average_is_what_the_segmenter_makes_of_several_models(finished, mean):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
+    found = STUDY.results(finished)
     kept = len(TRAIN) * 9 // 10
     train, dev = TRAIN[:kept], TRAIN[kept:]
     model = CharacterSegmenter(
@@ -231,9 +177,8 @@ def test_an_average_is_what_the_segmenter_makes_of_several_models(finished, mean
 
 @pytest.mark.slow
 def test_the_tables_give_means_deviations_and_intervals(finished):
-    found = by_key((finished / "report" / "runs.jsonl").read_text(encoding="utf-8"))
-    text = (finished / "report" / "README.md").read_text(encoding="utf-8")
-    assert "Nothing much." in text
+    found = STUDY.results(finished)
+    text = report_of(finished)
     singles = [
         table
         for table in tables(text)
@@ -261,127 +206,3 @@ def test_the_tables_give_means_deviations_and_intervals(finished):
         f"{statistics.mean(a - b for a, b in zip(second, figures, strict=False)):+.2f} ± "
     )
     assert claims[2][3] == "not run"
-
-
-EXPECTED_L2 = "half_width=False l2=0.001 types=None"
-
-
-@pytest.mark.slow
-def test_every_picture_of_the_report_is_there(finished):
-    text = (finished / "report" / "README.md").read_text(encoding="utf-8")
-    pictures = set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", text))
-    assert len(pictures) == 4
-    for picture in pictures:
-        drawn = (finished / "report" / picture).read_text(encoding="utf-8")
-        assert drawn.startswith("<?xml")
-        assert drawn.rstrip().endswith("</svg>")
-
-
-@pytest.mark.slow
-def test_a_second_run_trains_nothing_and_changes_no_byte(finished):
-    before = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
-    # Nothing is missing, so no corpus is needed.
-    done = everything(finished, None)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"all {len(before['runs.jsonl'].splitlines())} results are there" in done.stderr
-    assert {path.name: path.read_bytes() for path in (finished / "report").iterdir()} == before
-
-
-@pytest.mark.slow
-def test_an_interrupted_study_goes_on(finished, project, data):
-    whole = (finished / "report" / "runs.jsonl").read_text(encoding="utf-8")
-    lines = whole.splitlines(keepends=True)
-    results = project / "report" / "runs.jsonl"
-    results.parent.mkdir()
-    # Killed while a line was written; and some lines of groups are missing.
-    kept = "".join(lines[1:4] + lines[9:20])
-    results.write_text(kept + lines[21][:40], encoding="utf-8")
-    done = run("scripts/run.py", "configs/small.yml", results, folder=project, data=data)
-    assert done.returncode == 0, done.stderr
-    resumed = results.read_text(encoding="utf-8")
-    assert resumed.startswith(kept)
-    assert without_time(resumed) == without_time(whole)
-
-
-def fails(project: Path, *, data: Path | None, grid: str = GRID, results: str | None = None) -> str:
-    """What the command `run` says when it fails."""
-    (project / "configs" / "small.yml").write_text(grid, encoding="utf-8")
-    path = project / "report" / "runs.jsonl"
-    if results is not None:
-        path.parent.mkdir()
-        path.write_text(results, encoding="utf-8")
-    done = run("scripts/run.py", "configs/small.yml", path, folder=project, data=data)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: "), done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-def test_without_a_folder_of_corpora_it_says_what_to_set(project, tmp_path):
-    assert "set the environment variable STRUCTREG_DATA" in fails(project, data=None)
-    assert "does not exist" in fails(project, data=tmp_path / "nowhere")
-    # An empty folder: the file that is missing is named.
-    (tmp_path / "empty").mkdir()
-    assert "train.txt" in fails(project, data=tmp_path / "empty")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("{l2: 1.0e-3}", "{l3: 1.0e-3}", "l3"),
-        ("{l2: 1.0e-3}", "{l2: 2.0}", "l2"),
-        ("{update: pa_i, aggressiveness", "{aggressiveness", "aggressiveness"),
-        ("models: 6, group: 3", "models: 5, group: 3", "no groups of 3"),
-        ("tree: {epochs", "bush: {epochs", "unknown corpus"),
-        ("corpora:\n  lines: {reader", "corpus:\n  lines: {reader", "not a grid"),
-    ],
-)
-def test_a_faulty_grid_is_refused_before_anything_runs(project, data, old, new, said):
-    assert old in GRID
-    message = fails(project, data=data, grid=GRID.replace(old, new, 1))
-    assert "small.yml: " in message
-    assert said in message
-    assert not (project / "report").exists()
-
-
-def test_results_of_other_data_and_broken_lines_are_refused(project, data):
-    line = {
-        **dict(zip(KEY, ("lines", PLAIN, 9, "0", ""), strict=True)),
-        **dict.fromkeys(("dev_f", "dev_oov_r", "test_f", "test_oov_r", "seconds"), 0.5),
-        "checksum": "0" * 12,
-        "version": "0",
-    }
-    text = json.dumps(line) + "\n"
-    assert "another training corpus lines" in fails(project, data=data, results=text)
-    shutil.rmtree(project / "report")
-    assert "runs.jsonl:2: " in fails(project, data=data, results=text + "{}\n" + text)
-
-
-def test_a_report_of_an_unfinished_study_is_refused(project):
-    results = project / "report" / "runs.jsonl"
-    results.parent.mkdir()
-    results.write_text("", encoding="utf-8")
-    target = project / "report" / "README.md"
-    done = run("scripts/report.py", "configs/small.yml", results, target, folder=project)
-    assert done.returncode == 1
-    assert "run the grid first" in done.stderr
-    assert not target.exists()
-
-
-def test_the_report_that_is_kept_is_that_of_its_results(tmp_path):
-    made = tmp_path / "README.md"
-    done = run(
-        *("scripts/report.py", "configs/study.yml", "report/runs.jsonl", made),
-        *("--findings", "findings.md"),
-        folder=PROJECT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert made.read_bytes() == (PROJECT / "report" / "README.md").read_bytes()
-
-
-def test_what_is_kept_holds_figures_and_no_text_of_a_corpus():
-    files = [path for path in (PROJECT / "report").iterdir() if path.suffix != ".lock"]
-    assert {"README.md", "runs.jsonl"} <= {path.name for path in files}
-    for path in files:
-        assert not HAN.search(path.read_text(encoding="utf-8")), path.name
-    assert sum(path.stat().st_size for path in files) < 1_500_000

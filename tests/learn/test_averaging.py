@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import same_rows
 
-from spacy_structreg.learn import averaging
-from spacy_structreg.learn.averaging import average_rows
+from spacy_structreg.learn import model_average as averaging
+from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 
 Weights = dict[int, dict[int, float]]

@@ -9,7 +9,7 @@ import pytest
 from learning_twins import LearningTwin
 
 from spacy_structreg.learn.changes import Changes
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 
 # Characters that recur, so that most weights change more than once, and some come to nothing.
 SENTENCES = [["人" * 3, "人", "人" * 2], ["中人", "人中", "中"], ["人", "中中", "人"]]
@@ -18,7 +18,7 @@ TEMPLATES = ["c0", "c-1 | c0 | c+1", "t-1t0", "c-1 | c0 | c0c+1 | t-1t0", "c-2 |
 
 def test_there_is_nothing_between_updates() -> None:
     assert len(Changes()) == 0
-    twin = LearningTwin("c0", SENTENCES, Learning(update="pa"))
+    twin = LearningTwin("c0", SENTENCES, Learning(algorithm="pa"))
     for number, text in enumerate(twin.texts):
         twin.run(np.array([[number, 0, len(text)]]))
         assert len(twin.learner.changes) == 0
@@ -29,7 +29,7 @@ def test_there_is_nothing_between_updates() -> None:
 @pytest.mark.parametrize("templates", TEMPLATES)
 def test_changes_of_one_weight_add_up(templates: str, update: str) -> None:
     """The step depends on the norm of their sums, which the twin takes from a dictionary."""
-    learning = Learning(update=update, aggressiveness=100.0)
+    learning = Learning(algorithm=update, aggressiveness=100.0)
     merged = 0
     for seed in range(15):
         twin = LearningTwin(templates, SENTENCES, learning, seed=seed)
@@ -49,7 +49,9 @@ def test_a_long_sentence() -> None:
     (-n/2, -n/2, n) on B, E and S.
     """
     for n in (2, 8, 5_000):
-        twin = LearningTwin("c0", [["人"]], Learning(update="pa_i", aggressiveness=10.0), seed=None)
+        twin = LearningTwin(
+            "c0", [["人"]], Learning(algorithm="pa_i", aggressiveness=10.0), seed=None
+        )
         chain = twin.model.atoms.compile(["人"] * n, twin.scheme, twin.model.features, twin.learner)
         assert twin.trainer.epoch([chain], [0]) == (1, n)
         step = n / (1.5 * n**2)

@@ -14,21 +14,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"update": "mira"}, "update is 'mira'; choose from perceptron, pa, pa_i, pa_ii"),
-        ({"update": None}, "update is None; choose from"),
-        ({"update": ["pa"]}, r"update is \['pa'\]; choose from"),
+        ({"algorithm": "mira"}, "algorithm is 'mira'; choose from perceptron, pa, pa_i, pa_ii"),
+        ({"algorithm": None}, "algorithm is None; choose from"),
+        ({"algorithm": ["pa"]}, r"algorithm is \['pa'\]; choose from"),
         ({"clock": "updates"}, "clock is 'updates'; choose from examples, mistakes, epochs"),
         ({"clock": 1}, "clock is 1; choose from"),
-        ({"update": "pa", "aggressiveness": 0}, "aggressiveness is 0; it must be above 0"),
-        ({"update": "pa", "aggressiveness": -1.0}, "aggressiveness is -1.0; it must be above 0"),
-        ({"update": "pa", "aggressiveness": math.nan}, "aggressiveness is nan; it must be"),
-        ({"update": "pa", "aggressiveness": math.inf}, "aggressiveness is inf; it must be"),
+        ({"algorithm": "pa", "aggressiveness": 0}, "aggressiveness is 0; it must be above 0"),
+        ({"algorithm": "pa", "aggressiveness": -1.0}, "aggressiveness is -1.0; it must be above 0"),
+        ({"algorithm": "pa", "aggressiveness": math.nan}, "aggressiveness is nan; it must be"),
+        ({"algorithm": "pa", "aggressiveness": math.inf}, "aggressiveness is inf; it must be"),
         ({"l2": -1e-9}, "l2 is -1e-09; it must be at least 0 and below 1"),
         ({"l2": 1}, "l2 is 1; it must be at least 0 and below 1"),
         ({"l2": math.nan}, "l2 is nan; it must be at least 0 and below 1"),
@@ -70,7 +70,7 @@ def test_values_out_of_range(settings: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("value", ["0.1", True, False, [0.1], b"1", 1j], ids=repr)
 def test_what_is_no_number(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"{name} is .*; it must be a number"):
-        Learning(**{"update": "pa", name: value})
+        Learning(**{"algorithm": "pa", name: value})
 
 
 def test_only_mini_samples_may_be_none() -> None:
@@ -89,7 +89,10 @@ def test_whole_numbers_beyond_floats(name: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"aggressiveness": 0.5}, "update = 'perceptron' has no such parameter; choose a passive"),
+        (
+            {"aggressiveness": 0.5},
+            "algorithm = 'perceptron' has no such parameter; choose a passive",
+        ),
         ({"cumulative_l1": 0.1, "l1": 0.1}, "does not go together with l1 or l2: .*choose one"),
         ({"cumulative_l1": 0.1, "l2": 0.1}, "does not go together with l1 or l2: .*choose one"),
         ({"clock": "epochs", "l1": 0.1}, "penalties once an epoch only; choose clock = 'examples'"),
@@ -107,9 +110,9 @@ def test_combinations_without_meaning(settings: dict[str, Any], reason: str) -> 
     "settings",
     [
         {"l1": 0.1, "l2": 0.1},
-        {"update": "pa", "aggressiveness": 1e-9},
-        {"update": "pa_ii", "l2": 0.5, "dropout": 0.5, "hidden_dropout": 0.5, "mini_sample": 1},
-        {"clock": "epochs", "dropout": 0.5, "mini_sample": 2.5, "update": "pa"},
+        {"algorithm": "pa", "aggressiveness": 1e-9},
+        {"algorithm": "pa_ii", "l2": 0.5, "dropout": 0.5, "hidden_dropout": 0.5, "mini_sample": 1},
+        {"clock": "epochs", "dropout": 0.5, "mini_sample": 2.5, "algorithm": "pa"},
         {"cumulative_l1": 0.1, "clock": "mistakes"},
     ],
     ids=str,
@@ -121,7 +124,7 @@ def test_combinations_with_a_meaning(settings: dict[str, Any]) -> None:
 
 def test_defaults_are_the_averaged_perceptron() -> None:
     assert Learning().as_dict() == {
-        "update": "perceptron",
+        "algorithm": "perceptron",
         "aggressiveness": 1.0,
         "l2": 0.0,
         "l1": 0.0,
@@ -139,11 +142,11 @@ def test_defaults_are_the_averaged_perceptron() -> None:
 
 def test_whole_numbers_become_real_ones() -> None:
     """Models of l2 = 0 and l2 = 0.0 are the same bytes."""
-    learning = Learning(update="pa", aggressiveness=2, l1=1, mini_sample=np.float64(5))
+    learning = Learning(algorithm="pa", aggressiveness=2, l1=1, mini_sample=np.float64(5))
     for name in ("aggressiveness", "l1", "mini_sample"):
         assert type(getattr(learning, name)) is float
     assert repr(learning) == repr(
-        Learning(update="pa", aggressiveness=2.0, l1=1.0, mini_sample=5.0)
+        Learning(algorithm="pa", aggressiveness=2.0, l1=1.0, mini_sample=5.0)
     )
 
 
@@ -158,7 +161,7 @@ small = st.floats(0, 1, exclude_max=True)
 @given(
     st.builds(
         Learning,
-        update=st.sampled_from(["pa", "pa_i", "pa_ii"]),
+        algorithm=st.sampled_from(["pa", "pa_i", "pa_ii"]),
         aggressiveness=st.floats(0, 1e9, exclude_min=True),
         l2=small,
         l1=st.floats(0, 1e9),
@@ -182,10 +185,10 @@ def test_round_trips(learning: Learning) -> None:
 def test_settings_with_other_names_are_refused() -> None:
     written = Learning().as_dict()
     for change in ({"l3": 0.1}, {7: 0.1}):
-        with pytest.raises(ValueError, match="settings of learning are aggressiveness, clock"):
+        with pytest.raises(ValueError, match="settings of learning are aggressiveness, algorithm"):
             Learning.from_dict({**written, **change})
     del written["clock"]
-    with pytest.raises(ValueError, match="settings of learning are aggressiveness, clock"):
+    with pytest.raises(ValueError, match="settings of learning are aggressiveness, algorithm"):
         Learning.from_dict(written)
     with pytest.raises(ValueError, match="l2 is 'much'"):
         Learning.from_dict({**Learning().as_dict(), "l2": "much"})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.metrics.evalb import (
+from spacy_structreg.metrics.constituents import (
     COLLINS,
     CONVENTIONS,
     BracketCounts,
@@ -126,9 +126,9 @@ def test_labels_that_are_one_and_the_same() -> None:
     predicted = tree("go/VB on/RP", "VP-X 0 2 0; ADVP=2 1 2 1")
     assert score_brackets([gold], [predicted]).all.correct == 2
     assert score_brackets([gold], [predicted], CONVENTIONS["plain"]).all.correct == 1
-    unlabelled = Conventions(labelled=False, ignored_labels={"ADVP"}, equal=({"ADVP", "X", "PRT"},))
-    assert score_brackets([gold], [predicted], unlabelled).all.gold == 1
-    assert score_brackets([gold], [predicted], Conventions(labelled=False)).all.correct == 2
+    unlabeled = Conventions(labeled=False, ignored_labels={"ADVP"}, equal=({"ADVP", "X", "PRT"},))
+    assert score_brackets([gold], [predicted], unlabeled).all.gold == 1
+    assert score_brackets([gold], [predicted], Conventions(labeled=False)).all.correct == 2
     kept = tree("x/X", "-A-B 0 1 0")
     assert score_brackets([kept], [tree("x/X", "-A-C 0 1 0")]).all.correct == 0
 
@@ -221,7 +221,7 @@ def naive_scores(
         for label, covered, head in wanted:
             for other in left:
                 if (
-                    (same(label, other[0]) or not conventions.labelled)
+                    (same(label, other[0]) or not conventions.labeled)
                     and covered == other[1]
                     and (head == other[2] or not heads)
                 ):
@@ -281,7 +281,7 @@ def naive_scores(
     st.data(),
     st.builds(
         Conventions,
-        labelled=st.booleans(),
+        labeled=st.booleans(),
         ignored_labels=st.sampled_from([frozenset({"S"}), frozenset({"PRT"}), frozenset()]),
         removed_tags=st.sampled_from([frozenset({",", "."}), frozenset()]),
         equal=st.sampled_from([({"ADVP", "PRT"}, {"NN", "VB"}), ()]),

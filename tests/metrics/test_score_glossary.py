@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from spacy_structreg.metrics.classification import score_classification
-from spacy_structreg.metrics.evalb import BracketScorer
+from spacy_structreg.metrics.constituents import BracketScorer
+from spacy_structreg.metrics.dependencies import ParsingScorer, TextParsingScorer
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.metrics.joint import JointScorer
-from spacy_structreg.metrics.parsing import ParsingScorer, TextParsingScorer
+from spacy_structreg.metrics.labeling.spans import SpanScorer
 from spacy_structreg.metrics.segmentation import score_segmentation
-from spacy_structreg.metrics.spans import SpanScorer
 from spacy_structreg.metrics.tagging import TaggingScorer
 
 # Those that only spaCy's scorers have: of tags from raw text, and of universal tags.

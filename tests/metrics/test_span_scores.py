@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.metrics.spans import (
+from spacy_structreg.metrics.labeling.spans import (
     SpanCounts,
     SpanScorer,
     SpanScores,

@@ -107,7 +107,7 @@ def trained_joint(passes: int = 5) -> Language:
     """A blank pipeline whose tokenizer has learnt words and tags from TRAIN."""
     nlp = spacy.blank("zh", config=JOINT_CONFIG)
     docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
-    nlp.tokenizer.model.prepare(map(nlp.tokenizer.gold, docs))
+    nlp.tokenizer.model.prepare(map(nlp.tokenizer.gold_of, docs))
     for _ in range(passes):
         nlp.tokenizer.update(docs)
     return nlp

@@ -21,9 +21,13 @@ from thinc.api import Linear
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.pipeline.constituency import StructregConstituency
-from spacy_structreg.pipeline.constituency_documents import Phrase, read_phrases, write_phrases
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.pipeline.constituents.constituency import StructregConstituency
+from spacy_structreg.pipeline.constituents.constituency_documents import (
+    Phrase,
+    read_phrases,
+    write_phrases,
+)
 from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
 
 TREES = """

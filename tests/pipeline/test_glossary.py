@@ -16,8 +16,8 @@ from spacy.training import Example
 
 from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
-from spacy_structreg.pipeline.glossary import extend_glossary
 from spacy_structreg.pipeline.score_table import TABLE
+from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_what_spacy_explains_stays(before: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    """A joint tokenizer, a parser that has seen its words, and a labeller of tokens."""
+    """A joint tokenizer, a parser that has seen its words, and a labeler of tokens."""
     nlp = trained_joint()
     nlp.add_pipe("structreg_parser")
     config = {"attribute": "_.length", "model": {"scheme": None}}

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pipeline.made_up import (
     DEV,
@@ -26,9 +27,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.vocab import Vocab
+from universal_tags import universal_tag
 
-from spacy_structreg.corpora.tag_maps import universal_tag
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 
 TRAINED = trained_joint()
 SEEN = "".join(sorted({character for words in TRAIN for word in words for character in word}))
@@ -63,7 +64,7 @@ def test_words_and_tags_are_those_of_the_model() -> None:
 
 
 @given(any_text)
-@settings(max_examples=60)
+@quick_examples(60)
 def test_every_token_has_a_tag_and_the_text_stays(text: str) -> None:
     doc = TRAINED(text)
     assert doc.text == text

@@ -18,10 +18,10 @@ from spacy.vocab import Vocab
 from thinc.api import Linear
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.pipeline.dependencies.parser import StructregParser
+from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.documents import dependency_sentences
-from spacy_structreg.pipeline.parser import StructregParser
-from spacy_structreg.pipeline.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
 
 # Words, tags, heads (of the root itself, as spaCy has it) and labels.
@@ -113,7 +113,7 @@ def test_the_other_system() -> None:
 
 
 def test_without_labels_roots_are_called_as_spacy_calls_them() -> None:
-    nlp = trained(model={"labelled": False})
+    nlp = trained(model={"labeled": False})
     doc = nlp(tagged_doc(nlp.vocab, GOLD[0]))
     assert tree(doc) == [(1, "dep"), (1, "ROOT"), (1, "dep"), (1, "dep")]
 

@@ -9,10 +9,10 @@ from pipeline.made_up import DEV, TRAIN, gold_doc, tagged_doc, tokens, untrained
 from spacy.language import Language
 from spacy.training import Example
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.averaging import average_rows
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.model_average import average_rows
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.pipeline.averaging import average_pipelines
+from spacy_structreg.pipeline.pipeline_average import average_pipelines
 
 MODEL = {"@architectures": "spacy_structreg.CharacterSegmenter.v1"}
 
@@ -92,7 +92,7 @@ def test_pipelines_without_a_model_of_ours() -> None:
     ("settings", "difference"),
     [
         ({"types": "g10"}, "tokenizer: .* differ in templates|types"),
-        ({"labels": "six"}, "tokenizer: .* differ in labels"),
+        ({"scheme": "six"}, "tokenizer: .* differ in labels"),
         ({"half_width": False}, "tokenizer: .* differ in half_width"),
         ({"sentences": "doc"}, "tokenizer: .* differ in sentences: '.*' and '.*'"),
         ({"skip_bigram": True}, "tokenizer: .* differ in templates"),

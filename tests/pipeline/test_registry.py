@@ -146,6 +146,15 @@ def run(code: str) -> str:
     return done.stdout
 
 
+def test_score_weights_are_known_before_there_is_a_pipeline() -> None:
+    """As in `init-config`, whose process has loaded no factory yet."""
+    code = (
+        "from spacy_structreg.pipeline.task import score_weights\n"
+        "print(*(score_weights(name) != {} for name in ('structreg_textcat', 'structreg_parser')))"
+    )
+    assert run(code).split() == ["True", "True"]
+
+
 def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
     imported = run(
         "import sys, spacy\n"
@@ -156,21 +165,27 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg",
         "spacy_structreg.about",
         "spacy_structreg.corpora",
+        "spacy_structreg.corpora.annotated",
         "spacy_structreg.corpora.dependencies",
         "spacy_structreg.corpora.sentences",
         "spacy_structreg.pipeline",
+        "spacy_structreg.pipeline.classification",
+        "spacy_structreg.pipeline.classification.text_classifier",
         "spacy_structreg.pipeline.component",
-        "spacy_structreg.pipeline.constituency",
-        "spacy_structreg.pipeline.constituency_attributes",
-        "spacy_structreg.pipeline.constituency_documents",
+        "spacy_structreg.pipeline.constituents",
+        "spacy_structreg.pipeline.constituents.constituency",
+        "spacy_structreg.pipeline.constituents.constituency_attributes",
+        "spacy_structreg.pipeline.constituents.constituency_documents",
+        "spacy_structreg.pipeline.dependencies",
+        "spacy_structreg.pipeline.dependencies.parser",
         "spacy_structreg.pipeline.documents",
-        "spacy_structreg.pipeline.labelling_documents",
-        "spacy_structreg.pipeline.parser",
+        "spacy_structreg.pipeline.labeling",
+        "spacy_structreg.pipeline.labeling.labeling_documents",
+        "spacy_structreg.pipeline.labeling.sequence_labeler",
         "spacy_structreg.pipeline.score_table",
-        "spacy_structreg.pipeline.sequence_labeler",
         "spacy_structreg.pipeline.shim",
-        "spacy_structreg.pipeline.tagger",
-        "spacy_structreg.pipeline.text_classifier",
+        "spacy_structreg.pipeline.tagging",
+        "spacy_structreg.pipeline.tagging.tagger",
         "spacy_structreg.pipeline.tokenizer_trainer",
         "spacy_structreg.pipeline.tree_pipe",
         "spacy_structreg.pipeline.word_check",

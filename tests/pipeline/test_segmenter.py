@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import spacy
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pipeline.made_up import CONFIG, DEV, TEXTS, TRAIN, gold_doc, sentences, tokens
 from pipeline.made_up import trained as make_trained
@@ -21,7 +22,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed, get_words_and_spaces
 
-from spacy_structreg.pipeline.segmenter import MODEL_FILE, Segmenter
+from spacy_structreg.pipeline.segmentation.segmenter import Segmenter
+from spacy_structreg.pipeline.shim import MODEL_FILE
 
 TRAINED = make_trained()
 UNTRAINED = make_untrained()
@@ -125,7 +127,7 @@ def test_a_surrogate_is_an_error_with_its_offset(
 
 @both
 @given(st.lists(any_text, max_size=8))
-@settings(max_examples=30)
+@quick_examples(30)
 def test_a_stream_equals_one_by_one(nlp: Language, texts: list[str]) -> None:
     expected = [parts(nlp(text)) for text in texts]
     for n_threads in (1, 4):

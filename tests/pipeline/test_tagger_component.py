@@ -17,10 +17,10 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
-from spacy_structreg.estimators.tagger import Tagger
+from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
-from spacy_structreg.pipeline.tagger import StructregTagger
-from spacy_structreg.pipeline.tagging_scorer import score_tags
+from spacy_structreg.pipeline.tagging.tagger import StructregTagger
+from spacy_structreg.pipeline.tagging.tagging_scorer import score_tags
 
 # Words, fine-grained tags and universal ones; 书 and "can" have two.
 GOLD = [

@@ -17,8 +17,8 @@ from spacy.training import Example
 from spacy.util import registry
 from spacy.vocab import Vocab
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.pipeline.tokenizer_trainer import FACTORY
 
 
@@ -68,7 +68,7 @@ def test_an_update_is_a_pass_of_the_estimator(nlp: Language) -> None:
 
 
 def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
-    # Without weights all paths are equal, and 好人 is labelled B E, the lowest that is legal.
+    # Without weights all paths are equal, and 好人 is labeled B E, the lowest that is legal.
     # A perceptron, which corrects mistakes and nothing else.
     nlp.tokenizer.model = CharacterSegmenter(learning=Learning())
     losses = {"other": 1.5}

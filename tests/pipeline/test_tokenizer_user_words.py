@@ -18,7 +18,7 @@ from pipeline.made_up import untrained as make_untrained
 from spacy.language import Language
 
 from spacy_structreg.pipeline.tokenizer import WORDS_FILE, ModelTokenizer
-from spacy_structreg.tasks.user_words import UserWords
+from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 TRAINED = make_trained()
 TEXT = "昨天，我们去New York买了iPhone 15。老师 说：“好。”"

@@ -9,7 +9,7 @@ import spacy
 from pipeline.made_up import CONFIG, sentences
 from spacy.language import Language
 
-from spacy_structreg.pipeline.checkpoints import create_loader, create_saver
+from spacy_structreg.pipeline.checkpoint_callbacks import create_loader, create_saver
 
 
 def pipeline(max_epochs: int = 5) -> Language:

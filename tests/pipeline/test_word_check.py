@@ -17,8 +17,8 @@ from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.word_counts import WordCounts, is_han
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.models.word_counts import WordCounts, is_han
 from spacy_structreg.pipeline.word_check import WordCheck
 
 HALF = WordCounts(words=1000, annotated=1000, han=800, long=400)

@@ -19,16 +19,17 @@ from agenda_twin import (
     table_of,
     words_of,
 )
-from hypothesis import example, given, reject, settings
+from example_counts import quick_examples
+from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
+from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.features.word_tables import WORD_TABLES
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
 
 WIDTHS = [1, 2, 4, 16]
@@ -37,7 +38,7 @@ ATOMS = WordTransitions(CharacterAtoms()).atoms
 
 
 def parse(*texts: str, n_tags: int = 1) -> tuple[StateTemplate, ...]:
-    return parse_state_templates(texts, EVENTS[n_tags], ATOMS, WORD_TABLES)
+    return parse_state_templates(texts, EVENTS[n_tags], ATOMS, JOINT_TABLES)
 
 
 @st.composite
@@ -84,7 +85,7 @@ TAGGED_TEXT = WordsTwin(
 )
 
 
-@settings(max_examples=40)
+@quick_examples(40)
 @given(twins())
 @example(TAGGED_TEXT)
 def test_without_a_limit_every_derivation_is_found(twin: WordsTwin) -> None:
@@ -98,7 +99,7 @@ def test_without_a_limit_every_derivation_is_found(twin: WordsTwin) -> None:
     assert agenda.derivations(3) == found[:3]
 
 
-@settings(max_examples=60)
+@quick_examples(60)
 @given(twins(), st.booleans(), st.sampled_from([1, 1, 3, 20]))
 @example(TAGGED_TEXT, False, 1)
 def test_a_beam_keeps_the_best_of_each_slot(twin: WordsTwin, merge: bool, n_best: int) -> None:
@@ -117,7 +118,7 @@ TELLING = {
 }
 
 
-@settings(max_examples=60)
+@quick_examples(60)
 @given(twins(), st.permutations(DISTINCT), st.booleans(), st.sampled_from([1, 1, 3, 20]))
 @example(TAGGED_TEXT, list(DISTINCT), True, 20)
 @example(
@@ -184,7 +185,7 @@ def test_what_multiple_beams_keep_grows_with_the_sentence(n_tags: int) -> None:
     assert n_items[1] < 2.1 * n_items[0]
 
 
-@settings(max_examples=40)
+@quick_examples(40)
 @given(twins())
 @example(TAGGED_TEXT)
 @example(replace(TAGGED_TEXT, by_words=True))
@@ -196,7 +197,7 @@ def test_merging_without_a_limit_is_exact(twin: WordsTwin) -> None:
     assert score == twin.score(actions)
 
 
-@settings(max_examples=40)
+@quick_examples(40)
 @given(twins(), st.sampled_from(WIDTHS), st.booleans())
 def test_constraints_and_the_longest_word_are_kept(
     twin: WordsTwin, width: int, merge: bool

@@ -7,12 +7,13 @@ import pickle
 import numpy as np
 import pytest
 from crf_twins import Crf, Enumeration, finite_differences, forward_backward, new_crf, new_values
-from hypothesis import example, given, settings
+from example_counts import quick_examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_structreg.search.marginals import SumProduct, marginals
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes, with_tags
+from spacy_structreg.tasks.segmentation.bmes import bmes, with_tags
 
 USUAL = st.floats(-5, 5)
 # What one position makes up for may have been lost at several others.
@@ -86,7 +87,7 @@ TAKEN = np.array([[0, -800], [0, 0.0]])
 GIVEN = np.array([[[0, 800], [0, 0.0]]])
 
 
-@settings(max_examples=300)
+@quick_examples(100)
 @example((NEVER_LEFT, CATCHES_UP, np.zeros((2, 2)), None), False, False)
 @example((NEVER_LEFT, CATCHES_UP[::-1].copy(), np.zeros((2, 2)), None), False, False)
 @example((ANY, LOST, STAYS, None), False, False)
@@ -194,7 +195,7 @@ def test_one_position_is_a_softmax() -> None:
     np.testing.assert_allclose(nodes, [[1 / 14, 4 / 14, 9 / 14]])
 
 
-def test_no_position_has_one_labelling() -> None:
+def test_no_position_has_one_labeling() -> None:
     log_partition, nodes, pairs = marginals(bmes().graph, np.zeros((0, 4)), np.zeros((4, 4)))
     assert log_partition == 0.0
     assert nodes.shape == (0, 4)

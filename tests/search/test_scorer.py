@@ -7,17 +7,18 @@ import struct
 
 import pytest
 from agenda_twin import SmallWeights, WordsTwin, agenda_of, empty_tables, table_of
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from twins import murmur_64a
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.rows import TrainedRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordTransitions
 
 APPEND, START, END = 0, 1, 2
 
@@ -159,7 +160,7 @@ def test_without_types_their_templates_are_silent() -> None:
     assert Agenda(StateScorer(system, parse(system, template), tables)).score([START, END]) == 0
 
 
-@settings(max_examples=40)
+@quick_examples(40)
 @given(
     st.data(),
     st.sampled_from([1, 3]),

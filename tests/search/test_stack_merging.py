@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 from agenda_twin import SmallWeights
-from hypothesis import example, given, settings
+from example_counts import quick_examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from parser_twins import ROOT, STANDARD, ParserTwin, agenda_of, is_tree, random_tree
 
-from spacy_structreg.features.parser_tables import MERGING
+from spacy_structreg.features.dependencies import MERGING
 from spacy_structreg.features.state_templates import StateTemplate
 
 FEW = "action: S0t S1t | S0w | S1t N0t | S2t"
@@ -67,7 +68,7 @@ def test_without_a_limit_the_best_of_all_is_found(templates: str, n_labels: int)
 
 
 @given(twins(7), st.sampled_from([1, 2, 3, 8, 50]), st.sampled_from([1, 4]))
-@settings(max_examples=60)
+@quick_examples(60)
 @example(made_twin(3, 9, FEW, 1), 4, 4)
 @example(made_twin(4, 9, MERGING, 2), 8, 1)
 def test_a_beam_of_merged_states_equals_the_twin(twin: ParserTwin, width: int, n_best: int) -> None:

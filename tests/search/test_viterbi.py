@@ -18,7 +18,7 @@ from spacy_structreg.search.viterbi import (
     viterbi,
     viterbi_nbest,
 )
-from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
+from spacy_structreg.tasks.segmentation.bmes import bmes, six_labels, with_tags
 
 FEW = st.integers(-2, 2)  # so few values that most sequences have ties
 MANY = st.integers(-1000, 1000)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import labels_of, legal_paths
 
-from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
+from spacy_structreg.tasks.segmentation.bmes import bmes, six_labels, with_tags
 
 SCHEME = bmes()
 

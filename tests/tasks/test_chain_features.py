@@ -6,7 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from twins import (
     ChainTwin,
@@ -20,9 +21,9 @@ from twins import (
 )
 
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
-from spacy_structreg.tasks.characters import CharacterDecoder
+from spacy_structreg.tasks.segmentation.bmes import bmes
+from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 from spacy_structreg.training.chain import ChainTrainer
 
 CHARACTERS = "我们是年１1，aＡ\u0301𠀀\x00 "
@@ -79,7 +80,7 @@ def models(draw: st.DrawFn) -> CharacterModel:
     return character_model(templates, alphabet, half_width=draw(st.booleans()))
 
 
-@settings(max_examples=60)
+@quick_examples(60)
 @given(models(), st.booleans(), SENTENCES, SENTENCES)
 def test_trained_scores_equal_the_twin(model: CharacterModel, adaptive: bool, gold, unseen) -> None:
     gold = [sentence for sentence in gold if "".join(sentence).split()]

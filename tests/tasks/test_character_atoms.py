@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import character_model, symbol
 
-from spacy_structreg.tasks.bmes import bmes
-from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.bmes import bmes
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 ANY_TEXT = st.text(
     st.one_of(

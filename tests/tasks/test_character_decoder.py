@@ -20,10 +20,10 @@ from twins import (
     words_of,
 )
 
-from spacy_structreg.features.tables import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.features.segmentation import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
 from spacy_structreg.tasks.chain import ChainDecoder
-from spacy_structreg.tasks.characters import CharacterDecoder
+from spacy_structreg.tasks.segmentation.bmes import bmes
+from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 
 TRAINED_ON = "我们在北京大学学习，2024年1月\u0301e\u20dd👍\U0001f3fd👩\u200d🚀🇨🇳🇩🇪\x00𠀀\ud800"
 FAMILY = "👨\u200d👩\u200d👧"
@@ -152,9 +152,7 @@ def test_sentences_longer_than_a_block_equal_the_twin(n: int, spaced: bool) -> N
     squeezed, mask = squeeze(text)
     twin = ChainTwin(model)
     twin.read(model, tables, [squeezed])
-    score, path = viterbi_twin(
-        twin.emissions(squeezed), twin.bigrams.tolist(), model.graph, mask
-    )
+    score, path = viterbi_twin(twin.emissions(squeezed), twin.bigrams.tolist(), model.graph, mask)
     assert segment(decoder, text) == words_of(squeezed, path)
     assert decoder.nbest(text, 1)[0][0] == pytest.approx(score)
 

@@ -25,18 +25,19 @@ from constituency_twins import (
     random_given,
     twin_of,
 )
-from hypothesis import example, given, settings
+from example_counts import quick_examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 from parser_twins import agenda_of, check_scores, tables_of, walk
 from random_trees import LABELS, sentences_with_trees
 
 from spacy_structreg.corpora.binarization import debinarize
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.features.constituent_tables import CONSTITUENT_TABLES, PHRASES_PLUS
+from spacy_structreg.features.constituents import CONSTITUENT_TABLES, PHRASES_PLUS
 from spacy_structreg.features.state_templates import StateTemplate
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
@@ -53,7 +54,7 @@ MARKS = [*"(）“”[]，,。、；.", "-LRB-", "-RRB-", "``", "''"]
 TAGS = ["N", "V", "PU", ""]
 SYSTEM = ConstituencySystem()
 SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
-WALKED = settings(max_examples=25)
+WALKED = quick_examples(25)
 
 
 def sentence(draw: random.Random, n: int) -> tuple[list[str], list[str]]:
@@ -108,7 +109,7 @@ def tree_of(agenda: Agenda, actions: Sequence[int]) -> tuple[Constituent, ...]:
 
 
 @given(sentences_with_trees())
-@settings(max_examples=150)
+@quick_examples(60)
 def test_gold_actions_rebuild_every_tree(tree: ConstituencySentence) -> None:
     words, constituents = list(tree.words), tree.constituents
     system = ConstituentTransitions(WordAtoms(), LABELS, ["S0t"])
@@ -175,7 +176,7 @@ def test_compiled_sentences_hold_the_gold_actions_and_then_wait() -> None:
 
 
 @given(SEEDS, st.integers(1, 9), st.sampled_from([1, 2, 3, 40]), st.integers(1, 3))
-@settings(max_examples=60)
+@quick_examples(60)
 @example(random.Random(1), 1, 1, 1)
 def test_the_mask_is_that_of_the_twin(
     draw: random.Random, n: int, n_labels: int, max_unaries: int
@@ -216,7 +217,7 @@ def test_the_longest_way_is_as_long_as_is_said() -> None:
 
 
 @given(SEEDS, st.integers(1, 9), st.integers(1, 3), st.integers(1, 3))
-@settings(max_examples=250)
+@quick_examples(60)
 def test_given_constituents_leave_a_way_from_everywhere(
     draw: random.Random, n: int, n_labels: int, max_unaries: int
 ) -> None:
@@ -238,7 +239,7 @@ def test_given_constituents_leave_a_way_from_everywhere(
 
 
 @given(SEEDS, st.sampled_from([(1, 2), (2, 2), (3, 1), (3, 2), (4, 1)]), st.integers(1, 2))
-@settings(max_examples=25)
+@quick_examples(25)
 def test_all_trees_that_have_what_is_given_are_found_and_no_others(
     draw: random.Random, size: tuple[int, int], max_unaries: int
 ) -> None:
@@ -260,7 +261,7 @@ def test_all_trees_that_have_what_is_given_are_found_and_no_others(
 
 
 @given(sentences_with_trees(longest=6), st.integers(1, 3), SEEDS)
-@settings(max_examples=40)
+@quick_examples(40)
 def test_whole_trees_that_are_given_are_kept_by_any_beam(
     tree: ConstituencySentence, width: int, draw: random.Random
 ) -> None:
@@ -328,7 +329,7 @@ def test_the_outermost_of_several_stands_first() -> None:
 
 
 @given(SEEDS, st.sampled_from([(1, 3), (2, 2), (3, 2)]))
-@settings(max_examples=6)
+@quick_examples(6)
 @example(random.Random(4), (3, 2))
 def test_without_a_limit_every_derivation_is_found(
     draw: random.Random, size: tuple[int, int]
@@ -347,7 +348,7 @@ def test_without_a_limit_every_derivation_is_found(
 
 
 @given(SEEDS, st.integers(1, 3))
-@settings(max_examples=8)
+@quick_examples(8)
 def test_without_a_limit_the_search_ends_when_the_best_is_complete(
     draw: random.Random, n: int
 ) -> None:
@@ -432,7 +433,7 @@ def test_templates_of_any_atoms_score_as_the_twin_says(
 
 
 @given(SEEDS, st.integers(3, 14))
-@settings(max_examples=60)
+@quick_examples(60)
 def test_brackets_separators_and_sizes_score_as_the_twin_says(draw: random.Random, n: int) -> None:
     templates = SYSTEM.parse("action: bracket | separator | separators | size(S0) size(S1)")
     words = draw.choices(MARKS if draw.random() < 0.5 else ["(", ")", "[", "]", "a", ","], k=n)
@@ -535,7 +536,7 @@ def test_sizes_of_phrases(n: int, size: int) -> None:
 
 
 @given(SEEDS, st.integers(1, 8))
-@settings(max_examples=10)
+@quick_examples(10)
 def test_the_memo_changes_no_score(draw: random.Random, n: int) -> None:
     templates = SYSTEM.parse(PHRASES_PLUS)
     twin = twin_of(draw, SYSTEM, sentence(draw, n), templates, 3)
@@ -594,7 +595,7 @@ def test_systems_that_cannot_be() -> None:
     words = WordAtoms()
     with pytest.raises(ValueError, match="some labels are there twice"):
         ConstituentTransitions(words, ["X", "X"], ["S0t"])
-    with pytest.raises(ValueError, match="1,025 labels of phrases; 1,024 is the limit"):
+    with pytest.raises(ValueError, match="10,001 labels of phrases; 10,000 is the limit"):
         ConstituentTransitions(words, map(str, range(MAX_LABELS + 1)), ["S0t"])
     for max_unaries in (0, MAX_UNARIES + 1):
         with pytest.raises(ValueError, match="unary phrases on one another cannot be"):

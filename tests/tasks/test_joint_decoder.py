@@ -11,13 +11,13 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from twins import is_maximal, path_score
 
-from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import parse_templates
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.tasks.bmes import bmes, six_labels, with_tags
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
-from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
-from spacy_structreg.tasks.user_words import CompiledWords, Occurrence
+from spacy_structreg.tasks.segmentation.bmes import bmes, six_labels, with_tags
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords, Occurrence
 
 TAGS = ("AD", "NN", "VV")
 ALPHABET = "我们在北京"
@@ -110,14 +110,25 @@ def test_the_n_best_analyses_equal_brute_force(model: Model, text: str, k: int) 
 
 
 @given(st.sampled_from(MODELS), TEXTS)
-def test_words_spans_and_tags_agree(model: Model, text: str) -> None:
+def test_words_and_spans_agree_with_tagged_words(model: Model, text: str) -> None:
     tagged = model.tag(text)
     ends = [len(text)] if text else []
     assert model.decoder.segment([text], [ends]) == [[word for word, _ in tagged]]
     spans = model.decoder.spans(text, ends).tolist()
-    tags = model.decoder.word_tag_names(text)
-    assert [(text[a:b], tag) for (a, b), tag in zip(spans, tags, strict=True)] == tagged
+    assert [text[begin:end] for begin, end in spans] == [word for word, _ in tagged]
     assert "".join(word for word, _ in tagged) == "".join(text.split())
+
+
+@given(st.sampled_from(MODELS), TEXTS.map(lambda text: f" {text}\n\n{text} "))
+def test_white_space_between_words_comes_in_whole_runs(model: Model, text: str) -> None:
+    (items,) = model.decoder.tag([text], [[len(text)]], white_space=True)
+    assert "".join(item for item, _ in items) == text
+    assert [pair for pair in items if not pair[0].isspace()] == model.tag(text)
+    assert all(tag == "" for item, tag in items if item.isspace())
+    assert not any(a.isspace() and b.isspace() for (a, _), (b, _) in itertools.pairwise(items))
+    assert model.decoder.segment([text], [[len(text)]], white_space=True) == [
+        [item for item, _ in items]
+    ]
 
 
 WORDS = st.text([*ALPHABET[:3], " ", "\u0301"], min_size=1, max_size=4).map(str.strip).filter(bool)

@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import legal_paths
 
-from spacy_structreg.corpora.label_schemes import Scheme, Span, labels_of, spans_of
-from spacy_structreg.tasks.label_schemes import allowed_labels, complete_labels, label_graph
+from spacy_structreg.corpora.labeling import Scheme, Span, labels_of, spans_of
+from spacy_structreg.tasks.labeling.label_transitions import (
+    allowed_labels,
+    complete_labels,
+    label_graph,
+)
 
 
 def all_spans(n: int, names: Sequence[str]) -> Iterator[list[Span]]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from learning_twins import label_sequences
 from twins import MARKS, legal_paths, path_score
 
-from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import parse_templates
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.tasks.bmes import SCHEMES, bmes, six_labels
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
-from spacy_structreg.tasks.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES, bmes, six_labels
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
 
 SCHEME = six_labels()
 # What the paper says of words of one to seven characters.

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.tag_records import TagRecords
-from spacy_structreg.tasks.words import WordDecoder, WordTransitions
+from spacy_structreg.tasks.joint.tag_records import TagRecords
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordDecoder, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
 
 ATOMS = CharacterAtoms(None, True)
@@ -122,7 +123,7 @@ def test_more_tags_than_a_block_has_bits() -> None:
     assert records.word("乙", ATOMS) == list(range(130))
 
 
-@settings(max_examples=50, deadline=None)
+@quick_examples(50)
 @given(corpora, st.integers(1, 4), st.sets(st.sampled_from(TAGS)), st.booleans())
 def test_records_are_what_the_definitions_say(
     corpus: list[Tagged], least: int, closed: set[str], dictionary: bool
@@ -152,7 +153,7 @@ def test_records_are_what_the_definitions_say(
 # What the search makes of it ----------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@quick_examples(50)
 @given(corpora, st.text("甲乙丙丁", min_size=1, max_size=5), st.data())
 def test_legal_is_what_the_records_allow(
     corpus: list[Tagged], text: str, data: st.DataObject
@@ -185,7 +186,7 @@ def test_legal_is_what_the_records_allow(
                 spans.append((i, action - 1))
 
 
-@settings(max_examples=50, deadline=None)
+@quick_examples(50)
 @given(corpora, st.integers(1, 3), st.sets(st.sampled_from(TAGS)))
 def test_gold_is_always_legal(corpus: list[Tagged], least: int, closed: set[str]) -> None:
     search = Untrained(

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import rows_by_key
 
-from spacy_structreg.features.characters import type_table
+from spacy_structreg.features.character_classes import type_table
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.tagging import (
@@ -248,7 +248,7 @@ def all_analyses(
 
 @given(tagged, sentence, st.sampled_from(["early", "max_violation", "plain"]))
 def test_the_unlimited_agenda_is_brute_force(gold: Any, words: list[str], stop: str) -> None:
-    model = Model(EVERYTHING).train(gold, 2, width=2, stop=stop)
+    model = Model(EVERYTHING).train(gold, 2, width=2, update=stop)
     expected = all_analyses(model, words)
     agenda = model.agenda()
     agenda.system.load_words(words)
@@ -306,7 +306,7 @@ def test_words_that_take_each_others_room_change_no_bit() -> None:
     words = [chr(0x4E00 + i) + chr(0x5E00 + i % 7) for i in range(1500)]
     gold = [[(word, i * 7 % n_tags) for i, word in enumerate(words)]]
     model = Model("tag: t-1 | w-1 w0 | w0 | start(w0) | end(w0) | suffix2(w0)", n_tags)
-    model.train(gold, width=1, stop="every")
+    model.train(gold, width=1, update="every")
     remembering, plain = (TagDecoder(model.agenda(1, memo=m), range(n_tags)) for m in (True, False))
     expected = plain.tag([words])
     assert len(set(expected[0])) > 1000
@@ -411,7 +411,7 @@ def test_any_words(sentences: list[list[str]]) -> None:
 def test_a_beam_of_one_learns_from_every_word() -> None:
     """Against a perceptron kept by hand, whose features are the word and its own last tag."""
     gold = [[("a", 1), ("b", 2), ("a", 0), ("c", 1)], [("b", 1), ("a", 1), ("c", 2)]]
-    model = Model("tag: w0 | t-1").train(gold, 3, width=1, stop="every")
+    model = Model("tag: w0 | t-1").train(gold, 3, width=1, update="every")
     weights: dict[tuple[str, object], np.ndarray] = {}
     sums: dict[tuple[str, object], np.ndarray] = {}
     n_updates = 0
@@ -445,8 +445,8 @@ def test_a_beam_of_one_learns_from_every_word() -> None:
 
 @pytest.mark.parametrize("update", ["pa", "pa_i", "pa_ii"])
 def test_passive_aggressive_at_every_word(update: Any) -> None:
-    learning = Learning(update=update, aggressiveness=0.5)
-    model = Model("tag: w0", 3, learning).train([[("a", 1)]], width=1, stop="every")
+    learning = Learning(algorithm=update, aggressiveness=0.5)
+    model = Model("tag: w0", 3, learning).train([[("a", 1)]], width=1, update="every")
     # Two weights change, by ± the step, after a loss of 1: min(C, 1 / 2), or 1 / (2 + 1 / 2C).
     step = 1 / 3 if update == "pa_ii" else 0.5
     assert model.score(["a"], [1]) == pytest.approx(step)
@@ -456,14 +456,14 @@ def test_passive_aggressive_at_every_word(update: Any) -> None:
 
 def test_every_needs_a_beam_of_one() -> None:
     with pytest.raises(ValueError, match="'every' needs a beam of width 1, not 2"):
-        Model("tag: w0").train([[("a", 1)]], width=2, stop="every")
+        Model("tag: w0").train([[("a", 1)]], width=2, update="every")
 
 
 @pytest.mark.parametrize(("stop", "width"), [("early", 2), ("every", 1)])
 def test_hidden_words_show_nothing(stop: str, width: int) -> None:
     gold = [[("a", 1), ("do", 2)]]
     hidden = Model("tag: w0 | w-1 | suffix2(w0) | chars(w0)", learning=Learning(dropout=0.999999))
-    hidden.train(gold, 5, width=width, stop=stop)
+    hidden.train(gold, 5, width=width, update=stop)
     # What is beyond the sentence is seen nonetheless.
     assert hidden.learner.n_rows() == 1
     assert Model("tag: w0", learning=Learning(dropout=0.5)).train(gold, 5).learner.n_rows() <= 2

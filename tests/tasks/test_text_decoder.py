@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from example_counts import quick_examples
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from twins import is_maximal
 
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.guided import GuidedSegmenter
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.tasks.user_words import CompiledWords, UserWords
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords
 
 TAGGED = [
     [("大学", "NN"), ("在", "P"), ("北京", "NR"), ("。", "PU")],
@@ -123,7 +124,7 @@ def choice_of(spans: set[tuple[int, int]], text: str, words: CompiledWords) -> b
 
 @pytest.mark.parametrize("kind", [*KINDS, *TAGGERS])
 @given(case=listed())
-@settings(max_examples=60)
+@quick_examples(60)
 @example(case=("大 学生", ["大 学"]))
 @example(case=("New York在", ["New York"]))
 @example(case=("大学\u0301生", ["大学"]))
@@ -145,7 +146,7 @@ def test_listed_words_are_tokens_and_all_is_covered(kind: str, case: tuple[str, 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(case=listed())
-@settings(max_examples=30)
+@quick_examples(30)
 def test_a_word_without_a_rival_is_a_token(kind: str, case: tuple[str, list[str]]) -> None:
     text, words = case
     words = words[-1:]
@@ -159,7 +160,7 @@ def test_a_word_without_a_rival_is_a_token(kind: str, case: tuple[str, list[str]
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(text=TEXTS)
-@settings(max_examples=20)
+@quick_examples(20)
 def test_words_that_are_not_there_change_nothing(kind: str, text: str) -> None:
     plain = model(kind).predict(text)
     for words in ([], ["没有"]):
@@ -168,7 +169,7 @@ def test_words_that_are_not_there_change_nothing(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["characters", "words"])
 @given(text=TEXTS)
-@settings(max_examples=40)
+@quick_examples(40)
 def test_listing_what_is_predicted_changes_nothing(kind: str, text: str) -> None:
     """What the model says anyhow, said by a list: only where each place of a word is such a one."""
     plain = model(kind).predict(text)
@@ -230,7 +231,7 @@ EXACT = ["characters", "words", "guided and wide"]
 
 @pytest.mark.parametrize("kind", EXACT)
 @given(case=listed(st.text("大学生在京a", min_size=1, max_size=7)), k=st.integers(1, 64))
-@settings(max_examples=60)
+@quick_examples(60)
 @example(case=("大学生在", ["大学", "学生", "大学生", "生在"]), k=3)
 @example(case=("aaaaa", ["aa", "aaa"]), k=64)
 @example(case=("aaaaaaa", ["a", "aaaa", "aa"]), k=2)
@@ -253,7 +254,7 @@ def test_the_best_choices_win(kind: str, case: tuple[str, list[str]], k: int) ->
     case=listed(st.text("大学生在", min_size=1, max_size=3)),
     tags=st.lists(st.sampled_from([None, "N", "V"]), min_size=5, max_size=5),
 )
-@settings(max_examples=40)
+@quick_examples(40)
 @example(case=("大学生", ["大学", "学生", "大", "大学生"]), tags=["N", "V", "V", "C", None])
 @example(case=("大 学生", ["大 学", "学生", "大"]), tags=["N", "V", "C", None, None])
 @example(case=("大 学生", ["大 学生", "生"]), tags=[None] * 5)
@@ -346,7 +347,7 @@ def test_the_work_is_linear_in_the_text(kind: str, words: list[str]) -> None:
 
 @pytest.mark.parametrize("kind", TAGGERS)
 @given(case=listed(), data=st.data())
-@settings(max_examples=60)
+@quick_examples(60)
 def test_listed_words_get_their_tags(
     kind: str, case: tuple[str, list[str]], data: st.DataObject
 ) -> None:

@@ -1,4 +1,4 @@
-"""What a labeller sees of tokens, against an obvious twin made of strings."""
+"""What a labeler sees of tokens, against an obvious twin made of strings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from spacy_structreg.features.characters import TABLE_SIZE, type_table
+from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.features.labelling_tables import LABELLING_TABLES
+from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.templates import TAG_BIGRAM
 from spacy_structreg.features.word_atoms import MAX_CHARACTERS, classes, letter_ngrams
 from spacy_structreg.features.word_shapes import UPPER_CASE, shape_table
@@ -224,7 +224,7 @@ def test_keys_and_symbols_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize("table", sorted(LABELLING_TABLES))
+@pytest.mark.parametrize("table", sorted(LABELING_TABLES))
 @given(texts=st.lists(sentences, min_size=1, max_size=3))
 def test_two_positions_share_a_name_exactly_when_they_share_a_key(
     table: str, texts: list[list[Row]]
@@ -293,7 +293,7 @@ def test_shapes_fit_a_chain() -> None:
     assert TAG_BIGRAM.atoms == make("edge:").shapes[0].atoms
 
 
-@pytest.mark.parametrize("table", sorted(LABELLING_TABLES))
+@pytest.mark.parametrize("table", sorted(LABELING_TABLES))
 def test_empty_sentences_and_single_tokens(table: str) -> None:
     features = make(table)
     symbols, lists = features.see([], 2)

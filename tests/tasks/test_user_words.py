@@ -13,16 +13,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.sentences import sentence_ends
-from spacy_structreg.tasks.user_words import (
+from spacy_structreg.tasks.segmentation.user_words import (
     LONGEST_WORD,
     Occurrence,
     UserWords,
     read_user_words,
     whole_ends,
 )
-from spacy_structreg.tasks.word_trie import WordTrie
+from spacy_structreg.tasks.segmentation.word_trie import WordTrie
 
 word_lists = st.sets(st.text("ab", min_size=1, max_size=4), max_size=7)
 texts = st.text("abc", max_size=10)

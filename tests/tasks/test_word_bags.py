@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from twins import murmur_64a
 
 from spacy_structreg.tasks.chain import ChainFeatures
-from spacy_structreg.tasks.word_bags import INTERCEPT, WordBag
+from spacy_structreg.tasks.classification import INTERCEPT, WordBag
 
 WORDS = st.lists(st.sampled_from(["a", "b", "ab", "A", "", " ", "\0", "𠀀", "é b"]), max_size=8)
 
@@ -22,10 +22,10 @@ WORDS = st.lists(st.sampled_from(["a", "b", "ab", "A", "", " ", "\0", "𠀀", "�
     ngrams=st.integers(0, 3),
     characters=st.sets(st.integers(1, 4)),
     values=st.sampled_from(["binary", "counts", "log"]),
-    normalise=st.booleans(),
+    normalize=st.booleans(),
 )
 def test_against_plain_counts(
-    words: list[str], ngrams: int, characters: set[int], values: str, normalise: bool
+    words: list[str], ngrams: int, characters: set[int], values: str, normalize: bool
 ) -> None:
     seen = [word.lower() for word in words if word.strip()]
     text = "".join(seen)
@@ -42,9 +42,9 @@ def test_against_plain_counts(
         name: {"binary": 1.0, "counts": float(count), "log": 1 + math.log(count)}[values]
         for name, count in counts.items()
     }
-    length = math.sqrt(sum(value**2 for value in expected.values())) if normalise else 1.0
+    length = math.sqrt(sum(value**2 for value in expected.values())) if normalize else 1.0
     expected = {name: value / length for name, value in expected.items()}
-    bag = WordBag(ngrams, sorted(characters), values=values, normalise=normalise)  # type: ignore[arg-type]
+    bag = WordBag(ngrams, sorted(characters), values=values, normalize=normalize)  # type: ignore[arg-type]
     found = bag.features(words)
     assert found == pytest.approx({INTERCEPT: 1.0, **expected})
 

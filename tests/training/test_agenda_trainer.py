@@ -12,18 +12,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import GOLDEN, SplitMix64, is_dropped
 from twins import MASK_64, murmur_64a, rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.scorer import new_learner
-from spacy_structreg.tasks.characters import CharacterAtoms
-from spacy_structreg.tasks.words import WordTransitions
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
 from spacy_structreg.training.pieces import cut_units
 
@@ -240,13 +241,13 @@ class Twin:
 
     def update(self, delta: dict[Name, float], loss: float) -> None:
         step = 1.0
-        if self.learning.update != "perceptron":
+        if self.learning.algorithm != "perceptron":
             squared = sum(d * d for d in delta.values())
             if not squared or loss <= 0:
                 return
             c = self.learning.aggressiveness
             step = min(c, loss / squared)
-            if self.learning.update == "pa_ii":
+            if self.learning.algorithm == "pa_ii":
                 step = loss / (squared + 0.5 / c)
         for name, d in delta.items():
             # Weights are floats of 32 bits.
@@ -254,8 +255,8 @@ class Twin:
 
     def search(self, gold: list[int]) -> tuple[Item, int, float] | None:  # noqa: PLR0912
         """The item to learn against, how much of gold stands against it, and the loss."""
-        cost = self.learning.update in ("pa_i", "pa_ii")
-        margin = self.learning.update == "pa"
+        cost = self.learning.algorithm in ("pa_i", "pa_ii")
+        margin = self.learning.algorithm == "pa"
         goal = []
         state, score = self.init(), 0.0
         for action in gold:
@@ -324,7 +325,7 @@ class Twin:
             wrong = [action for action in scores if action != right]
             if right in scores and wrong:
                 other = max(wrong, key=lambda action: (scores[action], -action))
-                loss = scores[other] - scores[right] + (self.learning.update != "perceptron")
+                loss = scores[other] - scores[right] + (self.learning.algorithm != "perceptron")
                 if loss > 0 or best == other:
                     delta: dict[Name, float] = defaultdict(float)
                     for name in self.features(state, right):
@@ -419,7 +420,7 @@ def corpora(draw: st.DrawFn, n_tags: int) -> list[Gold]:
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 @given(st.data())
-@settings(max_examples=15)
+@quick_examples(15)
 def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
     n_tags = data.draw(st.sampled_from([1, 2]))
     golds = data.draw(corpora(n_tags))
@@ -441,7 +442,7 @@ def test_updates_equal_the_twin(stop: str, data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=15)
+@quick_examples(15)
 def test_updates_at_every_action_equal_the_twin(data: st.DataObject) -> None:
     n_tags = data.draw(st.sampled_from([1, 2]))
     golds = data.draw(corpora(n_tags))
@@ -457,7 +458,7 @@ def hand_made(stop: str, width: int, weights: dict[str, float], update: str = "p
     """The sentence 我 | 们在, with weights of the characters that are appended (`append: c0`)."""
     pair = Pair(
         [gold_of(["我", "们在"])],
-        Learning(update=update),
+        Learning(algorithm=update),
         stop=stop,
         width=width,
         templates="append: c0 | separate: c0",
@@ -653,7 +654,7 @@ def test_the_step_of_pa_i(c: float) -> None:
     """Gold is behind by 5 and two actions are wrong: the loss is 7, and |ΔΦ|² is 4."""
     for update, step in [("pa_i", min(c, 7 / 4)), ("pa_ii", 7 / (4 + 0.5 / c))]:
         pair = hand_made("plain", 4, START, update)
-        learning = Learning(update=update, aggressiveness=c)
+        learning = Learning(algorithm=update, aggressiveness=c)
         learner = Perceptron(pair.learner.tables, learning, 1)
         system = pair.trainer.system
         parsed = parse_state_templates(["append: c0 | separate: c0"], system.events, system.atoms)
@@ -684,12 +685,12 @@ def test_pa_wants_a_margin_of_one() -> None:
 @pytest.mark.parametrize("update", ["pa", "pa_i", "pa_ii"])
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 @given(st.data())
-@settings(max_examples=8)
+@quick_examples(8)
 def test_the_first_visit_of_passive_aggressive_rules(
     update: str, stop: str, data: st.DataObject
 ) -> None:
     """From integer weights, so that no rounding decides."""
-    learning = Learning(update=update, aggressiveness=0.5)
+    learning = Learning(algorithm=update, aggressiveness=0.5)
     gold = data.draw(corpora(1))[:1]
     width = data.draw(st.sampled_from([1, 2, 4]))
     teacher = Pair(gold, stop=stop, width=width)
@@ -726,9 +727,9 @@ def learnt(learning: Learning, noises: Sequence[int], **chosen: object) -> Pair:
 @pytest.mark.parametrize("update", ["perceptron", "pa_i"])
 def test_without_dropout_noise_changes_no_byte(update: str, stop: str) -> None:
     width = 1 if stop == "every" else 4
-    plain = learnt(Learning(update=update), [0, 0], stop=stop, width=width)
+    plain = learnt(Learning(algorithm=update), [0, 0], stop=stop, width=width)
     for noise in ("dropout", "hidden_dropout"):
-        other = learnt(Learning(update=update, **{noise: 0.0}), [7, 8], stop=stop, width=width)
+        other = learnt(Learning(algorithm=update, **{noise: 0.0}), [7, 8], stop=stop, width=width)
         assert state_of(other.learner) == state_of(plain.learner)
 
 
@@ -815,7 +816,7 @@ def test_penalties_need_no_visit_of_rows_that_do_not_fire(
 
 @pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i"])
 def test_after_training_the_agenda_decodes_without_gold_and_costs(update: str) -> None:
-    pair = learnt(Learning(update=update), [0, 1], width=4)  # type: ignore[arg-type]
+    pair = learnt(Learning(algorithm=update), [0, 1], width=4)  # type: ignore[arg-type]
     agenda = pair.trainer.agenda
     for text in ("北京大学生", "我们在"):
         pair.trainer.system.load_text(text)

@@ -7,14 +7,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from twins import ChainTwin, CharacterModel, character_model, place, rows_by_key
 
-from spacy_structreg.features.tables import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
+from spacy_structreg.features.segmentation import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.training.chain import ChainTrainer
 
 SETS = [
@@ -46,8 +47,7 @@ class Training:
         self.learner = model.features.new_learner(adaptive=adaptive)
         self.trainer = ChainTrainer(model.features, model.graph, self.learner)
         self.chains = [
-            model.atoms.compile(words, scheme, model.features, self.learner)
-            for words in sentences
+            model.atoms.compile(words, scheme, model.features, self.learner) for words in sentences
         ]
 
     def epoch(self, order) -> tuple[int, int]:
@@ -98,7 +98,7 @@ def run(templates: str, sentences: list[list[str]], orders, adaptive: bool | Non
         check(model, training, twin)
 
 
-@settings(max_examples=50)
+@quick_examples(50)
 @given(st.sampled_from(SETS), SENTENCES, st.booleans(), st.data())
 def test_small_corpora_equal_the_twin(templates: str, sentences, adaptive: bool, data) -> None:
     orders = data.draw(st.lists(st.permutations(range(len(sentences))), min_size=1, max_size=3))

@@ -16,15 +16,16 @@ from constituency_twins import (
     Constituents,
     label_names,
 )
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from parser_twins import agenda_of
 from trainer_twin import TrainerTwin, check_training
 
 from spacy_structreg.corpora.binarization import debinarize
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.tasks.constituents import ConstituentTransitions
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -74,7 +75,7 @@ def check(
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 @given(draw=SEEDS, width=st.sampled_from([1, 2, 4]))
-@settings(max_examples=12)
+@quick_examples(12)
 def test_updates_equal_the_twin(stop: str, draw: random.Random, width: int) -> None:
     n_labels, max_unaries = draw.randint(1, 2), draw.randint(1, 3)
     golds = corpus(draw, n_labels, max_unaries=max_unaries)
@@ -83,27 +84,27 @@ def test_updates_equal_the_twin(stop: str, draw: random.Random, width: int) -> N
 
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 @given(draw=SEEDS)
-@settings(max_examples=5)
+@quick_examples(5)
 def test_updates_without_a_limit_equal_the_twin(stop: str, draw: random.Random) -> None:
     golds = corpus(draw, 1, 3, max_unaries=1)
     check(golds, max_unaries=1, n_labels=1, width=None, stop=stop)
 
 
 @given(draw=SEEDS)
-@settings(max_examples=15)
+@quick_examples(15)
 def test_an_update_at_every_action_follows_gold_to_its_end(draw: random.Random) -> None:
     n_labels = draw.randint(1, 3)
     check(corpus(draw, n_labels, 6), n_labels=n_labels, width=1, stop="every", epochs=3)
 
 
 @given(draw=SEEDS)
-@settings(max_examples=10)
+@quick_examples(10)
 def test_wrong_actions_cost(draw: random.Random) -> None:
     """Passive-aggressive updates against what is best when each wrong action counts 1.
 
     All steps are of the same, small size, so that sums are exact and ties the same.
     """
-    learning = Learning(update="pa_i", aggressiveness=2.0**-12)
+    learning = Learning(algorithm="pa_i", aggressiveness=2.0**-12)
     check(corpus(draw, 2, 3), learning, n_labels=2, width=3)
 
 
@@ -136,7 +137,7 @@ def test_the_memo_changes_no_bit() -> None:
     """Of weights that are no fractions of two, in training and in decoding."""
     draw = random.Random(8)
     golds = [gold for _ in range(6) for gold in corpus(draw, 3, 9)]
-    learning = Learning(update="pa_i", aggressiveness=0.3, hidden_dropout=0.1, dropout=0.1)
+    learning = Learning(algorithm="pa_i", aggressiveness=0.3, hidden_dropout=0.1, dropout=0.1)
     trained = []
     for memo in (True, False):
         made = SYSTEM.new(TEMPLATES, 3)

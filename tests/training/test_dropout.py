@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from learning_twins import LearningTwin, is_dropped, same_rows
 
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 
 TEMPLATES = "c-1 | c0 | c-1c0 | c0c+1 | type-1type0type+1 | t-1t0"
 SENTENCES = [["我们", "在"], ["北京", "大", "学"], ["学生"], ["大学生", "在"], ["2年", "京", "北"]]
@@ -28,9 +28,9 @@ def same(first: LearningTwin, second: LearningTwin) -> bool:
 
 @pytest.mark.parametrize("update", ["perceptron", "pa", "pa_i"])
 def test_without_dropout_noise_changes_nothing(update: str) -> None:
-    plain = trained(Learning(update=update), [0, 0, 0])
-    assert same(trained(Learning(update=update, dropout=0.0), [5, 6, 7]), plain)
-    assert same(trained(Learning(update=update, hidden_dropout=0.0), [5, 6, 7]), plain)
+    plain = trained(Learning(algorithm=update), [0, 0, 0])
+    assert same(trained(Learning(algorithm=update, dropout=0.0), [5, 6, 7]), plain)
+    assert same(trained(Learning(algorithm=update, hidden_dropout=0.0), [5, 6, 7]), plain)
 
 
 @pytest.mark.parametrize("noise", ["dropout", "hidden_dropout"])

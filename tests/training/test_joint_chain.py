@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from twins import viterbi_twin
 
-from spacy_structreg.features.shapes import compile_shapes
+from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import parse_templates
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import JointScheme, bmes, six_labels, with_tags
 from spacy_structreg.tasks.chain import ChainFeatures
-from spacy_structreg.tasks.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.bmes import JointScheme, bmes, six_labels, with_tags
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.training.chain import ChainTrainer, cut
 
 TEMPLATES = "c-1 | c0 | c+1 | c-1c0 | c0c+1 | t-1t0"
@@ -66,13 +66,13 @@ class Training:
     [
         Learning(),
         Learning(mini_sample=3.5),
-        Learning(update="pa", aggressiveness=0.1, mini_sample=5),
-        Learning(update="pa_i", aggressiveness=0.1, mini_sample=2, dropout=0.1),
-        Learning(update="pa_ii", aggressiveness=0.1),
+        Learning(algorithm="pa", aggressiveness=0.1, mini_sample=5),
+        Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=2, dropout=0.1),
+        Learning(algorithm="pa_ii", aggressiveness=0.1),
         Learning(l2=0.01),
         Learning(cumulative_l1=0.01, mini_sample=5),
         Learning(hidden_dropout=0.2, mini_sample=5),
-        Learning(update="pa", hidden_dropout=0.2, l1=0.001),
+        Learning(algorithm="pa", hidden_dropout=0.2, l1=0.001),
     ],
     ids=str,
 )

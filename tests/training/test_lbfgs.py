@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from log_linear_twin import LogLinearTwin, chain_features, random_sentence
 
-from spacy_structreg.learn.settings import LogLinear
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.learn.learning_settings import LogLinear
+from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.training.lbfgs import PERIOD, minimise
 
 pytest.importorskip("scipy", reason="SciPy is not installed, which L-BFGS needs")
@@ -23,7 +23,7 @@ def model(*, seed: int = 0, scale: float = 0.0, **options: Any) -> LogLinearTwin
     graph = bmes().graph
     features = chain_features("u0 | u-1u0 | t-1t0", graph.n_labels)
     sentences = [
-        random_sentence(i, features, graph, length, labelled=i < 3, real=True)
+        random_sentence(i, features, graph, length, labeled=i < 3, real=True)
         for i, length in enumerate([4, 3, 4, 3])
     ]
     settings = LogLinear(optimizer="lbfgs", **options)

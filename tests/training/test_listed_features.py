@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from crf_twins import Enumeration
-from hypothesis import given, reject, settings
+from example_counts import quick_examples
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from learning_twins import GOLDEN, DenseWeights, SplitMix64, Undecided, is_dropped
 from log_linear_twin import FeatureReader, Sentence, chain_features, random_sentence
 from twins import MASK_64
 
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.training.chain import ChainTrainer, cut
 
@@ -74,7 +75,7 @@ class PerceptronTwin(FeatureReader):
         assert sentence.labels is not None
         gold = tuple(sentence.labels[begin : begin + count].tolist())
         wrong = {path: sum(a != b for a, b in zip(path, gold, strict=True)) for path in paths.paths}
-        rule = self.learning.update
+        rule = self.learning.algorithm
         scores = {path: paths.log_likelihood(path) for path in paths.paths}
         if rule == "pa":
             del scores[gold]
@@ -140,7 +141,7 @@ class PerceptronTwin(FeatureReader):
         np.testing.assert_allclose(self.flat(averages), means, rtol=1e-6, atol=1e-9)
 
 
-@settings(max_examples=80)
+@quick_examples(80)
 @given(
     lists=st.sampled_from([("label",), ("edge",), ("label", "edge")]),
     rule=st.sampled_from(RULES),
@@ -159,7 +160,7 @@ def test_lists_of_features_are_learnt(
     seed: int,
     **options: Any,
 ) -> None:
-    learning = Learning(update=rule, **penalties, **options)  # type: ignore[arg-type]
+    learning = Learning(algorithm=rule, **penalties, **options)  # type: ignore[arg-type]
     twin = PerceptronTwin(lists, (4, 3, 5), learning, adaptive=adaptive, seed=seed)
     for epoch in range(2):
         try:
@@ -171,8 +172,8 @@ def test_lists_of_features_are_learnt(
 def test_chains_without_labels_are_refused() -> None:
     twin = PerceptronTwin(("label",), (3,), Learning())
     sentence = twin.sentences[0]
-    unlabelled = Sentence(sentence.symbols, None, sentence.lists, sentence.length)
-    chains = [*twin.chains, twin.compile(unlabelled, twin.learner)]
+    unlabeled = Sentence(sentence.symbols, None, sentence.lists, sentence.length)
+    chains = [*twin.chains, twin.compile(unlabeled, twin.learner)]
     with pytest.raises(ValueError, match="sequence 1 has no labels"):
         twin.trainer.epoch(chains, [0])
 

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from crf_twins import finite_differences, multinomial_noising
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from log_linear_twin import LogLinearTwin, Sentence, chain_features, random_sentence
 
+from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import LogLinear
 from spacy_structreg.search.viterbi import LabelGraph
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.training.chain import cut
 from spacy_structreg.training.log_linear import LogLinearTrainer
 
@@ -46,7 +47,7 @@ def model(
     lists: tuple[str, ...] = LISTS[3],
     graph: LabelGraph = HELD,
     lengths: tuple[int, ...] = (4, 3),
-    unlabelled: tuple[int, ...] = (),
+    unlabeled: tuple[int, ...] = (),
     real: bool = True,
     seed: int = 0,
     scale: float = 1.0,
@@ -55,8 +56,8 @@ def model(
     """A model of random sentences and weights. options: of `LogLinear`."""
     features = chain_features(templates, graph.n_labels, lists)
     sentences = [
-        random_sentence(seed + i, features, graph, length, labelled=i < len(lengths), real=real)
-        for i, length in enumerate([*lengths, *unlabelled])
+        random_sentence(seed + i, features, graph, length, labeled=i < len(lengths), real=real)
+        for i, length in enumerate([*lengths, *unlabeled])
     ]
     return LogLinearTwin(features, graph, LogLinear(**options), sentences, seed=seed, scale=scale)
 
@@ -88,17 +89,17 @@ def test_all_kinds_of_noise(graph: LabelGraph, noise: dict[str, Any], window: in
     check(model(graph=graph, **noise, noise_window=window))
 
 
-@settings(max_examples=60)
+@quick_examples(60)
 @given(
     templates=st.sampled_from(TEMPLATES),
     lists=st.sampled_from(LISTS),
     graph=st.sampled_from(GRAPHS),
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple),
-    unlabelled=st.lists(st.integers(0, 4), max_size=2).map(tuple),
+    unlabeled=st.lists(st.integers(0, 4), max_size=2).map(tuple),
     real=st.booleans(),
     noise=st.sampled_from(NOISES),
     noise_window=st.sampled_from([None, 0, 1, 2]),
-    unlabelled_weight=st.sampled_from([0.0, 0.3, 1.0, 4.0]),
+    unlabeled_weight=st.sampled_from([0.0, 0.3, 1.0, 4.0]),
     seed=st.integers(0, 1000),
     scale=st.sampled_from([0.0, 0.1, 1.0, 5.0]),
 )
@@ -122,7 +123,7 @@ def test_large_weights(noise: dict[str, Any], scale: float) -> None:
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_gradients_equal_finite_differences_of_the_objective_itself(noise: dict[str, Any]) -> None:
-    twin = model(unlabelled=(4,), unlabelled_weight=0.5, **noise)
+    twin = model(unlabeled=(4,), unlabeled_weight=0.5, **noise)
     start = twin.weights
     _, gradient = twin.found()
 
@@ -188,13 +189,13 @@ def test_one_step_of_one_chain(noise: dict[str, Any], penalties: dict[str, float
 @pytest.mark.parametrize("noise", NOISES[:2])
 def test_some_epochs(noise: dict[str, Any], penalties: dict[str, float]) -> None:
     options = {"scale": SMALL, "rate": 0.2, **noise, **penalties}
-    twin = model(lengths=(4, 3, 0, 2), unlabelled=(3,), **options)
+    twin = model(lengths=(4, 3, 0, 2), unlabeled=(3,), **options)
     lengths = [len(chain) for chain in twin.chains]
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1], [1, 1, 0, 4]):
         twin.run([(number, 0, lengths[number]) for number in order])
 
 
-@settings(max_examples=60)
+@quick_examples(60)
 @given(
     templates=st.sampled_from(TEMPLATES),
     lists=st.sampled_from(LISTS),
@@ -216,7 +217,7 @@ def test_pieces(
     **options: Any,
 ) -> None:
     options |= {"scale": SMALL, **noise, **penalties}
-    twin = model(lengths=(4, 1, 5), unlabelled=(3, 2), seed=seed, **options)
+    twin = model(lengths=(4, 1, 5), unlabeled=(3, 2), seed=seed, **options)
     for epoch in range(2):
         pieces = cut([len(chain) for chain in twin.chains], mini_sample, seed + epoch)
         np.random.default_rng(seed + epoch).shuffle(pieces)
@@ -226,12 +227,20 @@ def test_pieces(
 def test_noise_moves_no_score_further_than_its_likelihood_could() -> None:
     """One position, one feature: equation 8 and its gradient, whose part in μ is held to ±1."""
     twin = model(
-        templates="u0", lists=(), graph=FREE, lengths=(1,), unlabelled=(1,), l2=0.0, decay=0.0,
-        rate=1.0, noise="dropout", noise_level=0.5,
+        templates="u0",
+        lists=(),
+        graph=FREE,
+        lengths=(1,),
+        unlabeled=(1,),
+        l2=0.0,
+        decay=0.0,
+        rate=1.0,
+        noise="dropout",
+        noise_level=0.5,
     )
     weights = np.array([200.0, 200.5, 199.5])
     twin.learner.set_weights(np.tile(weights, len(twin.weights) // 3))
-    share = 0.5  # of one labelled and one unlabelled position
+    share = 0.5  # of one labeled and one unlabeled position
     means = np.exp(weights - 200.0) / np.exp(weights - 200.0).sum()
     doubts = 0.5 * (1 - 2 * means) * weights**2
     moves = share * means * (doubts - means @ doubts)
@@ -257,25 +266,25 @@ def test_mini_samples_that_no_sequence_exceeds_are_plain_training(noise: dict[st
     assert weights_after(model(lengths=lengths, mini_sample=2.0, **noise), shorter) != plain
 
 
-def test_unlabelled_chains_without_weight_change_nothing() -> None:
-    options: dict[str, Any] = {"noise": "dropout", "noise_level": 0.3, "unlabelled_weight": 0.0}
-    with_others = model(unlabelled=(4, 2), **options)
+def test_unlabeled_chains_without_weight_change_nothing() -> None:
+    options: dict[str, Any] = {"noise": "dropout", "noise_level": 0.3, "unlabeled_weight": 0.0}
+    with_others = model(unlabeled=(4, 2), **options)
     value, gradient = with_others.found()
-    labelled, labelled_gradients = with_others.trainer.objective(with_others.chains[:2])
-    assert value == labelled
-    assert (gradient == with_others.flat(labelled_gradients)).all()
+    labeled, labeled_gradients = with_others.trainer.objective(with_others.chains[:2])
+    assert value == labeled
+    assert (gradient == with_others.flat(labeled_gradients)).all()
     before = with_others.weights
     with_others.trainer.epoch(with_others.chains, [2, 3, 2])
     assert (with_others.weights == before).all()
     # So are those of a model without noise.
-    no_noise = model(unlabelled=(4,))
+    no_noise = model(unlabeled=(4,))
     before = no_noise.weights
     no_noise.trainer.epoch(no_noise.chains, [2])
     assert (no_noise.weights == before).all()
 
 
-def test_nothing_labelled_leaves_nothing_to_learn() -> None:
-    twin = model(lengths=(), unlabelled=(3,), noise="dropout", noise_level=0.3)
+def test_nothing_labeled_leaves_nothing_to_learn() -> None:
+    twin = model(lengths=(), unlabeled=(3,), noise="dropout", noise_level=0.3)
     check(twin)
     assert twin.found()[0] == 0
     twin.run([(0, 0, 3)])

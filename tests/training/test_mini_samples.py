@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learning_twins import LearningTwin, same_rows
 
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.training.chain import cut
 
 SENTENCES = [["我们", "在", "北京", "大学"], ["大学生", "在", "北京"], ["生"], ["学", "大学生"]]

@@ -6,15 +6,16 @@ import random
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from example_counts import quick_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from parser_twins import ROOT, SYSTEMS, System, agenda_of, random_tree
 from trainer_twin import TrainerTwin, check_training
 
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.tasks.dependencies import DependencyTransitions
+from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.training.agenda import AgendaTrainer
 
@@ -74,7 +75,7 @@ SEEDS = st.integers(0, 2**32 - 1).map(random.Random)
 @pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain"])
 @given(draw=SEEDS, width=st.sampled_from([1, 2, 4, None]))
-@settings(max_examples=8)
+@quick_examples(8)
 def test_updates_equal_the_twin(
     system: System, stop: str, merge: bool, draw: random.Random, width: int | None
 ) -> None:
@@ -88,7 +89,7 @@ def test_updates_equal_the_twin(
 
 @EACH_SYSTEM
 @given(draw=SEEDS)
-@settings(max_examples=20)
+@quick_examples(20)
 def test_an_update_at_every_action_follows_gold(system: System, draw: random.Random) -> None:
     n_labels = draw.randint(1, 3)
     golds = corpus(draw, n_labels, 8)
@@ -98,13 +99,13 @@ def test_an_update_at_every_action_follows_gold(system: System, draw: random.Ran
 @EACH_SYSTEM
 @pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
 @given(draw=SEEDS)
-@settings(max_examples=8)
+@quick_examples(8)
 def test_wrong_actions_cost(system: System, merge: bool, draw: random.Random) -> None:
     """Passive-aggressive updates against what is best when each wrong action counts 1.
 
     All steps are of the same, small size, so that sums are exact and ties the same.
     """
-    learning = Learning(update="pa_i", aggressiveness=2.0**-12)
+    learning = Learning(algorithm="pa_i", aggressiveness=2.0**-12)
     check(system, corpus(draw, 2, 4), learning, n_labels=2, width=3, merge=merge)
 
 
@@ -122,7 +123,7 @@ def test_the_memo_changes_no_bit(system: System, merge: bool) -> None:
     """Of weights that are no fractions of two, in training and in decoding."""
     draw = random.Random(8)
     golds = [gold for _ in range(6) for gold in corpus(draw, 3, 9)]
-    learning = Learning(update="pa_i", aggressiveness=0.3, hidden_dropout=0.1)
+    learning = Learning(algorithm="pa_i", aggressiveness=0.3, hidden_dropout=0.1)
     parsed = system.parse(TEMPLATES[system.name], WITH_LABELS[system.name])
     trained = []
     for memo in (True, False):

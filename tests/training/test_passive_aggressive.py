@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from learning_twins import LearningTwin, SplitMix64, label_sequences, labelled_model
+from learning_twins import LearningTwin, SplitMix64, label_sequences, labeled_model
 from twins import rows_by_key
 
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
-from spacy_structreg.learn.settings import Learning
-from spacy_structreg.tasks.bmes import bmes
+from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.training.chain import ChainTrainer
 
 TEMPLATES = "c-1 | c0 | c+1 | c-1c0 | c0c+1 | t-1t0"
@@ -27,7 +27,7 @@ class Kernel:
     def __init__(
         self, sentences: list[list[str]], learning: Learning, templates: str = "c0"
     ) -> None:
-        model = labelled_model(templates)
+        model = labeled_model(templates)
         self.learner = model.features.new_learner(learning)
         self.trainer = ChainTrainer(model.features, model.graph, self.learner)
         self.chains = [
@@ -50,7 +50,7 @@ def test_a_step_of_gao_2010_by_hand() -> None:
 
     The loss is 1; four weights change by 1 each, so that the step is 1/4.
     """
-    kernel = Kernel([["我们"]], Learning(update="pa"))
+    kernel = Kernel([["我们"]], Learning(algorithm="pa"))
     assert kernel.epoch([0]) == (1, 2)
     assert kernel.row("我") == [0.25, 0, 0, -0.25]
     assert kernel.row("们") == [0, 0.25, 0, -0.25]
@@ -64,7 +64,7 @@ def test_a_weight_that_counts_twice() -> None:
 
     If the two changes of S were not added up before, it would be 4.
     """
-    kernel = Kernel([["人", "人"]], Learning(update="pa"))
+    kernel = Kernel([["人", "人"]], Learning(algorithm="pa"))
     assert kernel.epoch([0]) == (1, 2)
     assert kernel.row("人") == pytest.approx([-1 / 6, -1 / 6, 0, 1 / 3], rel=1e-15)
     assert kernel.epoch([0])[0] in (0, 1)  # the margin of 1 is met up to rounding
@@ -73,7 +73,7 @@ def test_a_weight_that_counts_twice() -> None:
 
 def test_changes_that_cancel() -> None:
     """人 人人 (S B E) against 人人 人 (B E S): only pairs of labels differ."""
-    kernel = Kernel([["人", "人人"]], Learning(update="pa", clock="mistakes"), "c0 | t-1t0")
+    kernel = Kernel([["人", "人人"]], Learning(algorithm="pa", clock="mistakes"), "c0 | t-1t0")
     characters, bigrams = (kernel.learner.tables[i] for i in (1, 0))
     bigrams.add([(0, 0 * 4 + 1, 5.0), (0, 1 * 4 + 3, 7.0), (0, 3 * 4 + 0, 7.0)], 1)
     # B E, E S and S B are dear: B E S and S B E score the same, all other outputs less.
@@ -85,7 +85,7 @@ def test_changes_that_cancel() -> None:
 
 
 def test_a_step_of_nothing_is_no_mistake() -> None:
-    kernel = Kernel([["人", "人人"]], Learning(update="pa", clock="mistakes"))
+    kernel = Kernel([["人", "人人"]], Learning(algorithm="pa", clock="mistakes"))
     row = kernel.learner.tables[0].row(ord("人"))
     kernel.learner.tables[0].add([(row, y, w) for y, w in ((0, 2.0), (1, 2.0), (3, 2.5))], 1)
     # S S S scores 7.5 and is the other output; then B E S and S B E at 6.5.
@@ -112,7 +112,7 @@ def test_a_step_of_nothing_is_no_mistake() -> None:
     ],
 )
 def test_steps_of_every_rule_by_hand(rule: str, aggressiveness: float, step: float) -> None:
-    kernel = Kernel([["我们"]], Learning(update=rule, aggressiveness=aggressiveness))
+    kernel = Kernel([["我们"]], Learning(algorithm=rule, aggressiveness=aggressiveness))
     assert kernel.epoch([0]) == (1, 2)
     assert kernel.row("我") == pytest.approx([step, 0, 0, -step], rel=1e-15)
     assert kernel.row("们") == pytest.approx([0, step, 0, -step], rel=1e-15)
@@ -121,7 +121,7 @@ def test_steps_of_every_rule_by_hand(rule: str, aggressiveness: float, step: flo
 @pytest.mark.parametrize("rule", RULES)
 def test_only_one_output_is_possible(rule: str) -> None:
     """A sentence of one character is one word whatever the weights are."""
-    kernel = Kernel([["人"]], Learning(update=rule))
+    kernel = Kernel([["人"]], Learning(algorithm=rule))
     assert kernel.epoch([0, 0]) == (0, 0)
     assert not any(kernel.row("人"))
     assert kernel.learner.clock == 2
@@ -150,7 +150,7 @@ def test_the_constraint_holds_where_the_step_is_not_limited(rule: str, noise) ->
     """After the update the gold output leads by 1, or by the number of wrong labels."""
     met = limited = 0
     for seed in range(30):
-        learning = Learning(update=rule, aggressiveness=0.25, **noise)
+        learning = Learning(algorithm=rule, aggressiveness=0.25, **noise)
         twin = LearningTwin(TEMPLATES, SENTENCES, learning, seed=seed)
         twin.run(whole(twin, seed % 5), noise=seed)
         visit = twin.visits[-1]
@@ -179,7 +179,7 @@ def test_the_constraint_holds_where_the_step_is_not_limited(rule: str, noise) ->
 def test_no_smaller_change_would_do(rule: str) -> None:
     """The step solves the problem that defines the rule, found by trying many steps."""
     for seed in range(10):
-        learning = Learning(update=rule, aggressiveness=0.2)
+        learning = Learning(algorithm=rule, aggressiveness=0.2)
         twin = LearningTwin(TEMPLATES, SENTENCES, learning, seed=seed)
         twin.run(whole(twin, seed % 5))
         visit = twin.visits[-1]
@@ -200,7 +200,7 @@ def test_no_smaller_change_would_do(rule: str) -> None:
 @pytest.mark.parametrize("labels", ["bmes", "six"])
 def test_the_other_output_is_the_best_that_is_not_gold(labels: str, seed: int) -> None:
     """By trying all of them, also where the best output of all is the gold one."""
-    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(update="pa"), labels=labels, seed=seed)
+    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(algorithm="pa"), labels=labels, seed=seed)
     right_but_close = 0
     for _ in range(3):
         for number in range(len(SENTENCES)):
@@ -211,17 +211,17 @@ def test_the_other_output_is_the_best_that_is_not_gold(labels: str, seed: int) -
 
 
 def test_cost_augmented_decoding_leaves_the_scores_of_the_next_visit_alone() -> None:
-    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(update="pa_i"), seed=1)
+    twin = LearningTwin(TEMPLATES, SENTENCES, Learning(algorithm="pa_i"), seed=1)
     order = np.concatenate([whole(twin, i) for i in (0, 0, 3, 0, 3, 3)])
     twin.run(order)
 
 
 def test_pieces_are_opposed_by_pieces() -> None:
     """At a cut any label may stand, so that outputs like M M oppose the gold ones."""
-    twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(update="pa"), seed=3)
+    twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(algorithm="pa"), seed=3)
     opposed = set()
     for seed in range(12):
-        twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(update="pa"), seed=seed)
+        twin = LearningTwin(TEMPLATES, [["大学生", "在"]], Learning(algorithm="pa"), seed=seed)
         twin.run(np.array([[0, 1, 2]]))
         opposed.add(tuple(twin.visits[0]["path"]))
     legal = set(map(tuple, label_sequences(twin.model.graph, 2, True, True)))
@@ -230,7 +230,7 @@ def test_pieces_are_opposed_by_pieces() -> None:
 
 
 def test_the_rule_survives_a_copy_of_the_learner() -> None:
-    kernel = Kernel([["我们"]], Learning(update="pa_ii", aggressiveness=0.5))
+    kernel = Kernel([["我们"]], Learning(algorithm="pa_ii", aggressiveness=0.5))
     copy = kernel.learner.copy()
     assert isinstance(copy, Perceptron)
     assert copy.settings == kernel.learner.settings

@@ -6,11 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from example_counts import quick_examples
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from learning_twins import LearningTwin, Undecided
 
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.training.chain import cut
 
 SETS = ["c-1 | c0 | c-1c0 | c0c+1 | t-1t0", "c0 | type-1type0type+1", "c-2c+1 | c0 | t-1t0"]
@@ -24,9 +25,9 @@ PENALTIES = {
 }
 RULES = {
     "perceptron": {},
-    "pa": {"update": "pa", "aggressiveness": 0.3},
-    "pa_i": {"update": "pa_i", "aggressiveness": 0.4},
-    "pa_ii": {"update": "pa_ii", "aggressiveness": 0.7},
+    "pa": {"algorithm": "pa", "aggressiveness": 0.3},
+    "pa_i": {"algorithm": "pa_i", "aggressiveness": 0.4},
+    "pa_ii": {"algorithm": "pa_ii", "aggressiveness": 0.7},
 }
 NOISES = {
     "clean": {},
@@ -112,7 +113,7 @@ def test_the_average_of_the_ends_of_epochs() -> None:
 @pytest.mark.parametrize("labels", ["bmes", "six"])
 def test_the_learner_of_gao_2010(labels: str) -> None:
     """Passive-aggressive against the best other output, six labels, means of ends of epochs."""
-    learning = Learning(update="pa", aggressiveness=0.1, clock="epochs")
+    learning = Learning(algorithm="pa", aggressiveness=0.1, clock="epochs")
     twin = LearningTwin(SETS[0], corpus(8, 3), learning, labels=labels)
     train(twin, 3, epochs=5)
     assert any(visit["step"] == 0.1 for visit in twin.visits)
@@ -120,7 +121,7 @@ def test_the_learner_of_gao_2010(labels: str) -> None:
     assert any(visit["step"] == 0 for visit in twin.visits)
 
 
-@settings(max_examples=40)
+@quick_examples(40)
 @given(
     templates=st.sampled_from(SETS),
     rule=st.sampled_from(list(RULES.values())),

@@ -12,9 +12,9 @@ from parser_twins import Item, ParserTwin, System
 from twins import rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
-from spacy_structreg.learn.settings import Learning
 from spacy_structreg.training.agenda import AgendaTrainer
 
 
@@ -86,7 +86,7 @@ class TrainerTwin:
     def find(self, twin: ParserTwin, actions: list[int]) -> tuple[Item, float] | None:
         """The item to learn against, and the loss."""
         cost = None
-        if self.learning.update == "pa_i":
+        if self.learning.algorithm == "pa_i":
             cost = lambda step, action: float(action != actions[step])  # noqa: E731
         violations: list[tuple[float, Item]] = []
         lost = False
@@ -120,7 +120,7 @@ class TrainerTwin:
                     name = feature.template.event, feature.key, column
                     delta[name] = delta.get(name, 0.0) + sign
         size = 1.0
-        if self.learning.update == "pa_i":
+        if self.learning.algorithm == "pa_i":
             squared = sum(d * d for d in delta.values())
             if not squared or loss <= 0:
                 return

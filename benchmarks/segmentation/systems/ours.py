@@ -24,8 +24,8 @@ class Ours(System[str, list[str]]):
         return [{}]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.segmented import read_segmented
-        from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+        from spacy_structreg.corpora.segmentation import read_segmented
+        from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
         began = cpu_seconds()
         segmenter = CharacterSegmenter()
@@ -40,7 +40,7 @@ class Ours(System[str, list[str]]):
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
-        from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
+        from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
         segmenter = CharacterSegmenter.load(model)
         return Predictor(segmenter.predict, segmenter.predict_batch)

@@ -1,6 +1,6 @@
-"""Features of windows, labellers that are trained on them, and their figures beside the best ones.
+"""Features of windows, labelers that are trained on them, and their figures beside the best ones.
 
-`python scripts/recognise.py train CORPUS MODEL VARIANTS`: train each labeller of `systems` on
+`python scripts/recognise.py train CORPUS MODEL VARIANTS`: train each labeler of `systems` on
 both kinds of features, write their figures on the development set to VARIANTS (JSON), and save the
 model that is right most often there.
 
@@ -35,10 +35,10 @@ from sensors import (
 )
 
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.estimators.feature_labeler import FeatureLabeler
-from spacy_structreg.learn.settings import AnyLearning, Learning, LogLinear
+from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 
-Labelled: TypeAlias = list[tuple[dict[str, float], str]]
+Labeled: TypeAlias = list[tuple[dict[str, float], str]]
 Floats: TypeAlias = NDArray[np.float64]
 
 EPOCHS: Final = 20
@@ -106,8 +106,8 @@ class Features:
         self._deviations = np.maximum(windows.std(axis=0), 1e-12)
         self._names = ["always", *extract(train.signals[0])]
 
-    def sequences(self, recording: Recording) -> list[Labelled]:
-        """The sequences of a recording, as labellers take them."""
+    def sequences(self, recording: Recording) -> list[Labeled]:
+        """The sequences of a recording, as labelers take them."""
         return [
             [
                 (dict(zip(self._names, [1.0, *row], strict=True)), ACTIVITIES[activity])

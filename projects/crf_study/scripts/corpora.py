@@ -11,19 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grid import ESTIMATORS
+from studies.corpora import read_part, reader
 
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.corpora.columns import read_columns
-from spacy_structreg.corpora.conllu import segmented_sentences, tagged_sentences
-from spacy_structreg.corpora.segmented import read_segmented
-
-READERS: Final[dict[str, Callable[..., Iterable[Any]]]] = {
-    "segmented": read_segmented,
-    "conllu": segmented_sentences,
-    "conllu_tags": tagged_sentences,
-    "columns": read_columns,
-}
-"""The sentences of a file, by the name of its reader."""
 
 SPLITS: Final = ("given", "halves", "thirds")
 
@@ -48,22 +38,21 @@ class Corpus:
     def __init__(self, name: str, entry: Mapping[str, Any], folder: Path) -> None:
         self.name = name
         self._split = entry.get("split", "given")
-        if entry.get("reader") not in READERS:
-            raise ValueError(f"the corpus {name} has no reader; choose from {', '.join(READERS)}")
+        read = partial(reader(name, entry), **entry.get("options", {}))
         if self._split not in SPLITS:
             raise ValueError(
                 f"the corpus {name} is split by {self._split!r}; choose from {', '.join(SPLITS)}"
             )
-        read = partial(READERS[entry["reader"]], **entry.get("options", {}))
-        self._parts: dict[str, list[Any]] = {}
-        for part in ("train", "dev", "test"):
-            if part in entry:
-                self._parts[part] = list(
-                    chain.from_iterable(_sentences(read, given, folder) for given in entry[part])
-                )
-                if not self._parts[part]:
-                    raise ValueError(f"the corpus {name} has no sentence in its part {part!r}")
-        layers = ESTIMATORS[entry["kind"]].GOLD.layers
+
+        def sentences(files: Iterable[Any]) -> Iterable[Any]:
+            return chain.from_iterable(_sentences(read, given, folder) for given in files)
+
+        self._parts = {
+            part: read_part(name, entry, part, sentences)
+            for part in ("train", "dev", "test")
+            if part in entry
+        }
+        layers = ESTIMATORS[entry["kind"]].SCHEMA.layers
         said = chain.from_iterable(map(layers, chain.from_iterable(self._parts.values())))
         self.checksum = corpus_checksum(said)[:12]
 
@@ -103,3 +92,6 @@ def _sentences(
         sentences = [(words, str(given["category"])) for words in sentences]
     start, stop = given.get("from", 0), given.get("to", 1)
     return sentences[round(start * len(sentences)) : round(stop * len(sentences))]
+
+
+read_corpus = Corpus

@@ -2,7 +2,7 @@
 
 A *setting* is what a grid says of one training, as a mapping: ``learner``, ``crf`` (a log-linear
 model of any kind) or ``perceptron``; the fields of its settings, `LogLinear` or `Learning`;
-``epochs`` and ``patience``; and ``unlabelled``, the part of the corpus that is given without its
+``epochs`` and ``patience``; and ``unlabeled``, the part of the corpus that is given without its
 labels. Its canonical form, a line of ``name=value``, is what results are filed under, so that a run
 that two experiments want is made once.
 """
@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import srsly  # type: ignore[import-untyped]
+from studies.grids import GridFile
+from studies.grids import canonical as canonical_line
+from studies.results import ResultFile
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.sequence_labeler import SequenceLabeler
-from spacy_structreg.estimators.text_classifier import TextClassifier
-from spacy_structreg.learn.settings import Learning, LogLinear
+from spacy_structreg.estimators.classification.text_classifier import TextClassifier
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
 Setting: TypeAlias = "dict[str, Any]"
 
@@ -32,8 +33,8 @@ ESTIMATORS: Final[dict[str, Any]] = {
 """What is trained on a corpus, by the `kind` of its entry."""
 
 LEARNERS: Final = {"crf": LogLinear, "perceptron": Learning}
-PLAN: Final = frozenset({"learner", "epochs", "patience", "unlabelled"})
-UNLABELLED: Final = ("test", "rest")
+PLAN: Final = frozenset({"learner", "epochs", "patience", "unlabeled"})
+UNLABELED: Final = ("test", "rest")
 AXES: Final = ("", "linear", "log")
 
 
@@ -44,6 +45,43 @@ class Key:
     corpus: str
     setting: str
     seed: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one model: of the epoch that is best on the dev set.
+
+    curve: the score on the dev set after each epoch, a fraction of 1. epoch: the best one, from 1.
+    test: its score on the test set. types: of spans, for each label, how many are gold, predicted
+    and correct, in the dev set and in the test set.
+    seconds: the CPU time of an epoch, scoring left out; None where the two cannot be told apart.
+    checksum: the first digits of the checksum of the corpus. version: of the package.
+    """
+
+    curve: list[float]
+    epoch: int
+    test: float
+    types: dict[str, dict[str, list[int]]]
+    seconds: float | None
+    checksum: str
+    version: str
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.epoch <= len(self.curve):
+            raise ValueError(f"there is no epoch {self.epoch}")
+        if not all(0 <= score <= 1 for score in (*self.curve, self.test)):
+            raise ValueError("a score is not a fraction of 1")
+
+    @property
+    def dev(self) -> float:
+        """The score on the dev set."""
+        return self.curve[self.epoch - 1]
+
+
+class Results(ResultFile[Key, Result]):
+    """The results of the study by key, from a file that need not exist yet."""
+
+    key, result = Key, Result
 
 
 Score: TypeAlias = Callable[[Key], float | None]
@@ -156,11 +194,7 @@ class Experiment:
 
 def canonical(setting: Mapping[str, Any]) -> str:
     """A setting as one line; what is None is left unsaid."""
-    return " ".join(
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in sorted(setting.items())
-        if value is not None
-    )
+    return canonical_line({name: value for name, value in setting.items() if value is not None})
 
 
 def estimator(entry: Mapping[str, Any], setting: Setting, seed: int) -> Any:
@@ -171,9 +205,9 @@ def estimator(entry: Mapping[str, Any], setting: Setting, seed: int) -> Any:
     names = {field.name for field in fields(learner)}
     if strange := set(setting) - names - PLAN:
         raise ValueError(f"a setting has {sorted(strange)[0]!r}, which {learner.__name__} has not")
-    if setting.get("unlabelled") not in (None, *UNLABELLED):
+    if setting.get("unlabeled") not in (None, *UNLABELED):
         raise ValueError(
-            f"unlabelled is {setting['unlabelled']!r}; choose from {', '.join(UNLABELLED)}"
+            f"unlabeled is {setting['unlabeled']!r}; choose from {', '.join(UNLABELED)}"
         )
     if entry.get("kind") not in ESTIMATORS:
         raise ValueError(
@@ -188,23 +222,16 @@ def estimator(entry: Mapping[str, Any], setting: Setting, seed: int) -> Any:
     )
 
 
-class Grid:
-    """The grid that a file describes. Raises ValueError, naming the file, if it is not sound."""
+class Grid(GridFile):
+    """The grid that a file describes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            given = srsly.read_yaml(path)
-            self.title = str(given["title"])
-            self.corpora: dict[str, dict[str, Any]] = given["corpora"]
-            self.experiments = [
-                self._experiment(name, entry, given.get("base", {}))
-                for name, entry in given["experiments"].items()
-            ]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path}: not a grid of this study ({error!r})") from error
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
+    def read(self, given: dict[str, Any]) -> None:
+        self.title = str(given["title"])
+        self.corpora = given["corpora"]
+        self.experiments = [
+            self._experiment(name, entry, given.get("base", {}))
+            for name, entry in given["experiments"].items()
+        ]
 
     def wanted(self, score: Score) -> dict[Key, Setting]:
         """The runs that are known to be needed, in their order: all, when none of them is missing.
@@ -226,8 +253,7 @@ class Grid:
     ) -> Experiment:
         plans = []
         for corpus, scope in entry["corpora"].items():
-            if corpus not in self.corpora:
-                raise ValueError(f"{name} names an unknown corpus, {corpus!r}")
+            self.known_corpus(corpus, name)
             systems = [
                 self._system(each, system or {}, scope, base)
                 for each, system in entry["systems"].items()

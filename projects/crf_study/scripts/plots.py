@@ -1,28 +1,15 @@
-"""Plot a study: one picture for each experiment that has an axis.
-
-    python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
-
-Needs matplotlib (``pip install "../..[study]"``).
-"""
+"""The pictures of the study: one for each experiment that has an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-from grid import Experiment, Grid, Plan
-from matplotlib import pyplot as plt
+from grid import Experiment, Grid, Plan, Result, Results
 from report import dev, rows_of, seconds, test, timed
-from results import Result, Results
-
-from spacy_structreg.cli.studies import label_points, plot_command, save_pictures
+from studies.pictures import label_points, panels
 
 Shown = Callable[[Result], "float | None"]
 
@@ -67,15 +54,11 @@ def picture(experiment: Experiment, results: Results) -> Any:
     ]
     if experiment.times:
         columns.append(("CPU seconds of training", [("", seconds)]))
-    # Without times, two corpora a row.
-    n_columns = 2 if experiment.times else min(2, len(experiment.plans))
-    n_rows = -(-len(experiment.plans) * len(columns) // n_columns)
-    figure, panels = plt.subplots(
-        n_rows, n_columns, figsize=(4.9 * n_columns, 3.3 * n_rows), squeeze=False
-    )
+    n_panels = len(experiment.plans) * len(columns)
+    figure, places = panels(n_panels, 2, 4.9, 3.3)
     varies = next(s.vary for plan in experiment.plans for s in plan.systems if s.vary)
     wanted = [(plan, *column) for plan in experiment.plans for column in columns]
-    for axes, (plan, title, figures) in zip(panels.flat, wanted, strict=False):
+    for axes, (plan, title, figures) in zip(places, wanted, strict=True):
         axes.set_xscale(experiment.axis)
         draw(axes, plan, results, figures)
         axes.set_xlabel(VARIES.get(varies, varies.replace("_", " ")))
@@ -85,23 +68,13 @@ def picture(experiment: Experiment, results: Results) -> Any:
         else:
             axes.set_ylabel(("test score" if experiment.times else "score") + ", %")
         axes.set_title(plan.corpus)
-    for axes in panels.flat[len(wanted) :]:
-        axes.set_visible(False)
     return figure
 
 
-def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
-    """Write the pictures of the experiments that have an axis. Raises ValueError if results miss.
-
-    suffix: how the names of the files end, which says their format.
-    """
-    pictures = {
+def pictures(grid: Grid, results: Results) -> dict[str, Callable[[], Any]]:
+    """What draws each picture, by its name."""
+    return {
         experiment.name: partial(picture, experiment, results)
         for experiment in grid.experiments
         if experiment.axis
     }
-    return save_pictures(pictures, folder, suffix, "crf_study")
-
-
-if __name__ == "__main__":
-    plot_command(__doc__, Grid, Results, plot)

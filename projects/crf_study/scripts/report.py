@@ -1,10 +1,4 @@
-"""Write the report of a study: tables of all experiments, from the grid and the results alone.
-
-    python scripts/report.py GRID RESULTS REPORT [--findings FILE] [--plots .svg]
-
-REPORT is the Markdown file to write. FINDINGS, Markdown too, says in words what the figures show;
-it is put before the tables. The plots that it shows are those of `plots.py`.
-"""
+"""The report of the study: tables of all experiments."""
 
 from __future__ import annotations
 
@@ -12,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
-from grid import Experiment, Grid, Key, Plan, Row
-from results import Result, Results
+from grid import Experiment, Grid, Key, Plan, Result, Results, Row
+from studies.tables import command, full_columns, interval, of, shown, table, verdict, versions
 
-from spacy_structreg.cli.studies import interval, report_command, shown, table
-from spacy_structreg.metrics.spans import SpanCounts
+from spacy_structreg.metrics.labeling.spans import SpanCounts
 from spacy_structreg.metrics.summary import Summary, differences, summary
 
 COMMAND: Final = "python -m spacy project run study projects/crf_study"
@@ -49,11 +42,6 @@ def per_epoch(result: Result) -> float | None:
 def seconds(result: Result) -> float | None:
     """CPU seconds of training up to the epoch that is kept, if they are known."""
     return None if result.seconds is None else result.epoch * result.seconds
-
-
-def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
-    """The summary of one figure of some results."""
-    return summary(figure(results[key]) for key in keys)
 
 
 def timed(
@@ -136,22 +124,7 @@ def plan_table(experiment: Experiment, plan: Plan, results: Results) -> str:
             more = gain(results, keys, others)
             cells += ["", ""] if row == against else [f"{more.mean:+.2f}", interval(more)]
         lines.append(cells)
-    # Columns that say nothing here are left out.
-    kept = [i for i in range(len(header)) if any(line[i] for line in lines)]
-    return table(
-        [header[i] for i in kept],
-        ([line[i] for i in kept] for line in lines),
-        n_text=sum(i < 3 for i in kept),
-    )
-
-
-def verdict(more: Summary) -> str:
-    """What a difference is worth."""
-    if more.half is None:
-        return "one pair"
-    if abs(more.mean) <= more.half:
-        return "undecided"
-    return "better" if more.mean > 0 else "worse"
+    return full_columns(header, lines, 3)
 
 
 def best_table(experiment: Experiment, results: Results) -> str:
@@ -172,7 +145,7 @@ def best_table(experiment: Experiment, results: Results) -> str:
             keys = plan.keys(row.setting)
             more = gain(results, keys, others)
             cells = [plan.corpus, name, row.name, f"{more.mean:+.2f}", interval(more)]
-            cells.append(verdict(more))
+            cells.append(verdict(more, "better", "worse"))
             ours, its = (timed(results, each, seconds) for each in (keys, others))
             cells.append(f"{ours.mean / its.mean:.2f}" if ours and its and its.mean else "")
             unit = summary(reaching(results, others, others)).mean
@@ -217,27 +190,15 @@ def added(counts: Iterable[dict[str, list[int]]]) -> dict[str, SpanCounts]:
     }
 
 
-def command(grid: Grid, results: Results) -> str:
-    """What makes the report; other grids than the usual one have their files beside it."""
-    name = grid.path.stem
-    if name == USUAL_GRID:
-        return COMMAND
-    return (
-        f"{COMMAND} --vars.grid {grid.path.as_posix()} "
-        f"--vars.report {results.path.parent.as_posix()} --vars.findings {name}.md"
-    )
-
-
 def head(grid: Grid, results: Results) -> list[str]:
     """Title, command, version, how to read the figures. Raises ValueError if a run is missing."""
     keys = list(grid.wanted(lambda key: results[key].dev))
-    made = [results[key] for key in keys]
-    versions = " and ".join(sorted({result.version for result in made}))
+    made_by = versions(results[key] for key in keys)
     return [
         f"# {grid.title}",
-        f"Made by `{command(grid, results)}` with spacy_structreg {versions}: {len(keys):,} "
-        f"trainings, one JSON line each in `{results.path.name}`. S14 is Sun 2014, W13 is Wang et "
-        "al. 2013.",
+        f"Made by `{command(COMMAND, USUAL_GRID, grid, results)}` with spacy_structreg {made_by}: "
+        f"{len(keys):,} trainings, one JSON line each in `{results.path.name}`. S14 is Sun 2014, "
+        "W13 is Wang et al. 2013.",
         "Scores are in percent: F of words where words are found, F of spans (names, chunks) where "
         "there are spans, and else the share of labels or texts that are right. ± is one standard "
         "deviation over seeds, which give the order of training sentences, and the split where it "
@@ -269,13 +230,6 @@ def section(experiment: Experiment, results: Results, plots: str) -> list[str]:
     return parts
 
 
-def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
-    """The report in Markdown. Raises ValueError if a result is missing."""
-    parts = [*head(grid, results), findings]
-    for experiment in grid.experiments:
-        parts += section(experiment, results, plots)
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-
-
-if __name__ == "__main__":
-    report_command(__doc__, Grid, Results, report)
+def sections(grid: Grid, results: Results, plots: str) -> list[str]:
+    """The sections of all experiments. Raises ValueError if a result is missing."""
+    return [part for each in grid.experiments for part in section(each, results, plots)]

@@ -1,25 +1,16 @@
-"""Train and score what a grid asks for, as far as it has not been done: one JSON line a run.
-
-    python scripts/run.py GRID RESULTS
-
-The corpora are looked for in the folder that the environment variable STRUCTREG_DATA names. Stop
-it whenever you like: the next call goes on.
-"""
+"""The trainings of the study."""
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from corpora import Corpus, Parts
-from grid import Grid, Setting, estimator
-from results import Result, Results
+from grid import Grid, Key, Result, Results, Setting, estimator
 
-from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder, run_command
-from spacy_structreg.metrics.spans import SpanScores
+from spacy_structreg.metrics.labeling.spans import SpanScores
 
 
 def primary(model: Any, scores: Any) -> float:
@@ -44,7 +35,7 @@ def inputs(kind: str, sentences: list[Any]) -> list[Any]:
 
 
 def by_passes(model: Any, parts: Parts) -> tuple[Any, list[float], float]:
-    """Train on labelled sentences alone, pass by pass.
+    """Train on labeled sentences alone, pass by pass.
 
     Returns the model of the best epoch, the figures on the dev set, and the CPU time of a pass.
     """
@@ -69,10 +60,10 @@ def train(entry: dict[str, Any], parts: Parts, setting: Setting, seed: int) -> d
     """The figures of one training, as `Result` names them."""
     model = estimator(entry, setting, seed)
     seconds: float | None = None
-    if "unlabelled" in setting:
+    if "unlabeled" in setting:
         # Passes and scoring are one call here, so that the passes are not timed.
-        further = inputs(entry["kind"], getattr(parts, setting["unlabelled"]))
-        model.fit(parts.train, parts.dev, unlabelled=further)
+        further = inputs(entry["kind"], getattr(parts, setting["unlabeled"]))
+        model.fit(parts.train, parts.dev, unlabeled=further)
         curve = [round(report.primary, 6) for report in model.history]
     else:
         model, curve, seconds = by_passes(model, parts)
@@ -87,42 +78,36 @@ def train(entry: dict[str, Any], parts: Parts, setting: Setting, seed: int) -> d
     }
 
 
-def run(grid: Grid, results: Results) -> None:
-    """Run what is missing, with progress on standard error.
+@dataclass(frozen=True)
+class Training:
+    """One training."""
 
-    Raises ValueError if there are no corpora, or if they are not those that the results so far
-    were made on.
-    """
-    folder: Path | None = None
-    corpora: dict[str, Corpus] = {}
-    began = time.monotonic()
-    # Each choice on a dev set makes more runs known.
-    while missing := {
-        key: setting
+    key: Key
+    setting: Setting
+    entry: dict[str, Any]
+
+    @property
+    def corpus(self) -> str:
+        return self.key.corpus
+
+    def __str__(self) -> str:
+        return f"seed {self.key.seed}: {self.key.setting}"
+
+    def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Train and score."""
+        seed = self.key.seed
+        yield self.key, train(self.entry, corpus.parts(seed), self.setting, seed)
+
+
+def tasks(grid: Grid, results: Results) -> list[Training]:
+    """What is missing; each choice on a dev set makes more trainings known."""
+    return [
+        Training(key, setting, grid.corpora[key.corpus])
         for key, setting in grid.wanted(lambda key: results.get(key, dev)).items()
         if key not in results
-    }:
-        folder = folder or data_folder()
-        for number, (key, setting) in enumerate(missing.items(), 1):
-            entry = grid.corpora[key.corpus]
-            if key.corpus not in corpora:
-                corpora[key.corpus] = Corpus(key.corpus, entry, folder)
-            corpus = corpora[key.corpus]
-            results.check(key.corpus, corpus.checksum)
-            figures = train(entry, corpus.parts(key.seed), setting, key.seed)
-            results.add(key, Result(**figures, checksum=corpus.checksum, version=__version__))
-            print(
-                f"[{number}/{len(missing)}] {key.corpus}, seed {key.seed}: {key.setting} "
-                f"({time.monotonic() - began:.0f} s so far)",
-                file=sys.stderr,
-            )
-    print(f"all {len(results):,} results are there", file=sys.stderr)
+    ]
 
 
 def dev(result: Result) -> float:
     """The score on the dev set."""
     return result.dev
-
-
-if __name__ == "__main__":
-    run_command(__doc__, Grid, Results, run)

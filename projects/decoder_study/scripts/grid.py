@@ -1,7 +1,7 @@
 """The grid of the study: corpora, models, how they decode, and the experiments that need them.
 
 A *model* is what `configs/*.yml` says of one training, as a mapping: the kind of estimator, its
-arguments, and fields of `Learning` (`rule` is its `update`). A *system* is one or several models
+arguments, and fields of `Learning` (`rule` is its `algorithm`). A *system* is one or several models
 and how they decode. Both have a canonical form, a line of ``name=value``, under which results are
 filed, so that what two experiments want is run once.
 """
@@ -9,11 +9,11 @@ filed, so that what two experiments want is run once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeAlias
 
-import srsly  # type: ignore[import-untyped]
+from studies.grids import GridFile, canonical, value_text
+from studies.results import ResultFile
 from systems import ROLES, SCORES, checked_decoding, found_by, new_model
 
 Setting: TypeAlias = "dict[str, Any]"
@@ -52,6 +52,61 @@ class Key:
     parts: str
     decoding: str
     seeds: str
+
+
+SCORED: Final = frozenset(
+    frozenset(f"{part}_{name}" for part in ("dev", "test") for name in names)
+    for names in SCORES.values()
+)
+"""The sets of scores that a system may have."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one system.
+
+    scores: fractions of 1, one of the sets `SCORED`; in the file they stand beside the others.
+    weight: of the guide, or None. speed: characters, or sentences of a parser, per CPU second.
+    reference: those of the reference in the same minute.
+    seconds: the CPU time of training all its models, 0 where they are averages.
+    checksum: the first digits of the checksum of the training corpus. version: of the package.
+    Raises ValueError for other scores, for such as are no fractions, and for speeds not above 0.
+    """
+
+    scores: dict[str, float]
+    weight: float | None
+    speed: float
+    reference: float
+    seconds: float
+    checksum: str
+    version: str
+
+    def __post_init__(self) -> None:
+        if frozenset(self.scores) not in SCORED:
+            raise ValueError(f"the scores of nothing are {sorted(self.scores)}")
+        if not all(0 <= score <= 1 for score in self.scores.values()):
+            raise ValueError("a score is not a fraction of 1")
+        if not (self.speed > 0 and self.reference > 0):
+            raise ValueError("a speed is not above 0")
+
+
+class Results(ResultFile[Key, Result]):
+    """The results of the study by key, from a file that need not exist yet."""
+
+    key, result = Key, Result
+
+    def read(self, given: dict[str, Any]) -> Result:
+        scores = {name: given.pop(name) for name in list(given) if _is_score(name)}
+        return Result(scores, **given)
+
+    def fields(self, result: Result) -> dict[str, Any]:
+        fields = result.scores | asdict(result)
+        del fields["scores"]
+        return fields
+
+
+def _is_score(name: str) -> bool:
+    return name.startswith(("dev_", "test_"))
 
 
 @dataclass(frozen=True)
@@ -132,47 +187,30 @@ class Claim:
     equal: bool = False
 
 
-def canonical(setting: Mapping[str, Any]) -> str:
-    """A setting as one line."""
-    return " ".join(f"{name}={_shown(value)}" for name, value in sorted(setting.items()))
+class Grid(GridFile):
+    """The grid that a file describes."""
 
-
-def _shown(value: Any) -> str:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return f"{value:g}" if is_number else str(value)
-
-
-class Grid:
-    """The grid that a file describes. Raises ValueError, naming the file, if it is not sound."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def read(self, given: dict[str, Any]) -> None:
         self.models: dict[str, Setting] = {}
         self.decodings: dict[str, Setting] = {}
-        try:
-            given = srsly.read_yaml(path)
-            self.corpora: dict[str, dict[str, Any]] = given["corpora"]
-            self._named: dict[str, Setting] = {}
-            for name, setting in given["models"].items():
-                like = self._named[setting["like"]] if "like" in setting else {}
-                self._named[name] = {**like, **{k: v for k, v in setting.items() if k != "like"}}
-            timing = given["timing"]
-            self.rounds = int(timing["rounds"])
-            self.timed_characters = int(timing["characters"])
-            self.timed_sentences = int(timing["sentences"])
-            self.enough = float(timing["enough"])
-            self.references = {
-                reads: self._system(reference["parts"], {}, reference.get("decode") or {})
-                for reads, reference in given["references"].items()
-            }
-            self.experiments = [
-                self._experiment(name, entry) for name, entry in given["experiments"].items()
-            ]
-            self.claims = [Claim(**claim) for claim in given.get("claims") or []]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path}: not a grid of this study ({error!r})") from error
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
+        self.corpora = given["corpora"]
+        self._named: dict[str, Setting] = {}
+        for name, setting in given["models"].items():
+            like = self._named[setting["like"]] if "like" in setting else {}
+            self._named[name] = {**like, **{k: v for k, v in setting.items() if k != "like"}}
+        timing = given["timing"]
+        self.rounds = int(timing["rounds"])
+        self.timed_characters = int(timing["characters"])
+        self.timed_sentences = int(timing["sentences"])
+        self.enough = float(timing["enough"])
+        self.references = {
+            reads: self._system(reference["parts"], {}, reference.get("decode") or {})
+            for reads, reference in given["references"].items()
+        }
+        self.experiments = [
+            self._experiment(name, entry) for name, entry in given["experiments"].items()
+        ]
+        self.claims = [Claim(**claim) for claim in given.get("claims") or []]
         for claim in self.claims:
             rows = [self.rows(claim.more), self.rows(claim.less)]
             if not all(rows) or not all(
@@ -180,7 +218,7 @@ class Grid:
                 for side in rows
                 for row in side.values()
             ):
-                raise ValueError(f"{path}: the claim {claim.says!r} is about nothing in the grid")
+                raise ValueError(f"the claim {claim.says!r} is about nothing in the grid")
 
     def plans(self) -> list[Plan]:
         """All plans, in the order of the grid."""
@@ -215,9 +253,6 @@ class Grid:
         }
 
     def _experiment(self, name: str, entry: Mapping[str, Any]) -> Experiment:
-        unknown = set(entry["corpora"]) - set(self.corpora)
-        if unknown:
-            raise ValueError(f"{name} names an unknown corpus, {sorted(unknown)[0]!r}")
         return Experiment(
             name,
             entry["title"],
@@ -225,7 +260,7 @@ class Grid:
             entry.get("x", ""),
             self._panels(name, entry),
             tuple(
-                self._plan(name, corpus, scope, entry["curves"])
+                self._plan(name, self.known_corpus(corpus, name), scope, entry["curves"])
                 for corpus, scope in entry["corpora"].items()
             ),
         )
@@ -298,7 +333,7 @@ class Grid:
             raise ValueError(f"{curve} varies {varies!r}; it must be train.… or decode.…")
         for value in values:
             yield (
-                entry.get("none", "none") if value is None else _shown(value),
+                entry.get("none", "none") if value is None else value_text(value),
                 float(value) if isinstance(value, (int, float)) else None,
                 self._system(
                     entry["parts"],

@@ -1,35 +1,23 @@
-"""Plot the study: one picture for each experiment that asks for one.
-
-    python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
-
-Needs matplotlib (``pip install "../..[study]"``).
-"""
+"""The pictures of the study: one for each experiment that asks for one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
-from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-from grid import READS, Curve, Experiment, Grid, Key, Plan, Row
-from matplotlib import pyplot as plt
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
-from report import TITLES, of, ratio, score
-from results import Results
-
-from spacy_structreg.cli.studies import BACKGROUND, label_points, plot_command, save_pictures
+from grid import READS, Curve, Experiment, Grid, Key, Plan, Results, Row
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from report import TITLES, ratio, score
+from studies.pictures import BACKGROUND, label_points, panels
+from studies.tables import of
 
 SCORES: Final = {
     "words": "F of words",
     "tags": "F of words with their tags",
     "trees": "LAS",
-    "constituents": "F of labelled brackets",
+    "constituents": "F of labeled brackets",
 }
 """By what systems find, their chief score, which the pictures show."""
 
@@ -134,7 +122,7 @@ def against_value(axes: Any, plan: Plan, results: Results, shown: Sequence[str])
     for name, places, color in names:
         label_points(axes, name, places, color, fontsize=8.5)
     axes.margins(x=0.08, y=0.12)
-    axes.xaxis.set_major_locator(plt.FixedLocator(values))
+    axes.xaxis.set_major_locator(FixedLocator(values))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
@@ -168,20 +156,16 @@ def explained(experiment: Experiment, grid: Grid) -> str:
 
 def picture(experiment: Experiment, grid: Grid, results: Results) -> Any:
     """The figure of an experiment: for each corpus a panel for each group of curves."""
-    panels = [
+    wanted = [
         (plan, title, shown)
         for plan in experiment.plans
         for title, shown in experiment.panels
         if colored(plan, shown)
     ]
-    n_columns = min(2, len(panels))
-    n_rows = -(-len(panels) // n_columns)
-    figure, places = plt.subplots(
-        n_rows, n_columns, figsize=(4.9 * n_columns, 3.5 * n_rows), squeeze=False
-    )
+    figure, places = panels(len(wanted), 2, 4.9, 3.5)
     by_speed = experiment.x == "speed"
     draw = against_speed if by_speed else against_value
-    for axes, (plan, title, shown) in zip(places.flat, panels, strict=False):
+    for axes, (plan, title, shown) in zip(places, wanted, strict=True):
         draw(axes, plan, results, shown)
         axes.set_title(": ".join(filter(None, [plan.corpus, title])))
         axes.set_ylabel(f"{SCORES[plan.finds]}, test set, %")
@@ -190,8 +174,6 @@ def picture(experiment: Experiment, grid: Grid, results: Results) -> Any:
             if by_speed
             else next(SETTINGS.get(c.varies, c.varies) for c in plan.curves if c.varies)
         )
-    for axes in places.flat[len(panels) :]:
-        axes.set_visible(False)
     if by_speed:
         says = explained(experiment, grid)
         if any(line.get_marker() == "v" for axes in figure.axes for line in axes.lines):
@@ -200,18 +182,10 @@ def picture(experiment: Experiment, grid: Grid, results: Results) -> Any:
     return figure
 
 
-def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
-    """Write the pictures of the experiments that ask for one. Raises ValueError if results miss.
-
-    suffix: how the names of the files end, which says their format.
-    """
-    pictures = {
+def pictures(grid: Grid, results: Results) -> dict[str, Callable[[], Any]]:
+    """What draws each picture, by its name."""
+    return {
         experiment.name: partial(picture, experiment, grid, results)
         for experiment in grid.experiments
         if experiment.x
     }
-    return save_pictures(pictures, folder, suffix, "decoder_study")
-
-
-if __name__ == "__main__":
-    plot_command(__doc__, Grid, Results, plot)

@@ -1,22 +1,25 @@
-"""Write the report of the study: tables of all experiments, from the grid and the results alone.
-
-    python scripts/report.py GRID RESULTS REPORT [--findings FILE] [--plots .svg]
-
-REPORT is the Markdown file to write. FINDINGS, Markdown too, says in words what the figures show;
-it is put before the tables. The plots that it shows are those of `plots.py`.
-"""
+"""The report of the study: tables of all experiments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from grid import READS, Claim, Experiment, Grid, Key, Plan, Row
-from results import Result, Results
+from grid import READS, Claim, Experiment, Grid, Key, Plan, Result, Results, Row
+from studies.tables import (
+    command,
+    full_columns,
+    gained,
+    interval,
+    of,
+    shown,
+    table,
+    verdict,
+    versions,
+)
 from systems import SCORES
 
-from spacy_structreg.cli.studies import interval, report_command, shown, table
-from spacy_structreg.metrics.summary import Summary, differences, summary
+from spacy_structreg.metrics.summary import differences, summary
 
 COMMAND: Final = "python -m spacy project run study projects/decoder_study"
 USUAL_GRID: Final = "study"
@@ -39,7 +42,7 @@ MEANINGS: Final = {
     "of words that are not in the training set",
     "trees": "UAS and LAS the share of words, punctuation among them, with the right head, and "
     "with the right label too",
-    "constituents": "F is that of labelled brackets, by the conventions of EVALB's COLLINS.prm",
+    "constituents": "F is that of labeled brackets, by the conventions of EVALB's COLLINS.prm",
 }
 """By what systems read or find, what their scores are."""
 
@@ -66,11 +69,6 @@ def ratio(result: Result) -> float:
 def seconds(result: Result) -> float:
     """CPU seconds of training."""
     return result.seconds
-
-
-def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
-    """The summary of one figure of some results."""
-    return summary(figure(results[key]) for key in keys)
 
 
 def rounded(number: float) -> str:
@@ -111,28 +109,7 @@ def plan_table(plan: Plan, results: Results, *, speeds: bool) -> str:
             if row.average:
                 figures = cells([row.key(row.average)], results, plan.finds)
                 lines.append([curve.name, name, f"{len(row.seeds)} averaged", *figures])
-    # Columns that say nothing here are left out.
-    kept = [
-        i
-        for i, title in enumerate(header)
-        if any(line[i] for line in lines) and (speeds or title not in (per_second, "× ref"))
-    ]
-    return table(
-        [header[i] for i in kept],
-        ([line[i] for i in kept] for line in lines),
-        n_text=2 if 1 in kept else 1,
-    )
-
-
-def verdict(claim: Claim, gain: Summary) -> str:
-    """Whether the difference is what the paper says."""
-    if gain.half is None:
-        return "one pair"
-    if abs(gain.mean) <= gain.half:
-        return "agrees" if claim.equal else "undecided"
-    if claim.equal:
-        return "disagrees" if gain.mean > 0 else "agrees (it is worse)"
-    return "agrees" if gain.mean > 0 else "disagrees"
+    return full_columns(header, lines, 2, hidden=() if speeds else (per_second, "× ref"))
 
 
 def claims_table(grid: Grid, results: Results) -> str:
@@ -160,22 +137,22 @@ def difference(claim: Claim, one: Row, other: Row, results: Results) -> str:
         quotients = summary(a / b for a, b in pairs)
         return f"× {quotients.mean:.3g}: {'agrees' if quotients.mean > 1 else 'disagrees'}"
     gain = differences([a for a, _ in pairs], [b for _, b in pairs])
-    spread = "" if gain.half is None else f" ± {gain.half:.2f}"
-    return f"{gain.mean:+.2f}{spread}: {verdict(claim, gain)}"
+    names = ("disagrees", "agrees (it is worse)", "agrees")
+    says = verdict(gain, *names) if claim.equal else verdict(gain, "agrees", "disagrees")
+    return f"{gained(gain)}: {says}"
 
 
 def head(grid: Grid, results: Results) -> list[str]:
     """Title, command, version, how to read the figures. Raises ValueError if a run is missing."""
     keys = [key for corpus in grid.corpora for key in grid.wanted(corpus)]
-    made = [results[key] for key in keys]
+    made_by = versions(results[key] for key in keys)
     found = {plan.finds for plan in grid.plans()}
     read = {READS[finds] for finds in found}
-    versions = " and ".join(sorted({result.version for result in made}))
     return [
         "# Decoders: accuracy against speed",
-        f"Made by `{command(grid, results)}` with spacy_structreg {versions}: {len(keys):,} runs, "
-        f"one JSON line each in `{results.path.name}`. ZC11 is Zhang & Clark 2011, Z14 is Zhang, "
-        "Su & Zhou 2014, S14 is Sun 2014.",
+        f"Made by `{command(COMMAND, USUAL_GRID, grid, results)}` with spacy_structreg {made_by}: "
+        f"{len(keys):,} runs, one JSON line each in `{results.path.name}`. ZC11 is Zhang & "
+        "Clark 2011, Z14 is Zhang, Su & Zhou 2014, S14 is Sun 2014.",
         ", ".join(says for name, says in MEANINGS.items() if name in found | read)
         + "; all in percent. ± is one "
         "standard deviation over seeds, the interval is that of the mean by Student's t. Models "
@@ -189,17 +166,6 @@ def head(grid: Grid, results: Results) -> list[str]:
         f"that took turns with its own. {references(grid)} CPU s is the time of one training, on "
         "the same shared machine.",
     ]
-
-
-def command(grid: Grid, results: Results) -> str:
-    """What makes the report; other grids than the usual one have their files beside it."""
-    name = grid.path.stem
-    if name == USUAL_GRID:
-        return COMMAND
-    return (
-        f"{COMMAND} --vars.grid {grid.path.as_posix()} "
-        f"--vars.report {results.path.parent.as_posix()} --vars.findings {name}.md"
-    )
 
 
 def timed(grid: Grid, read: Collection[str]) -> list[str]:
@@ -236,9 +202,9 @@ def section(experiment: Experiment, results: Results, plots: str) -> list[str]:
     return parts
 
 
-def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
-    """The report in Markdown. Raises ValueError if a result is missing."""
-    parts = [*head(grid, results), findings]
+def sections(grid: Grid, results: Results, plots: str) -> list[str]:
+    """The papers' claims, and the sections of all experiments. Raises ValueError as `head`."""
+    parts = []
     if grid.claims:
         parts += [
             "## The papers' claims",
@@ -249,8 +215,4 @@ def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
         ]
     for experiment in grid.experiments:
         parts += section(experiment, results, plots)
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-
-
-if __name__ == "__main__":
-    report_command(__doc__, Grid, Results, report)
+    return parts

@@ -1,44 +1,37 @@
-"""Train, score and time what a grid asks for, as far as it has not been done: a JSON line a run.
+"""The runs of the study: systems are trained, scored and timed.
 
-    python scripts/run.py GRID RESULTS
-
-The corpora are looked for in the folder that the environment variable STRUCTREG_DATA names. Stop
-it whenever you like: the next call goes on. Models are not kept, so it trains those again whose
-runs were not all done.
+Models are not kept: those are trained again whose runs were not all done.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from corpora import Corpus, Part, read_corpus
-from grid import READS, Grid, Key, System, canonical
-from results import Result, Results
+from corpora import Corpus, Part
+from grid import READS, Grid, Key, Results, System
+from studies.grids import canonical
 from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
-from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder, run_command
-from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.metrics.evalb import score_brackets
+from spacy_structreg.metrics.constituents import score_brackets
+from spacy_structreg.metrics.dependencies import score_parses
 from spacy_structreg.metrics.joint import score_joint
-from spacy_structreg.metrics.parsing import score_parses
 from spacy_structreg.metrics.segmentation import score_segmentation
 
 
 class Bench:
     """Trains, scores and times systems on one corpus; models stay as long as they are wanted.
 
-    wanted: the runs to come, in their order.
+    wanted: the runs to come, in their order. corpus: is set before the first of them.
     """
 
-    def __init__(
-        self, grid: Grid, corpus: Corpus, checksum: str, wanted: dict[Key, System]
-    ) -> None:
-        self.grid, self.corpus, self.checksum = grid, corpus, checksum
+    corpus: Corpus
+
+    def __init__(self, grid: Grid, wanted: dict[Key, System]) -> None:
+        self.grid = grid
         self._models: dict[tuple[str, int], tuple[Any, float]] = {}
         self._left = Counter(
             (line, seed)
@@ -51,7 +44,7 @@ class Bench:
             self._left.update((line, 0) for _, line in grid.references[reads].parts)
         self._references: dict[str, Reader] = {}
 
-    def run(self, key: Key, system: System) -> Result:
+    def run(self, key: Key, system: System) -> dict[str, Any]:
         """The figures of a run, whose models are trained if need be."""
         models, seconds = {}, 0.0
         for role, line in system.parts:
@@ -73,15 +66,13 @@ class Bench:
                 self._left[line, seed] -= 1
                 if not self._left[line, seed]:
                     del self._models[line, seed]
-        return Result(
-            scores,
-            reader.weight,
-            round(speed, 1),
-            round(reference, 1),
-            round(seconds, 3),
-            self.checksum,
-            __version__,
-        )
+        return {
+            "scores": scores,
+            "weight": reader.weight,
+            "speed": round(speed, 1),
+            "reference": round(reference, 1),
+            "seconds": round(seconds, 3),
+        }
 
     def _model(self, line: str, seed: int) -> tuple[Any, float]:
         """A trained model, and the CPU seconds that it took.
@@ -182,38 +173,32 @@ def ordered(wanted: dict[Key, System]) -> dict[Key, System]:
     )
 
 
-def run(grid: Grid, results: Results) -> None:
-    """Run what is missing, with progress on standard error.
+@dataclass(frozen=True)
+class Run:
+    """A run of one system."""
 
-    Raises ValueError if there are no corpora, or if they are not those that the results so far
-    were made on.
-    """
-    missing = {
-        name: {key: system for key, system in grid.wanted(name).items() if key not in results}
-        for name in grid.corpora
-    }
-    total = sum(map(len, missing.values()))
-    if not total:
-        print(f"all {len(results):,} results are there", file=sys.stderr)
-        return
-    folder = data_folder()
-    done = 0
-    for name, wanted in missing.items():
-        if not wanted:
-            continue
-        corpus = read_corpus(name, grid.corpora[name], folder)
-        checksum = corpus_checksum(corpus.train.layers())[:12]
-        results.check(name, checksum)
-        bench = Bench(grid, corpus, checksum, wanted)
-        for key, system in ordered(wanted).items():
-            results.add(key, bench.run(key, system))
-            done += 1
-            print(
-                f"[{done}/{total}] {name}, seeds {key.seeds}: {key.parts} | "
-                f"{key.decoding or 'as it is'} ({time.process_time():.0f} CPU s so far)",
-                file=sys.stderr,
-            )
+    bench: Bench
+    key: Key
+    system: System
+
+    @property
+    def corpus(self) -> str:
+        return self.key.corpus
+
+    def __str__(self) -> str:
+        return f"seeds {self.key.seeds}: {self.key.parts} | {self.key.decoding or 'as it is'}"
+
+    def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Train, score and time."""
+        self.bench.corpus = corpus
+        yield self.key, self.bench.run(self.key, self.system)
 
 
-if __name__ == "__main__":
-    run_command(__doc__, Grid, Results, run)
+def tasks(grid: Grid, results: Results) -> list[Run]:
+    """What is missing, corpus by corpus."""
+    found = []
+    for name in grid.corpora:
+        wanted = {key: each for key, each in grid.wanted(name).items() if key not in results}
+        bench = Bench(grid, wanted)
+        found += [Run(bench, key, system) for key, system in ordered(wanted).items()]
+    return found

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from corpora import Part
 
-from spacy_structreg.estimators.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.estimators.constituency_parser import ConstituencyParser
-from spacy_structreg.estimators.dependency_parser import DependencyParser
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
-from spacy_structreg.estimators.reranker import JointReranker
-from spacy_structreg.estimators.tagger import Tagger
-from spacy_structreg.estimators.texts import TagReader
-from spacy_structreg.estimators.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.word_segmenter import WordSegmenter
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.raw_text import TaggedPredictor
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.learn.learning_settings import Learning
 
 ROLES: Final = ("characters", "words", "tagger", "parser")
 
@@ -51,9 +51,9 @@ KINDS: Final = {
 }
 
 LEARNING: Final = {
-    {"update": "rule"}.get(field.name, field.name): field.name for field in fields(Learning)
+    {"algorithm": "rule"}.get(field.name, field.name): field.name for field in fields(Learning)
 }
-"""The fields of `Learning` by their names in the grid, where `update` is the point of update."""
+"""The fields of `Learning` by their names in the grid, and in the lines of results."""
 
 SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
@@ -117,12 +117,7 @@ def epochs_of(setting: Mapping[str, Any]) -> int:
 
 def gold_of(part: Part, finds: str) -> Any:
     """The gold sentences of a part, as what systems find."""
-    return {
-        "words": part.words,
-        "tags": part.tagged,
-        "trees": part.trees,
-        "constituents": part.constituents,
-    }[finds]
+    return part.words if finds == "words" else part.gold
 
 
 def inputs_of(part: Part, finds: str) -> list[Any]:
@@ -188,22 +183,22 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
     weight = None
     if "n_best" in changes:
         finder: Any = JointReranker(models["characters"], models["words"], **changes)
-        weight = finder.tune(dev.tagged)
+        weight = finder.tune(dev.gold)
     elif "characters" in models and "words" in models:
         guide = {name: changes.pop(name) for name in GUIDE & changes.keys()}
         beam = changes.pop("beam", models["words"].beam)
         words = decoding(models["words"], changes)
-        tagged = isinstance(words, TagReader)
+        tagged = isinstance(words, TaggedPredictor)
         guided = GuidedJointTagger if tagged else GuidedSegmenter
         finder = guided(models["characters"], words, beam=beam, **guide)
         if finder.adds_scores or finder.looks_ahead:
-            weight = finder.tune(dev.tagged if tagged else dev.words)
+            weight = finder.tune(gold_of(dev, "tags" if tagged else "words"))
     elif "words" in models:
         finder = decoding(models["words"], changes)
     else:
         finder = models["characters"]
     if "tagger" not in models:
-        if not isinstance(finder, TagReader):
+        if not isinstance(finder, TaggedPredictor):
             return Reader(finder.predict_batch, "words", weight)
         return Reader(lambda texts: list(finder.predict_tagged_stream(texts)), "tags", weight)
     beam_change = {} if tagger_beam is None else {"decode_beam": tagger_beam}

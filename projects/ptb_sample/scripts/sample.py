@@ -1,10 +1,6 @@
-"""The sample of the Penn Treebank: from the archive to one file, and from that to folds.
+"""The folds of the sample of the Penn Treebank.
 
-`python scripts/sample.py join ARCHIVE TARGET`: write the trees of the archive, its files
-combined/wsj_0001.mrg and so on in the order of their names, to TARGET. Without the archive nothing
-is done.
-
-`python scripts/sample.py fold TREES FOLDER K`: of ten folds of sentences, the k-th (from 1) is the
+`python scripts/sample.py TREES FOLDER K`: of ten folds of sentences, the k-th (from 1) is the
 test set, the one before it the development set (for the first, the last), and the others are the
 training set. They go to FOLDER/test.spacy, dev.spacy and train.spacy as Docs with their tags,
 constituents with heads by the usual rules, and the dependencies that these give, the words as they
@@ -14,54 +10,17 @@ stand in text: ( for -LRB-.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-import zipfile
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from spacy_structreg.cli.convert import write_docs
-from spacy_structreg.cli.corpus_files import sentence_of_tree
+from spacy_structreg.corpora.any_format import sentence_of_tree
 from spacy_structreg.corpora.brackets import plain_word
 from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.splits import fold_bounds
+from spacy_structreg.pipeline.gold_docs import write_docs
 
-MEMBER = re.compile(r"(?:.*/)?combined/wsj_[0-9]{4}\.mrg")
-# A hundred times the largest file of the sample.
-LARGEST_MEMBER = 1 << 23
 N_FOLDS = 10
-
-
-def join(archive: Path, target: Path) -> None:
-    """Write the trees of the archive to one file."""
-    if not archive.is_file():
-        return
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            members = sorted(
-                (info for info in opened.infolist() if MEMBER.fullmatch(info.filename)),
-                key=lambda info: info.filename,
-            )
-            if not members or any(info.file_size > LARGEST_MEMBER for info in members):
-                raise ValueError("it does not hold the files combined/wsj_0001.mrg and so on")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with replace_bytes(target) as stream:
-                for info in members:
-                    stream.write(opened.read(info))
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        EOFError,
-        zlib.error,
-    ) as error:
-        raise ValueError(
-            f"{archive}: not the archive of the sample ({error}); get it again"
-        ) from error
-    print(f"{target}: {len(members)} files of {archive}")
 
 
 def write_fold(trees: Path, folder: Path, fold: int) -> None:
@@ -93,20 +52,12 @@ def write_fold(trees: Path, folder: Path, fold: int) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """0 if all went well, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    commands = parser.add_subparsers(dest="command", required=True)
-    joined = commands.add_parser("join")
-    joined.add_argument("archive", type=Path)
-    joined.add_argument("target", type=Path)
-    folded = commands.add_parser("fold")
-    folded.add_argument("trees", type=Path)
-    folded.add_argument("folder", type=Path)
-    folded.add_argument("fold", type=int)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("fold", type=int)
     given = parser.parse_args(arguments)
     try:
-        if given.command == "join":
-            join(given.archive, given.target)
-        else:
-            write_fold(given.trees, given.folder, given.fold)
+        write_fold(given.trees, given.folder, given.fold)
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

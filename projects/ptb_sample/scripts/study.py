@@ -19,7 +19,7 @@ from typing import Any
 
 from sample import N_FOLDS, write_fold
 
-from spacy_structreg.cli.evaluate import Given, evaluate
+from spacy_structreg.cli.evaluate import GivenName, evaluate
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.corpora.files import replace_text
 
@@ -40,7 +40,7 @@ def run_fold(
         n_threads=given.threads,
         overrides={"training.max_epochs": given.epochs},
     )
-    report = evaluate(str(pipeline), corpus / "test.spacy", given=Given.words_and_tags)
+    report = evaluate(str(pipeline), corpus / "test.spacy", given=GivenName.words_and_tags)
     with replace_text(metrics) as stream:
         stream.write(json.dumps({**trained, **report}, indent=2) + "\n")
 

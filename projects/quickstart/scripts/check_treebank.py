@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, read_brackets
-from spacy_structreg.corpora.errors import CorpusError
+from spacy_structreg.corpora.corpus_errors import CorpusError
 
 
 def names(text: str) -> frozenset[str]:

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import srsly  # type: ignore[import-untyped]
+from studies.grids import GridFile
+from studies.grids import canonical as canonical_line
+from studies.results import ResultFile
 
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.averaging import MEANS
-from spacy_structreg.learn.settings import Learning
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_average import MEANS
 
 Setting: TypeAlias = "dict[str, Any]"
 
 LEARNING: Final = frozenset(field.name for field in fields(Learning))
 PLAIN: Final = Learning()
-STRENGTHS: Final = LEARNING - {"update", "clock"}
-ARGUMENTS: Final = frozenset({"types", "half_width", "skip_bigram", "labels"})
+STRENGTHS: Final = LEARNING - {"algorithm", "clock"}
+ARGUMENTS: Final = frozenset({"types", "half_width", "skip_bigram", "scheme"})
+FILED: Final = {"algorithm": "update", "scheme": "labels"}
+"""Settings that have other names in the lines of results."""
+
 EXPERIMENTS: Final = ("mini_samples", "defaults", "combinations", "averaging", "strengths")
 
 
@@ -40,6 +44,29 @@ class Key:
     epochs: int
     seeds: str
     mean: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one model or average, as fractions of 1.
+
+    seconds: the CPU time of its training, reading and scoring left out; 0 for averages.
+    checksum: the first digits of the checksum of the training corpus. version: of the package.
+    """
+
+    dev_f: float
+    dev_oov_r: float
+    test_f: float
+    test_oov_r: float
+    seconds: float
+    checksum: str
+    version: str
+
+
+class Results(ResultFile[Key, Result]):
+    """The results of the study by key, from a file that need not exist yet."""
+
+    key, result = Key, Result
 
 
 @dataclass(frozen=True)
@@ -154,10 +181,7 @@ def canonical(setting: Mapping[str, Any]) -> str:
             f"a setting has {', '.join(sorted(map(str, unknown)))}; known are "
             f"{', '.join(sorted(LEARNING | ARGUMENTS))}"
         )
-    return " ".join(
-        f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in sorted(setting.items())
-    )
+    return canonical_line({FILED.get(key, key): value for key, value in setting.items()})
 
 
 def segmenter(setting: Mapping[str, Any], epochs: int, seed: int) -> CharacterSegmenter:
@@ -170,22 +194,15 @@ def segmenter(setting: Mapping[str, Any], epochs: int, seed: int) -> CharacterSe
     )
 
 
-class Grid:
-    """The grid that a file describes. Raises ValueError, naming the file, if it is not sound."""
+class Grid(GridFile):
+    """The grid that a file describes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            given = srsly.read_yaml(path)
-            self.base: Setting = given["base"]
-            self.corpora: dict[str, dict[str, Any]] = given["corpora"]
-            self.settings: dict[str, Setting] = {}
-            self.claims = [Claim(**claim) for claim in given.get("claims", [])]
-            self.plans = list(self._plans(given))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path}: not a grid of this study ({error!r})") from error
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
+    def read(self, given: dict[str, Any]) -> None:
+        self.base: Setting = given["base"]
+        self.corpora = given["corpora"]
+        self.settings: dict[str, Setting] = {}
+        self.claims = [Claim(**claim) for claim in given.get("claims", [])]
+        self.plans = list(self._plans(given))
 
     def of(self, experiment: str, corpus: str | None = None) -> list[Plan]:
         """The plans of an experiment, of one corpus or of all."""
@@ -211,8 +228,7 @@ class Grid:
                 continue
             entry = given[experiment]
             for corpus, scope in entry["corpora"].items():
-                if corpus not in self.corpora:
-                    raise ValueError(f"{experiment} names an unknown corpus, {corpus!r}")
+                self.known_corpus(corpus, experiment)
                 group = int(scope.get("group", 0))
                 sizes = range(2, group + 1) if experiment == "averaging" else [group]
                 given_epochs = scope["epochs"]

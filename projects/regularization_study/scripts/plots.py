@@ -1,28 +1,18 @@
-"""Plot a study: one picture each for combinations, strengths, averaging and mini-sample sizes.
-
-    python scripts/plots.py GRID RESULTS FOLDER [--suffix .svg]
-
-Needs matplotlib (``pip install "../..[study]"``).
-"""
+"""The pictures of the study: combinations, strengths, averaging and mini-sample sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
-from grid import Grid, Key, Row
+from grid import Grid, Key, Result, Results, Row
 from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter
-from report import dev_f, of, seconds, test_f
-from results import Result, Results
+from report import dev_f, seconds, test_f
+from studies.pictures import label_points, panels
+from studies.tables import of
 
-from spacy_structreg.cli.studies import label_points, plot_command, save_pictures
 from spacy_structreg.metrics.summary import Summary
 
 SINGLE: Final = "tab:blue"
@@ -49,10 +39,10 @@ def combinations(grid: Grid, results: Results) -> Any:
     """Test F of every setting: single models, and averages by equations 7 and 8."""
     plans = grid.of("combinations")
     height = 1 + 0.28 * max(len(plan.rows) for plan in plans)
-    figure, panels = plt.subplots(
+    figure, axes_of = plt.subplots(
         1, len(plans), figsize=(1 + 4.6 * len(plans), height), squeeze=False
     )
-    for plan, axes in zip(plans, panels[0], strict=True):
+    for plan, axes in zip(plans, axes_of[0], strict=True):
         places = range(len(plan.rows), 0, -1)
         for color, label, keys in (
             (SINGLE, "single", plan.singles),
@@ -76,20 +66,15 @@ def combinations(grid: Grid, results: Results) -> Any:
         axes.set_yticks(list(places), [row.name for row in plan.rows])
         axes.set_title(plan.corpus)
         axes.set_xlabel("test F, %")
-    panels[0][0].legend()
+    axes_of[0][0].legend()
     return figure
 
 
 def strengths(grid: Grid, corpus: str, results: Results) -> Any:
     """F against the strength of each regulariser; strength 0 is a dotted line."""
     plans = grid.of("strengths", corpus)
-    n_rows = -(-len(plans) // COLUMNS)
-    figure, panels = plt.subplots(
-        n_rows, COLUMNS, figsize=(4 * COLUMNS, 2.9 * n_rows), squeeze=False
-    )
-    for axes in panels.flat[len(plans) :]:
-        axes.set_visible(False)
-    for plan, axes in zip(plans, panels.flat, strict=False):
+    figure, places = panels(len(plans), COLUMNS, 4, 2.9)
+    for plan, axes in zip(plans, places, strict=True):
         rows = [row for row in plan.rows if row.value]
         nothing = [row for row in plan.rows if not row.value]
         lines: list[tuple[str, str, Callable[[Row], list[Key]], Callable[[Result], float]]] = [
@@ -123,17 +108,15 @@ def strengths(grid: Grid, corpus: str, results: Results) -> Any:
         axes.set_xlabel(f"{plan.parameter.replace('_', ' ')} (log scale{dotted})")
         axes.set_title(plan.curve)
         axes.set_ylabel("F, %")
-    panels[0][0].legend()
+    places[0].legend()
     return figure
 
 
 def averaging(grid: Grid, results: Results) -> Any:
     """Test F against the number of averaged models, by both equations."""
     panels_of = [(plan, row) for plan in grid.of("averaging") for row in plan.rows]
-    figure, panels = plt.subplots(
-        1, len(panels_of), figsize=(4.5 * len(panels_of), 3.4), squeeze=False
-    )
-    for (plan, row), axes in zip(panels_of, panels[0], strict=True):
+    figure, places = panels(len(panels_of), len(panels_of), 4.5, 3.4)
+    for (plan, row), axes in zip(panels_of, places, strict=True):
         firsts = [
             Key(plan.corpus, row.setting, plan.epochs, str(first))
             for first in range(0, row.models, plan.group)
@@ -148,7 +131,7 @@ def averaging(grid: Grid, results: Results) -> Any:
         axes.set_title(f"{plan.corpus}, {row.name}")
         axes.set_xlabel("models averaged")
         axes.set_ylabel("test F, %")
-    panels[0][0].legend()
+    places[0].legend()
     return figure
 
 
@@ -159,12 +142,12 @@ def mini_samples(grid: Grid, results: Results) -> Any:
     mini-samples beside them, where there are several curves those of the last.
     """
     corpora = list(dict.fromkeys(plan.corpus for plan in grid.of("mini_samples")))
-    figure, panels = plt.subplots(3, len(corpora), figsize=(4.4 * len(corpora), 9), squeeze=False)
+    figure, axes_of = plt.subplots(3, len(corpora), figsize=(4.4 * len(corpora), 9), squeeze=False)
     for column, corpus in enumerate(corpora):
         for number, plan in enumerate(grid.of("mini_samples", corpus)):
             color = f"C{number}"
             rows = [row for row in plan.rows if row.value is not None]
-            for axes, which in ((panels[0][column], test_f), (panels[1][column], seconds)):
+            for axes, which in ((axes_of[0][column], test_f), (axes_of[1][column], seconds)):
                 found = [of(results, plan.singles(row), which) for row in rows]
                 sizes = [float(row.value or 0.0) for row in rows]
                 name = f"{plan.epochs} epochs"
@@ -177,7 +160,7 @@ def mini_samples(grid: Grid, results: Results) -> Any:
                         axes.axhline(level, color=color, linestyle=":")
                         places = [(x, level) for x in reversed(sizes)]
                         label_points(axes, f"{name}, whole", places, color, fontsize=8)
-            axes = panels[2][column]
+            axes = axes_of[2][column]
             points = [
                 (of(results, keys, seconds).mean, of(results, keys, test_f).mean)
                 for keys in map(plan.singles, plan.rows)
@@ -187,33 +170,26 @@ def mini_samples(grid: Grid, results: Results) -> Any:
                 for row, point in zip(plan.rows, points, strict=True):
                     label_points(axes, row.name, [point], color, fontsize=7)
             label_points(axes, f"{plan.epochs} epochs", points, color, fontsize=8)
-        panels[0][column].set_title(corpus)
-        panels[1][column].set_xlabel("n', the mean size of mini-samples (characters)")
-        panels[1][column].set_ylim(bottom=0)
-        panels[2][column].set_xlabel("CPU seconds of training (numbers: n')")
-        panels[2][column].margins(0.1)
-    panels[0][0].set_ylabel("test F, %")
-    panels[1][0].set_ylabel("CPU seconds of training")
-    panels[2][0].set_ylabel("test F, %")
+        axes_of[0][column].set_title(corpus)
+        axes_of[1][column].set_xlabel("n', the mean size of mini-samples (characters)")
+        axes_of[1][column].set_ylim(bottom=0)
+        axes_of[2][column].set_xlabel("CPU seconds of training (numbers: n')")
+        axes_of[2][column].margins(0.1)
+    axes_of[0][0].set_ylabel("test F, %")
+    axes_of[1][0].set_ylabel("CPU seconds of training")
+    axes_of[2][0].set_ylabel("test F, %")
     return figure
 
 
-def plot(grid: Grid, results: Results, folder: Path, suffix: str) -> list[Path]:
-    """Write the pictures of the experiments that the grid has. Raises ValueError if results miss.
-
-    suffix: how the names of the files end, which says their format.
-    """
-    pictures: dict[str, Callable[[], Any]] = {}
+def pictures(grid: Grid, results: Results) -> dict[str, Callable[[], Any]]:
+    """What draws each picture, by its name."""
+    made: dict[str, Callable[[], Any]] = {}
     if grid.of("combinations"):
-        pictures["combinations"] = partial(combinations, grid, results)
+        made["combinations"] = partial(combinations, grid, results)
     for corpus in dict.fromkeys(plan.corpus for plan in grid.of("strengths")):
-        pictures[f"strengths-{corpus}"] = partial(strengths, grid, corpus, results)
+        made[f"strengths-{corpus}"] = partial(strengths, grid, corpus, results)
     if grid.of("averaging"):
-        pictures["averaging"] = partial(averaging, grid, results)
+        made["averaging"] = partial(averaging, grid, results)
     if grid.of("mini_samples"):
-        pictures["mini-samples"] = partial(mini_samples, grid, results)
-    return save_pictures(pictures, folder, suffix, "regularization_study")
-
-
-if __name__ == "__main__":
-    plot_command(__doc__, Grid, Results, plot)
+        made["mini-samples"] = partial(mini_samples, grid, results)
+    return made

@@ -1,10 +1,4 @@
-"""Write the report of a study: tables of all experiments, from the grid and the results alone.
-
-    python scripts/report.py GRID RESULTS REPORT [--findings FILE] [--plots .svg]
-
-REPORT is the Markdown file to write. FINDINGS, Markdown too, says in words what the figures show;
-it is put before the tables. The plots that it shows are those of `plots.py`.
-"""
+"""The report of the study: tables of all experiments."""
 
 from __future__ import annotations
 
@@ -12,10 +6,9 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Final
 
-from grid import Claim, Grid, Key, Plan, Row
-from results import Result, Results
+from grid import Claim, Grid, Key, Plan, Result, Results, Row
+from studies.tables import gained, interval, of, shown, table, verdict, versions
 
-from spacy_structreg.cli.studies import interval, report_command, shown, table
 from spacy_structreg.metrics.summary import Summary, differences, summary
 
 MEANS: Final = (("plain", "Eq. 7"), ("nonzero", "Eq. 8"))
@@ -47,11 +40,6 @@ def test_oov(result: Result) -> float:
 def seconds(result: Result) -> float:
     """CPU seconds of training."""
     return result.seconds
-
-
-def of(results: Results, keys: Iterable[Key], figure: Figure) -> Summary:
-    """The summary of one figure of some results."""
-    return summary(figure(results[key]) for key in keys)
 
 
 def mean(s: Summary, digits: int = 2) -> str:
@@ -222,17 +210,6 @@ def paired(plan: Plan, claim: Claim, results: Results) -> Summary | None:
     return differences(more[:n_pairs], less[:n_pairs])
 
 
-def verdict(claim: Claim, gain: Summary) -> str:
-    """Whether the difference is what the paper says."""
-    if gain.half is None:
-        return "one pair"
-    if abs(gain.mean) <= gain.half:
-        return "agrees" if claim.equal else "undecided"
-    if claim.equal:
-        return "helps" if gain.mean > 0 else "agrees (it hurts)"
-    return "agrees" if gain.mean > 0 else "disagrees"
-
-
 def claims_table(grid: Grid, results: Results) -> str:
     """What the papers say against what was found, corpus by corpus."""
     plans = grid.of("combinations")
@@ -245,8 +222,9 @@ def claims_table(grid: Grid, results: Results) -> str:
             if gain is None:
                 cells.append("not run")
                 continue
-            spread = "" if gain.half is None else f" ± {gain.half:.2f}"
-            cells.append(f"{gain.mean:+.2f}{spread}: {verdict(claim, gain)}")
+            names = ("helps", "agrees (it hurts)", "agrees")
+            says = verdict(gain, *names) if claim.equal else verdict(gain, "agrees", "disagrees")
+            cells.append(f"{gained(gain)}: {says}")
         rows.append(cells)
     return table(header, rows, n_text=2)
 
@@ -319,12 +297,11 @@ def head(grid: Grid, results: Results) -> list[str]:
     """Title, command, version, how to read the figures. Raises ValueError if a run is missing."""
     keys = list(dict.fromkeys(key for unit in grid.units() for key in unit.lines()))
     made = [results[key] for key in keys]
-    versions = " and ".join(sorted({result.version for result in made}))
     n_averages = sum(bool(key.mean) for key in keys)
     minutes = sum(result.seconds for result in made) / 60
     return [
         "# Regularisation of the character-based segmenter",
-        f"Made by `{COMMAND}` with spacy_structreg {versions}: {len(keys) - n_averages:,} "
+        f"Made by `{COMMAND}` with spacy_structreg {versions(made)}: {len(keys) - n_averages:,} "
         f"trainings ({minutes:.0f} minutes of CPU time) and {n_averages:,} averages, one JSON line "
         f"each in `{results.path.name}`. Z14 is Zhang, Su & Zhou 2014, S14 is Sun 2014, G10 is "
         "Gao, Qiu & Huang 2010.",
@@ -443,11 +420,9 @@ def sizes_part(grid: Grid, results: Results, plots: str) -> list[str]:
     return parts
 
 
-def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
-    """The report in Markdown. Raises ValueError if a result is missing."""
-    parts = [
-        *head(grid, results),
-        findings,
+def sections(grid: Grid, results: Results, plots: str) -> list[str]:
+    """All sections. Raises ValueError if a result is missing."""
+    return [
         *claims_part(grid, results),
         *defaults_part(grid, results),
         *combinations_part(grid, results, plots),
@@ -455,8 +430,3 @@ def report(grid: Grid, results: Results, findings: str, plots: str) -> str:
         *averaging_part(grid, results, plots),
         *sizes_part(grid, results, plots),
     ]
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-
-
-if __name__ == "__main__":
-    report_command(__doc__, Grid, Results, report)

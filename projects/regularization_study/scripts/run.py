@@ -1,98 +1,83 @@
-"""Train and score what a grid asks for, as far as it has not been done: one JSON line a run.
-
-    python scripts/run.py GRID RESULTS
-
-The corpora are looked for in the folder that the environment variable STRUCTREG_DATA names. Stop
-it whenever you like: the next call goes on.
-"""
+"""The runs of the study: models are trained, averaged and scored."""
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from corpora import Corpus, read_corpus
-from grid import Grid, Unit, segmenter
-from results import Result, Results
+from corpora import Corpus
+from grid import Grid, Key, Results, Unit, segmenter
 
-from spacy_structreg.about import __version__
-from spacy_structreg.cli.studies import data_folder, run_command
-from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.estimators.character_segmenter import CharacterSegmenter
-from spacy_structreg.learn.averaging import MEANS
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.model_average import MEANS
 
 
-def scored(model: CharacterSegmenter, corpus: Corpus, seconds: float, checksum: str) -> Result:
+def scored(model: CharacterSegmenter, corpus: Corpus, seconds: float) -> dict[str, float]:
     """The figures of a trained model."""
     dev, test = (
         model.evaluate(part, vocabulary=corpus.vocabulary) for part in (corpus.dev, corpus.test)
     )
-    return Result(
-        round(dev.seg_f or 0.0, 6),
-        round(dev.oov_r or 0.0, 6),
-        round(test.seg_f or 0.0, 6),
-        round(test.oov_r or 0.0, 6),
-        round(seconds, 3),
-        checksum,
-        __version__,
-    )
+    return {
+        "dev_f": round(dev.seg_f or 0.0, 6),
+        "dev_oov_r": round(dev.oov_r or 0.0, 6),
+        "test_f": round(test.seg_f or 0.0, 6),
+        "test_oov_r": round(test.oov_r or 0.0, 6),
+        "seconds": round(seconds, 3),
+    }
 
 
-def run_unit(unit: Unit, grid: Grid, corpus: Corpus, results: Results, checksum: str) -> None:
-    """Train the models of a unit that are missing or to be averaged, and score them."""
-    averages = [
-        (first, last)
-        for first, last in unit.averages
-        if any(unit.average(first, last, mean) not in results for mean in MEANS)
-    ]
-    models: dict[int, CharacterSegmenter] = {}
-    for seed in range(unit.first, unit.last + 1):
-        averaged = any(first <= seed <= last for first, last in averages)
-        if unit.single(seed) in results and not averaged:
-            continue
-        began = time.process_time()
-        model = segmenter(grid.settings[unit.setting], unit.epochs, seed).fit(corpus.train)
-        seconds = time.process_time() - began
-        if unit.single(seed) not in results:
-            results.add(unit.single(seed), scored(model, corpus, seconds, checksum))
-        if averaged:
-            models[seed] = model
-    for first, last in averages:
-        for mean in MEANS:
-            average = CharacterSegmenter.average(
-                [models[seed] for seed in range(first, last + 1)], mean
-            )
-            results.add(unit.average(first, last, mean), scored(average, corpus, 0.0, checksum))
+@dataclass(frozen=True)
+class Training:
+    """The models of a unit that are missing or to be averaged, and their averages."""
 
+    unit: Unit
+    grid: Grid
+    results: Results
 
-def run(grid: Grid, results: Results) -> None:
-    """Run what is missing, with progress on standard error.
+    @property
+    def corpus(self) -> str:
+        return self.unit.corpus
 
-    Raises ValueError if there are no corpora, or if they are not those that the results so far
-    were made on.
-    """
-    missing = [unit for unit in grid.units() if any(key not in results for key in unit.lines())]
-    if not missing:
-        print(f"all {len(results):,} results are there", file=sys.stderr)
-        return
-    folder = data_folder()
-    corpora: dict[str, Corpus] = {}
-    checksums: dict[str, str] = {}
-    began = time.monotonic()
-    for number, unit in enumerate(missing, 1):
-        name = unit.corpus
-        if name not in corpora:
-            corpora[name] = read_corpus(name, grid.corpora[name], folder)
-            checksums[name] = corpus_checksum(corpora[name].train)[:12]
-            results.check(name, checksums[name])
-        run_unit(unit, grid, corpora[name], results, checksums[name])
-        spent = time.monotonic() - began
-        print(
-            f"[{number}/{len(missing)}] {name}, {unit.epochs} epochs, seeds {unit.first} to "
-            f"{unit.last}: {unit.setting or 'nothing'} ({spent:.0f} s so far)",
-            file=sys.stderr,
+    def __str__(self) -> str:
+        unit = self.unit
+        return (
+            f"{unit.epochs} epochs, seeds {unit.first} to {unit.last}: {unit.setting or 'nothing'}"
         )
 
+    def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Train, average and score."""
+        unit, results = self.unit, self.results
+        averages = [
+            (first, last)
+            for first, last in unit.averages
+            if any(unit.average(first, last, mean) not in results for mean in MEANS)
+        ]
+        models: dict[int, CharacterSegmenter] = {}
+        for seed in range(unit.first, unit.last + 1):
+            averaged = any(first <= seed <= last for first, last in averages)
+            if unit.single(seed) in results and not averaged:
+                continue
+            began = time.process_time()
+            setting = self.grid.settings[unit.setting]
+            model = segmenter(setting, unit.epochs, seed).fit(corpus.train)
+            seconds = time.process_time() - began
+            if unit.single(seed) not in results:
+                yield unit.single(seed), scored(model, corpus, seconds)
+            if averaged:
+                models[seed] = model
+        for first, last in averages:
+            for mean in MEANS:
+                group = [models[seed] for seed in range(first, last + 1)]
+                average = CharacterSegmenter.average(group, mean)
+                yield unit.average(first, last, mean), scored(average, corpus, 0.0)
 
-if __name__ == "__main__":
-    run_command(__doc__, Grid, Results, run)
+
+def tasks(grid: Grid, results: Results) -> list[Training]:
+    """What is missing, one group of models after the other."""
+    return [
+        Training(unit, grid, results)
+        for unit in grid.units()
+        if any(key not in results for key in unit.lines())
+    ]

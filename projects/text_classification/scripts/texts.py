@@ -1,7 +1,7 @@
 """The sentences of UD English EWT as texts, each with its genre as its category.
 
-`python scripts/texts.py SOURCE TARGET`: TARGET has a text, a tab and its genre a line. Runs of
-white space in a text are one space.
+`python scripts/texts.py SOURCE TARGET`: TARGET has a text, a tab and its genre a line. The genre is
+what stands before the first hyphen of the `sent_id`. Runs of white space in a text are one space.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from spacy_structreg.corpora.conllu import read_conllu
 from spacy_structreg.corpora.files import replace_text
-from spacy_structreg.corpora.splits import genre
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,8 +25,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with replace_text(given.target) as stream:
             for sentence in read_conllu(given.source):
+                genre, hyphen, _ = (sentence.sent_id or "").partition("-")
+                if not hyphen:
+                    raise ValueError(
+                        f"{given.source}: the sent_id {sentence.sent_id!r} does not begin with a "
+                        "genre and a hyphen"
+                    )
                 text = " ".join((sentence.text or sentence.raw_text()).split())
-                stream.write(f"{text}\t{genre(sentence)}\n")
+                stream.write(f"{text}\t{genre}\n")
                 count += 1
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)

@@ -1,0 +1,16 @@
+"""`python benchmarks/sequence_labeling`, or `python -m benchmarks.sequence_labeling`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if not __package__:
+    # Run as a folder: that folder is the first of sys.path, and the package is out of reach.
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from benchmarks.common.run import main
+from benchmarks.sequence_labeling.task import LABELING
+
+if __name__ == "__main__":
+    sys.exit(main(LABELING))

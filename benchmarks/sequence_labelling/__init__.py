@@ -1,1 +1,0 @@
-"""Sequence labellers trained, scored and timed on the same data in one run."""

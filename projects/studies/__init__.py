@@ -1,0 +1,1 @@
+"""What studies share: their command line, grids, results, corpora, tables and pictures."""

@@ -1,0 +1,99 @@
+"""Make the runs of a study that are missing, draw its pictures, write its report.
+
+    python ../studies run GRID RESULTS
+    python ../studies plots GRID RESULTS FOLDER [--suffix .svg]
+    python ../studies report GRID RESULTS REPORT [--findings FILE] [--plots .svg]
+
+in the folder of a study. GRID says what to run (YAML). RESULTS has a JSON line for each run; stop
+`run` whenever you like, the next call goes on. It looks for corpora in the folder that the variable
+STRUCTREG_DATA names. `plots` needs matplotlib. `report` writes Markdown, made of the grid and the
+results alone, with FINDINGS, what they show in words, before the tables, and the pictures that
+`plots` draws.
+
+What is a study's own stands in these modules of its folder `scripts`:
+
+    grid      Grid, which is a `GridFile`; Results, a `ResultFile`
+    corpora   read_corpus(name, entry, folder), of an entry of `Grid.corpora`: a corpus with its
+              `checksum`
+    run       tasks(grid, results): what is missing, each a `runs.Task`
+    plots     pictures(grid, results): by its name, what makes each figure
+    report    head(grid, results), sections(grid, results, suffix): paragraphs and tables
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PROJECTS = Path(__file__).resolve().parents[1]
+
+
+def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
+    """Make the runs that are missing."""
+    from studies.runs import run
+
+    run(grid, results, import_module("run").tasks, import_module("corpora").read_corpus)
+
+
+def plots(grid: Any, results: Any, given: argparse.Namespace) -> None:
+    """Draw the pictures."""
+    from studies.pictures import save_pictures
+
+    try:
+        # Nothing is shown.
+        import_module("matplotlib").use("Agg")
+    except ImportError as error:
+        raise ValueError(f"{error}; plots need matplotlib: pip install '../..[study]'") from error
+    pictures = import_module("plots").pictures(grid, results)
+    for path in save_pictures(pictures, given.folder, given.suffix, Path.cwd().name):
+        print(path.name, file=sys.stderr)
+
+
+def report(grid: Any, results: Any, given: argparse.Namespace) -> None:
+    """Write the report."""
+    from spacy_structreg.corpora.files import replace_text
+
+    made = import_module("report")
+    findings = ""
+    if given.findings is not None and given.findings.exists():
+        findings = given.findings.read_text(encoding="utf-8")
+    elif given.findings is not None:
+        print(f"no findings in words: there is no {given.findings}", file=sys.stderr)
+    parts = [*made.head(grid, results), findings, *made.sections(grid, results, given.plots)]
+    given.report.parent.mkdir(parents=True, exist_ok=True)
+    with replace_text(given.report) as stream:
+        stream.write("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="studies", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    for command in (run, plots, report):
+        sub = commands.add_parser(command.__name__, help=command.__doc__)
+        sub.set_defaults(command=command)
+        sub.add_argument("grid", type=Path)
+        sub.add_argument("results", type=Path)
+        if command is plots:
+            sub.add_argument("folder", type=Path)
+            sub.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
+        elif command is report:
+            sub.add_argument("report", type=Path)
+            sub.add_argument("--findings", type=Path)
+            sub.add_argument("--plots", default=".svg", help="how the names of plots end")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    given = parse()
+    sys.path[:0] = [str(Path("scripts").resolve()), str(PROJECTS)]
+    try:
+        study = import_module("grid")
+        given.command(study.Grid(given.grid), study.Results(given.results), given)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")

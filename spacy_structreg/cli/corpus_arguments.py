@@ -1,0 +1,109 @@
+"""Options of the commands that read corpora of any format."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.corpora.corpus_options import (
+    Compounds,
+    CorpusOptions,
+    FormatName,
+    HeadRuleSet,
+    SchemeName,
+    parse_columns,
+    parse_days,
+)
+
+__all__ = [
+    "ColumnsOption",
+    "CommentsOption",
+    "CompoundsOption",
+    "DaysOption",
+    "EncodingOption",
+    "FormatOption",
+    "HeadRulesOption",
+    "PartOption",
+    "PipelineArgument",
+    "SchemeOption",
+    "corpus_options",
+]
+
+PipelineArgument: TypeAlias = Annotated[
+    str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
+]
+FormatOption: TypeAlias = Annotated[
+    FormatName,
+    Opt(
+        "--format",
+        "-f",
+        help="segmented: one sentence a line, words separated by white space; brackets: trees of "
+        "the Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: "
+        "Universal Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; "
+        "sighan: a file, or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs; "
+        "columns: a token a line, with what --columns names; classified: a text and its category "
+        "a line, between tabs or as JSON (.jsonl); auto: by the extension (.spacy, .conllu, .mrg, "
+        ".jsonl), else by --columns or the content",
+    ),
+]
+EncodingOption: TypeAlias = Annotated[
+    str, Opt("--encoding", "-e", help="Encoding of the corpora (gb18030, cp950, big5hkscs, ...)")
+]
+CompoundsOption: TypeAlias = Annotated[
+    Compounds,
+    Opt("--compounds", help="PFR: take bracketed compounds as parts, or merged into a word"),
+]
+DaysOption: TypeAlias = Annotated[
+    str | None,
+    Opt("--days", help="PFR: only paragraphs of these days of the month, such as 1-24 or 1-7,15"),
+]
+PartOption: TypeAlias = Annotated[
+    str | None,
+    Opt("--part", help="Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."),
+]
+HeadRulesOption: TypeAlias = Annotated[
+    HeadRuleSet | None,
+    Opt(
+        "--head-rules",
+        help="Brackets: take the trees too, with heads by these rules, and the trees of words that "
+        "the heads make: ctb (Chinese Treebank) or ptb (Penn Treebank)",
+    ),
+]
+ColumnsOption: TypeAlias = Annotated[
+    str | None,
+    Opt(
+        "--columns",
+        help="What stands in the columns of a file, such as word,tag,label: word; tag and pos, the "
+        "tags of the corpus and universal ones; label, of entities or chunks; _, which is skipped. "
+        "Of classified texts: text,category",
+    ),
+]
+SchemeOption: TypeAlias = Annotated[
+    SchemeName,
+    Opt(
+        "--scheme",
+        help="Columns: how labels stand for spans: bio, iob1, bioes (also BMES and BILOU) or io; "
+        "auto: look at all of them",
+    ),
+]
+CommentsOption: TypeAlias = Annotated[
+    str | None,
+    Opt(
+        "--comments",
+        help="Columns: how lines begin that are skipped between sentences, such as ###MEDLINE:",
+    ),
+]
+
+
+def corpus_options(
+    *, days: str | None = None, columns: str | None = None, **others: Any
+) -> CorpusOptions:
+    """The options of a corpus that a command line names.
+
+    others: as of `CorpusOptions`. Raises ValueError for faulty days or columns.
+    """
+    from spacy_structreg.pipeline.task import all_tasks
+
+    further = [name for task in all_tasks() for name in task.columns]
+    return CorpusOptions(days=parse_days(days), columns=parse_columns(columns, further), **others)

@@ -1,0 +1,212 @@
+"""Constituency parsing of tagged words, in any language."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from spacy_structreg.corpora.constituents import ConstituencySentence
+from spacy_structreg.estimators.constituents.constituent_queries import (
+    ConstituentQuery,
+    GivenConstituents,
+    parse_constituents,
+    visible_constituents,
+)
+from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
+from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
+from spacy_structreg.estimators.tree_queries import TaggedSentence
+from spacy_structreg.features.constituents import CONSTITUENT_TABLES
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import check_int, check_strings, from_settings
+from spacy_structreg.metrics.constituents import BracketScores, score_brackets
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.constituents import (
+    CONSTITUENT_ATOMS,
+    CONSTITUENT_EVENTS,
+    MAX_UNARIES,
+    ConstituentDecoder,
+    ConstituentTransitions,
+)
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.tagging import WordAtoms
+from spacy_structreg.training.agenda import AgendaTrainer
+
+logger = logging.getLogger("spacy_structreg")
+
+LEAST_UNARIES: Final = 3
+"""Least number of unary phrases that may lie on one another, for any training corpus (Zhang & Clark
+2009)."""
+
+
+class ConstituencyParser(
+    TreeParser[
+        ConstituencySentence,
+        ConstituentDecoder,
+        BracketScores,
+        GivenConstituents,
+        ConstituentQuery,
+        ConstituencySentence,
+    ]
+):
+    """Builds a phrase structure tree with heads over tagged words, by beam search.
+
+    Zhang & Clark 2011, section 6.
+
+    Tables of templates are those of `features.constituents`.
+
+    Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
+    on each other one is learnt; trees with more than 16 unary phrases on one another are left out,
+    and counted in the log. Words of nothing but white space are no words to the model.
+    What may be given of a tree are constituents that it must have (`GivenConstituents`).
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "constituency_parser"
+    NOUN = "constituency parser"
+    SCHEMA = CONSTITUENTS
+    GIVEN_WORDS = True
+    PRIMARY = "brackets_f"
+    MUST_AGREE = ("templates", "labels", "half_width")
+
+    SETTINGS = TreeParserSettings
+
+    @from_settings(TreeParserSettings)
+    def __init__(self, settings: TreeParserSettings) -> None:
+        super().__init__(
+            settings,
+            events=CONSTITUENT_EVENTS,
+            atoms=CONSTITUENT_ATOMS,
+            tables=CONSTITUENT_TABLES,
+            table="phrases+",
+        )
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def nbest(
+        self, words: Words, tags: Sequence[str], n: int
+    ) -> list[tuple[float, ConstituencySentence]]:
+        """The `n` best trees that the beam lets through, best first, with their scores.
+
+        The beam is at least `n` wide, and the search goes on until the best `n` are complete: for
+        more than one, the first may be another than `predict` finds. The score is the sum of the
+        weights of all features. Raises ValueError if n < 1, and as `predict`.
+        """
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _empty_spec(self) -> ConstituentSpec:
+        return self._spec_for((), LEAST_UNARIES)
+
+    def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
+        return ConstituentQuery.of(sentence, given)
+
+    def _parse(
+        self, decoder: ConstituentDecoder, queries: list[ConstituentQuery]
+    ) -> list[ConstituencySentence]:
+        return parse_constituents(decoder, queries)
+
+    def _examples(self, sentence: ConstituencySentence) -> Sequence[ConstituencySentence]:
+        visible = visible_constituents(sentence)
+        return [] if visible is None else [visible]
+
+    def _score(
+        self,
+        gold: list[ConstituencySentence],
+        decoders: DecoderPool[ConstituentDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> BracketScores:
+        predicted = self._stream(
+            ((sentence.words, sentence.tags) for sentence in gold), None, decoders, n_threads
+        )
+        return score_brackets(gold, predicted)
+
+    def _spec_of(self, examples: Iterable[ConstituencySentence]) -> ConstituentSpec:
+        labels = set(self._expected)
+        most_unaries = LEAST_UNARIES
+        n_left_out = 0
+        for example in examples:
+            n_unaries = _n_unaries(example)
+            if n_unaries > MAX_UNARIES:
+                n_left_out += 1
+                continue
+            most_unaries = max(most_unaries, n_unaries)
+            labels.update(constituent.label for constituent in example.constituents)
+        if n_left_out:
+            logger.warning(
+                "%d trees are left out of training: more than %d unary phrases lie on one another",
+                n_left_out,
+                MAX_UNARIES,
+            )
+        if not labels:
+            raise ValueError(
+                "there is no phrase in the training corpus from which a constituency parser could "
+                "learn"
+            )
+        return self._spec_for(sorted(labels), most_unaries)
+
+    def _spec_for(self, labels: Sequence[str], max_unaries: int) -> ConstituentSpec:
+        atoms = [atom for template in self._templates for atom in template.atoms]
+        system = ConstituentTransitions(
+            WordAtoms(self.settings.half_width), labels, atoms, max_unaries=max_unaries
+        )
+        return ConstituentSpec(system, self._templates, self.settings.beam, self._update)
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> ConstituentSpec:
+        max_unaries = check_int("max_unaries", field(entries, "max_unaries", int), 1)
+        known = sorted(set(check_strings("labels", labels)))
+        if not all(known) or not known:
+            raise ValueError("phrases need labels, none of which is empty")
+        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1))
+
+
+@dataclass(frozen=True)
+class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
+    """Labels of phrases, features of states, and how trees are searched for."""
+
+    system: ConstituentTransitions
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.system.labels
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return AgendaTrainer(self.system.copy(), self.templates, learner, self.beam, self.update)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
+        scorer = StateScorer(self.system.copy(), self.templates, tables)
+        return ConstituentDecoder(Agenda(scorer, self.beam))
+
+    def compile(self, example: ConstituencySentence, learner: Perceptron) -> Derivation | None:
+        if _n_unaries(example) > MAX_UNARIES:
+            return None
+        try:
+            return self.system.compile(example.words, example.tags, example.constituents, learner)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}: what the training did not begin with; call fit, or prepare with the "
+                "whole corpus"
+            ) from error
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return {"max_unaries": self.system.max_unaries}, {}
+
+
+def _n_unaries(sentence: ConstituencySentence) -> int:
+    """The longest chain of unary phrases on one another."""
+    chains = groupby(sentence.constituents, key=lambda each: (each.begin, each.end))
+    return max((len(list(chain)) - (end - begin > 1) for (begin, end), chain in chains), default=0)

@@ -1,0 +1,1 @@
+"""Joint segmenters and taggers: words and their tags from text."""

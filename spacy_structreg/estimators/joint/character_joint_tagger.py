@@ -1,0 +1,209 @@
+"""Character-based joint segmentation and tagging: a chain of labels such as B-NN."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.estimators.raw_text import BaseJointTagger
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSettings
+from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.settings import complete
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, with_tags
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
+from spacy_structreg.training.chain import ChainTrainer
+from spacy_structreg.training.chain_trainers import new_chain_trainer
+from spacy_structreg.training.log_linear import LogLinearTrainer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterJointTaggerSettings(CharacterSettings):
+    """Settings of a `CharacterJointTagger`."""
+
+    prune: int | None = setting(
+        None,
+        "In prediction, characters that occur so often in training, or more, get only labels that "
+        "they had there; null for any labels.",
+        minimum=1,
+    )
+
+
+class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
+    """Finds words and their tags by labeling characters (Ng & Low 2004, section 3.2).
+
+    A label says where in its word a character stands and which tag the word has; tags are those of
+    the training corpus.
+
+    The default learning is that of a `CharacterSegmenter`, checked on the development set of UD
+    Chinese. Rare characters should stay free of `prune`, and training always is: there, the lists
+    of labels would never be wrong.
+
+    Gold sentences are lists of (word, tag) pairs. Raises ValueError for settings that do not exist
+    or contradict each other.
+    """
+
+    TASK = "character_joint_tagger"
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
+    SETTINGS = CharacterJointTaggerSettings
+    settings: CharacterJointTaggerSettings
+
+    @from_settings(CharacterJointTaggerSettings)
+    def __init__(self, settings: CharacterJointTaggerSettings) -> None:
+        self._atoms = CharacterAtoms(settings.types, settings.half_width)
+        templates = settings.parsed(self._atoms)
+        self._shapes = compile_shapes(templates)
+        super().__init__(replace(settings, templates=complete(templates)))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learnt from data."""
+        return self._spec.scheme.tags if isinstance(self._spec, CharacterJointSpec) else ()
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[TaggedWords]) -> CharacterJointSpec:
+        listed = list(examples)
+        tags = {tag for example in listed for _, tag in example}
+        spec = self._spec_for(tags)
+        if self.settings.prune is None:
+            return spec
+        return self._spec_for(tags, _label_lists(spec, listed, self.settings.prune))
+
+    def _spec_for(self, tags: Iterable[str], lists: Lists | None = None) -> CharacterJointSpec:
+        scheme = with_tags(SCHEMES[self.settings.scheme](), tags)
+        features = ChainFeatures(self._shapes, self._atoms.atoms, len(scheme.labels))
+        return CharacterJointSpec(self._atoms, scheme, features, lists)
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> CharacterJointSpec:
+        tags = [label.partition("-")[2] for label in check_strings("labels", labels)]
+        if not {"lists.characters", "lists.labels"} <= arrays.keys():
+            return self._spec_for(tags)
+        return self._spec_for(tags, Lists.unpacked(arrays, len(labels)))
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Labels that characters may have.
+
+    characters: their code points as the model sees them, rising: uint32 of shape (n,).
+    allowed: bool of shape (n, n_labels).
+    """
+
+    characters: NDArray[np.uint32]
+    allowed: NDArray[np.bool_]
+
+    def packed(self) -> Arrays:
+        """The arrays of a model file: 64 labels in a number, the first in its lowest bit."""
+        n_words = -(-self.allowed.shape[1] // 64)
+        filled = np.zeros((len(self.characters), 64 * n_words), dtype=bool)
+        filled[:, : self.allowed.shape[1]] = self.allowed
+        words = np.packbits(filled, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+        return {"lists.characters": self.characters.astype(np.uint64), "lists.labels": words}
+
+    @classmethod
+    def unpacked(cls, arrays: Arrays, n_labels: int) -> Lists:
+        """The lists that `packed` gave. Raises ValueError for anything else."""
+        characters, words = arrays["lists.characters"], arrays["lists.labels"]
+        if (
+            characters.dtype != np.uint64
+            or characters.ndim != 1
+            or words.dtype != np.uint64
+            or words.shape != (len(characters), -(-n_labels // 64))
+            or (characters > 0x10FFFF).any()
+            or (characters[1:] <= characters[:-1]).any()
+        ):
+            raise ValueError("its lists of labels do not fit its labels")
+        packed = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
+        allowed = np.unpackbits(packed, axis=1, count=n_labels, bitorder="little")
+        return cls(characters.astype(np.uint32), allowed.astype(bool))
+
+
+@dataclass(frozen=True)
+class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
+    """Labels with tags, features of characters, and lists of labels, if there are any."""
+
+    atoms: CharacterAtoms
+    scheme: JointScheme
+    features: ChainFeatures
+    lists: Lists | None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.scheme.labels
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return self.features.widths
+
+    def new_learner(self, learning: AnyLearning) -> Learner:
+        return self.features.new_learner(learning)
+
+    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        return new_chain_trainer(self.features, self.scheme.graph, learner)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
+        lists = None if self.lists is None else (self.lists.characters, self.lists.allowed)
+        return CharacterDecoder(
+            self.atoms,
+            ChainDecoder(self.features, self.scheme.graph, tables),
+            self.scheme.begins,
+            tags=self.scheme.tags,
+            label_tags=self.scheme.tag_of,
+            lists=lists,
+        )
+
+    def new_guide(
+        self, tables: list[TrainedRows], tags: Sequence[str] = (), **settings: Any
+    ) -> ChainGuide:
+        """A guide of word-based search (`tasks.segmentation.guide`), which also takes the settings.
+
+        tags: of the words, in the order of their numbers. Raises ValueError if they are not those
+        of the labels, or the labels are not BMES.
+        """
+        if tuple(tags) != self.scheme.tags or len(self.labels) != 4 * len(tags):
+            raise ValueError("a guide of words with tags needs the scheme 'bmes', and these tags")
+        number = {label: i for i, label in enumerate(self.labels)}
+        labels = [[number[f"{place}-{tag}"] for place in "BMES"] for tag in tags]
+        return ChainGuide(self.new_decoder(tables), labels, **settings)
+
+    def compile(self, example: TaggedWords, learner: Learner) -> CompiledChain | None:
+        words = [word for word, _ in example]
+        tags = [tag for _, tag in example]
+        return self.atoms.compile(words, self.scheme, self.features, learner, tags)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return {}, {} if self.lists is None else self.lists.packed()
+
+
+def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedWords], least: int) -> Lists:
+    """The labels with which each character occurs that occurs at least `least` times."""
+    counts: Counter[int] = Counter()
+    seen: defaultdict[int, set[int]] = defaultdict(set)
+    for example in examples:
+        text = "".join(word for word, _ in example)
+        labels = spec.scheme.encode([len(word) for word, _ in example], [tag for _, tag in example])
+        characters = spec.atoms.symbols(text, 0)[0].tolist()
+        counts.update(characters)
+        for character, label in zip(characters, labels.tolist(), strict=True):
+            seen[character].add(label)
+    listed = sorted(character for character, count in counts.items() if count >= least)
+    allowed = np.zeros((len(listed), len(spec.labels)), dtype=bool)
+    for row, character in enumerate(listed):
+        allowed[row, list(seen[character])] = True
+    return Lists(np.array(listed, dtype=np.uint32), allowed)

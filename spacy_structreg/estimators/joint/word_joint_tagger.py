@@ -1,0 +1,249 @@
+"""Word-based joint segmentation and tagging: beam search over characters, words and their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.estimators.raw_text import BaseJointTagger
+from spacy_structreg.features.joint import JOINT_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.settings import (
+    CompleteTemplates,
+    PerceptronSettings,
+    TextSettings,
+    WordSearchSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer, new_learner
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.joint.tag_records import (
+    CTB_CLOSED_FIRST_TAGS,
+    CTB_CLOSED_TAGS,
+    TagRecords,
+)
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
+from spacy_structreg.training.pieces import cut_units
+
+DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordJointTaggerSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+    """Settings of a `WordJointTagger`."""
+
+    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+
+    templates: str | Sequence[str] = setting(
+        "zhang_clark_2011_joint",
+        'The features: the name of a table, "zhang_clark_2011_joint", or templates of one\'s own, '
+        'an event and its atoms, such as "tag: t-1 c0".',
+        restore=CompleteTemplates.checked,
+    )
+    lengths: bool = setting(True, "Propose no words longer than all with their tag.")
+    dictionary: bool = setting(
+        True, "Propose no other tags for frequent words than those that they were seen with."
+    )
+    closed_tags: str | Sequence[str] | None = setting(
+        None,
+        'Tags of which no words are proposed that were not seen with them; "ctb" names those of '
+        "the Chinese Treebank.",
+        choices=["ctb"],
+    )
+    closed_first_tags: Sequence[str] | None = setting(
+        None,
+        "Tags of which no words are proposed whose first character was never seen to begin one; "
+        "null for the closed tags.",
+    )
+    least_begun: int | None = setting(
+        30,
+        "Words that begin with a character get only tags of the words that it was seen to begin, "
+        "if these were so many; null for any tags.",
+        minimum=1,
+    )
+    least_seen: int = setting(
+        1,
+        "How often a character must have been seen for the tags of its words to be a feature.",
+        minimum=1,
+    )
+    prune_training: bool = setting(
+        True, "Propose so little in training too, instead of in prediction only."
+    )
+    merge: bool = setting(
+        True,
+        "In prediction, keep only the best of the states that no later score can tell apart, but "
+        "for n-best lists.",
+    )
+
+
+class WordJointTagger(BaseJointTagger[WordDecoder]):
+    """Segments text and tags its words by features of both (Zhang & Clark 2011, section 4).
+
+    What is not proposed is known by the records of the training corpus (section 4.2,
+    `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
+    With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
+    `beam` words are kept for each tag of the next word: better at small widths, and many times
+    slower. Mini-samples are counted in words, and cut between them.
+
+    Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
+    `prepare` has seen, or, without it, of the first sentences that are compiled; models are
+    averaged if they have the same. Raises ValueError for settings that do not exist or contradict
+    each other.
+    """
+
+    TASK = "word_joint_tagger"
+    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    COUNTS: ClassVar = True
+    SETTINGS = WordJointTaggerSettings
+    settings: WordJointTaggerSettings
+
+    @from_settings(WordJointTaggerSettings)
+    def __init__(self, settings: WordJointTaggerSettings) -> None:
+        closed, closed_firsts = settings.closed_tags, settings.closed_first_tags
+        if isinstance(closed, str):
+            closed = CTB_CLOSED_TAGS
+            closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
+        self._closed = tuple(closed or ())
+        self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
+        self._atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        self._parsed = parse_state_templates(
+            joined(settings.templates, *["types"] * (settings.types is not None)),
+            system.events,
+            system.atoms,
+            JOINT_TABLES,
+        )
+        super().__init__(
+            replace(
+                settings,
+                templates=complete(self._parsed),
+                closed_tags=self._closed,
+                closed_first_tags=self._closed_firsts,
+            )
+        )
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[TaggedWords]) -> WordJointSpec:
+        sentences = list(examples)
+        tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
+        records = TagRecords.collect(
+            sentences,
+            tags,
+            self._atoms,
+            lengths=self.settings.lengths,
+            dictionary=self.settings.dictionary,
+            closed=self._closed,
+            closed_firsts=self._closed_firsts,
+            least_begun=self.settings.least_begun,
+            least_seen=self.settings.least_seen,
+        )
+        return self._features(tags, records)
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> WordJointSpec:
+        tags = tuple(check_strings("labels", labels))
+        return self._features(tags, TagRecords(len(tags), arrays))
+
+    def _features(self, tags: tuple[str, ...], records: TagRecords) -> WordJointSpec:
+        system = WordTransitions(
+            self._atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+        )
+        # A corpus of one tag has no choice of tags.
+        templates = tuple(each for each in self._parsed if each.event in system.events)
+        return WordJointSpec(
+            tags,
+            records,
+            system,
+            templates,
+            self.settings.beam,
+            self.settings.merge,
+            self.settings.update,
+            self.settings.prune_training,
+        )
+
+
+@dataclass(frozen=True)
+class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
+    """Features of tagged words under construction, and how they are searched for.
+
+    records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
+    of it.
+    """
+
+    tags: tuple[str, ...]
+    records: TagRecords
+    system: WordTransitions
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    merge: bool
+    update: str
+    prune_training: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(self.system.events.values())
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        return new_learner(self.system, learning)
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        system = self.system.copy(prune=self.prune_training)
+        # Without a limit there would be as many states as analyses.
+        merge = self.beam is None
+        return AgendaTrainer(system, self.templates, learner, self.beam, self.update, merge)
+
+    def new_decoder(
+        self,
+        tables: list[TrainedRows],
+        *,
+        beam: int | None = None,
+        guide: WordGuide | None = None,
+    ) -> WordDecoder:
+        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge)
+        return WordDecoder(agenda, self.tags, guide)
+
+    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
+        """Scores of actions by the given weights, for one thread."""
+        return StateScorer(self.system.copy(), self.templates, tables)
+
+    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
+        words = [word for word, _ in example]
+        number = self._number
+        unknown = sorted({tag for _, tag in example} - number.keys())
+        if unknown:
+            raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        return self.system.compile(words, [number[tag] for _, tag in example], learner)
+
+    def pieces(
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
+    ) -> NDArray[np.int64]:
+        return cut_units([example.units for example in examples], mini_sample, seed)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return {}, dict(self.records.arrays)

@@ -1,0 +1,1 @@
+"""Labelers of sequences."""

@@ -1,0 +1,344 @@
+"""The base of segmenters and joint taggers, which predict from raw text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.corpora.sentences import sentence_ends
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.metrics.joint import JointScores, score_joint
+from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
+from spacy_structreg.models.decoders import DecoderPool, OutputT
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import GoldT, TaggedWords, TextSchema, Words
+from spacy_structreg.models.protocols import Decoder
+from spacy_structreg.models.reports import ScoresT
+from spacy_structreg.models.settings import Sentences
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords, whole_ends
+
+ItemT = TypeVar("ItemT")
+
+
+class WordFinder(Decoder, Protocol):
+    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
+
+    def segment(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
+        *,
+        white_space: bool = False,
+    ) -> list[list[str]]: ...
+
+    def tag(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
+        *,
+        white_space: bool = False,
+    ) -> list[list[tuple[str, str]]]: ...
+
+    def spans(
+        self,
+        text: str,
+        sentences: list[int],
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> NDArray[np.int64]: ...
+
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...
+
+
+FinderT = TypeVar("FinderT", bound=WordFinder)
+
+
+class RawTextPredictor(ABC, Generic[FinderT]):
+    """Finds words in raw text.
+
+    sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction; ``"doc"``
+    takes every text as one sentence.
+    """
+
+    sentences: Sentences
+
+    @abstractmethod
+    def _decoders(self) -> DecoderPool[FinderT]:
+        """Decoders of the weights as they are now. Raises ValueError if there are none."""
+
+    def predict(
+        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+    ) -> list[str]:
+        """The words of a text, without the white space between them.
+
+        user_words: words that are tokens wherever they occur (`tasks.segmentation.user_words`);
+            where they overlap, the scores of the model decide.
+        white_space: give what lies between words, too, as items of their own.
+        Raises ValueError if the model has not been trained.
+        """
+        with self._decoders().borrow() as decoder:
+            return self._segment(decoder, [str(text)], user_words, white_space)[0]
+
+    def predict_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+    ) -> list[list[str]]:
+        """The words of each text; threads decode side by side. As `predict`."""
+        return list(self.predict_stream(texts, n_threads=n_threads, user_words=user_words))
+
+    def predict_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> Iterator[list[str]]:
+        """As `predict_batch`, for any number of texts in bounded memory, in their order."""
+
+        def decode(decoder: FinderT, portion: list[str]) -> list[list[str]]:
+            return self._segment(decoder, portion, user_words, white_space)
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def predict_spans(
+        self, text: str, user_words: CompiledWords | None = None
+    ) -> NDArray[np.int64]:
+        """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
+        (ends,), *listed = self._parts([str(text)], user_words)
+        with self._decoders().borrow() as decoder:
+            if not listed:
+                return decoder.spans(str(text), ends)
+            (places,), tags = listed
+            return decoder.spans(str(text), ends, places, tags)
+
+    def _nbest_of(
+        self, text: str, n: int, user_words: CompiledWords | None
+    ) -> list[tuple[float, list[Any]]]:
+        (ends,), *_ = self._parts([str(text)], user_words)
+        starts = [0, *ends]
+        sentences = [text[start:end] for start, end in zip(starts, ends or [0], strict=False)]
+        # No listed word lies across the end of a sentence, so each is found again in its own.
+        words = CompiledWords({}) if user_words is None else user_words
+        with self._decoders().borrow() as decoder:
+            return _join_nbest(
+                (decoder.nbest(str(each), n, words.places(each), words.tags) for each in sentences),
+                n,
+            )
+
+    def _segment(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> list[list[str]]:
+        return decoder.segment(texts, *self._parts(texts, user_words), white_space=white_space)
+
+    def _parts(self, texts: list[str], user_words: CompiledWords | None) -> tuple[Any, ...]:
+        """The ends of the sentences of each text; and places of listed words, if any is there."""
+        ends = list(map(self._sentence_ends, texts))
+        places = list(map(user_words.places, texts)) if user_words else []
+        if user_words is None or not any(map(len, places)):
+            return (ends,)
+        return list(map(whole_ends, ends, places)), places, user_words.tags
+
+    def _sentence_ends(self, text: str) -> list[int]:
+        if self.sentences == "punctuation":
+            return sentence_ends(text)
+        return [len(text)] if text else []
+
+
+class SegmentPredictor(RawTextPredictor[FinderT]):
+    """Finds words, and nothing else."""
+
+    def nbest(
+        self, text: str, n: int, user_words: CompiledWords | None = None
+    ) -> list[tuple[float, list[str]]]:
+        """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features. user_words: as for `predict`.
+        Raises ValueError if n < 1, or if the segmenter has not been trained.
+        """
+        return self._nbest_of(text, n, user_words)
+
+    def _segmentation_scores(
+        self,
+        gold: list[Words],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> SegmentationScores:
+        squeezed = list(map(SEGMENTED.squeezed, gold))
+        predicted = _stream(map("".join, squeezed), decoders, self._segment, n_threads)
+        return score_segmentation(squeezed, predicted, vocabulary)
+
+
+class TaggedPredictor(RawTextPredictor[FinderT]):
+    """Finds words and their tags."""
+
+    def predict_tagged(
+        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+    ) -> list[tuple[str, str]]:
+        """The words of a text, as `predict` gives them, with their tags; white space has none."""
+        with self._decoders().borrow() as decoder:
+            return self._tag(decoder, [str(text)], user_words, white_space)[0]
+
+    def predict_tagged_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> Iterator[list[tuple[str, str]]]:
+        """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
+
+        def decode(decoder: FinderT, portion: list[str]) -> list[list[tuple[str, str]]]:
+            return self._tag(decoder, portion, user_words, white_space)
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def nbest(
+        self, text: str, n: int, user_words: CompiledWords | None = None
+    ) -> list[tuple[float, list[tuple[str, str]]]]:
+        """The `n` best analyses, best first, each with its score; fewer if there are fewer.
+
+        The score is the sum of the weights of all features. user_words: as for `predict`.
+        Raises ValueError if n < 1, or if the tagger has not been trained.
+        """
+        return self._nbest_of(text, n, user_words)
+
+    def _tag(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> list[list[tuple[str, str]]]:
+        return decoder.tag(texts, *self._parts(texts, user_words), white_space=white_space)
+
+    def _joint_scores(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> JointScores:
+        squeezed = list(map(TAGGED.squeezed, gold))
+        texts = ("".join(word for word, _ in sentence) for sentence in squeezed)
+        predicted = _stream(texts, decoders, self._tag, n_threads)
+        return score_joint(squeezed, predicted, vocabulary)
+
+
+class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT]):
+    """An estimator that finds words in raw text; it has the setting `sentences`."""
+
+    SCHEMA: ClassVar[TextSchema[Any]]
+
+    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
+        squeezed: GoldT = self.SCHEMA.squeezed(sentence)
+        return self.SCHEMA.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+
+
+class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
+    """A text estimator whose gold sentences are lists of words."""
+
+    NOUN = "segmenter"
+    SCHEMA = SEGMENTED
+    PRIMARY = "seg_f"
+
+    def _score(
+        self,
+        gold: list[Words],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> SegmentationScores:
+        return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
+
+
+class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPredictor[FinderT]):
+    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+
+    NOUN = "tagger"
+    SCHEMA = TAGGED
+    PRIMARY = "joint_f"
+
+    def _score(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[FinderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> JointScores:
+        return self._joint_scores(gold, decoders, vocabulary, n_threads)
+
+
+def _stream(
+    texts: Iterable[str],
+    decoders: DecoderPool[FinderT],
+    decode: Callable[[FinderT, list[str]], list[OutputT]],
+    n_threads: int,
+) -> Iterator[OutputT]:
+    def decode_any(decoder: FinderT, portion: list[str]) -> list[OutputT]:
+        # Subclasses of str, such as numpy's, are not what compiled code takes.
+        return decode(decoder, list(map(str, portion)))
+
+    return decoders.stream(texts, decode_any, size=len, n_threads=n_threads)
+
+
+def _join_nbest(
+    sentences: Iterable[Sequence[tuple[float, list[ItemT]]]], n: int
+) -> list[tuple[float, list[ItemT]]]:
+    """The `n` best outputs for a text, best first, from the n best of each of its sentences.
+
+    Scores add up, so that the best of all are sums of the best of each.
+    """
+    # `steps` keeps, for each sentence, which of the best so far it continues and by which of its
+    # own.
+    scores = [0.0]
+    steps: list[list[tuple[int, list[ItemT]]]] = []
+    for sentence in sentences:
+        best = nlargest(
+            n,
+            (
+                (score + more, rank, items)
+                for rank, score in enumerate(scores)
+                for more, items in sentence
+            ),
+            key=itemgetter(0),
+        )
+        scores = [score for score, _, _ in best]
+        steps.append([(rank, items) for _, rank, items in best])
+    outputs = []
+    for last, score in enumerate(scores):
+        rank = last
+        parts = []
+        for step in reversed(steps):
+            rank, items = step[rank]
+            parts.append(items)
+        outputs.append((score, list(chain.from_iterable(reversed(parts)))))
+    return outputs

@@ -1,0 +1,1 @@
+"""Segmenters: words from text."""

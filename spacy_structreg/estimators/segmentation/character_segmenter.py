@@ -1,0 +1,159 @@
+"""Character-based word segmentation: a first-order chain of BMES labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal
+
+from spacy_structreg.estimators.raw_text import BaseSegmenter
+from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
+from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.features.templates import Template, parse_templates
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learning_settings import AnyLearning, Learning
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.reports import EpochReport
+from spacy_structreg.models.settings import (
+    CompleteTemplates,
+    TextSettings,
+    TrainingSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES, SegmentationScheme
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
+from spacy_structreg.training.chain import ChainTrainer
+from spacy_structreg.training.chain_trainers import new_chain_trainer
+from spacy_structreg.training.log_linear import LogLinearTrainer
+
+__all__ = [
+    "DEFAULT_LEARNING",
+    "DEFAULT_LEARNING_OF_MANY",
+    "CharacterSegmenter",
+    "EpochReport",
+]
+
+DEFAULT_LEARNING: Final = Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0)
+"""Default learning of one model, chosen on the development sets of three corpora."""
+
+DEFAULT_LEARNING_OF_MANY: Final = Learning(mini_sample=5.0)
+"""Default learning of models to be averaged. Passive-aggressive models are better
+alone, but hardly differ, so that there is little to average."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterSettings(TextSettings, TrainingSettings):
+    """Settings of chains of characters."""
+
+    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+
+    templates: str | Sequence[str] = setting(
+        "zhang2014",
+        'The features: the name of a table, "zhang2014", or templates of one\'s own, such as '
+        '"c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its type.',
+        restore=CompleteTemplates.checked,
+    )
+    skip_bigram: bool = setting(False, "Add the two neighbours of a character as a feature.")
+    scheme: Literal["bmes", "six"] = setting(
+        "bmes",
+        'Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the '
+        "second and third character of long words apart.",
+    )
+
+    @property
+    def chosen_learning(self) -> AnyLearning:
+        """The learning that is set, or else the default for so many models."""
+        if self.learning is None and self.n_models > 1:
+            return DEFAULT_LEARNING_OF_MANY
+        return super().chosen_learning
+
+    def parsed(self, atoms: CharacterAtoms) -> tuple[Template, ...]:
+        """The templates over some atoms. Raises ValueError for those that cannot be."""
+        further = [CHARACTER_TYPES] if self.types else []
+        names = joined(self.templates, *further, *([SKIP_BIGRAM] if self.skip_bigram else []))
+        return parse_templates(names, atoms.atoms, CHARACTER_TABLES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CharacterSegmenterSettings(CharacterSettings):
+    """Settings of a `CharacterSegmenter`."""
+
+    epochs: int = 20
+
+
+class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
+    """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
+
+    The notation of templates is that of `features.templates`, the schemes those of
+    `tasks.segmentation.bmes`. Gold sentences are lists of words. Raises ValueError for settings
+    that do not exist or contradict each other.
+    """
+
+    TASK = "character_segmenter"
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
+    SETTINGS = CharacterSegmenterSettings
+    settings: CharacterSegmenterSettings
+
+    @from_settings(CharacterSegmenterSettings)
+    def __init__(self, settings: CharacterSegmenterSettings) -> None:
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        templates = settings.parsed(atoms)
+        scheme = SCHEMES[settings.scheme]()
+        features = ChainFeatures(compile_shapes(templates), atoms.atoms, len(scheme.labels))
+        self._chain = CharacterSpec(atoms, scheme, features)
+        super().__init__(replace(settings, templates=complete(templates)), self._chain)
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, CharacterDecoder]:
+        return self._chain
+
+
+@dataclass(frozen=True)
+class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
+    """The labels of a scheme, and features of characters."""
+
+    atoms: CharacterAtoms
+    scheme: SegmentationScheme
+    features: ChainFeatures
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.scheme.labels
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return self.features.widths
+
+    def new_learner(self, learning: AnyLearning) -> Learner:
+        return self.features.new_learner(learning)
+
+    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
+        return new_chain_trainer(self.features, self.scheme.graph, learner)
+
+    def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
+        decoder = ChainDecoder(self.features, self.scheme.graph, tables)
+        return CharacterDecoder(self.atoms, decoder, self.scheme.begins)
+
+    def new_guide(
+        self, tables: list[TrainedRows], tags: Sequence[str] = (), **settings: Any
+    ) -> ChainGuide:
+        """A guide of word-based search (`tasks.segmentation.guide`), which also takes the settings.
+
+        Raises ValueError if the labels are not BMES, or the words have tags.
+        """
+        if tags or self.labels != ("B", "E", "M", "S"):
+            raise ValueError(
+                "a guide of word-based segmentation needs the scheme 'bmes', and no tags"
+            )
+        labels = [[self.labels.index(label) for label in "BMES"]]
+        return ChainGuide(self.new_decoder(tables), labels, **settings)
+
+    def compile(self, example: Words, learner: Learner) -> CompiledChain | None:
+        return self.atoms.compile(example, self.scheme, self.features, learner)

@@ -1,0 +1,142 @@
+"""Word-based segmentation: beam search over characters that are appended or separated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.estimators.raw_text import BaseSegmenter
+from spacy_structreg.features.segmentation import WORD_TABLES
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.settings import (
+    CompleteTemplates,
+    PerceptronSettings,
+    TextSettings,
+    WordSearchSettings,
+    complete,
+    joined,
+)
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer, new_learner
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
+from spacy_structreg.training.pieces import cut_units
+
+DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
+"""Whole words in pieces of five: chosen on the development set of UD Chinese GSD."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSegmenterSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+    """Settings of a `WordSegmenter`."""
+
+    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+
+    templates: str | Sequence[str] = setting(
+        "zhang_clark_2011",
+        'The features: the name of a table, "zhang_clark_2011", or templates of one\'s own, an '
+        'event and its atoms, such as "separate: w-1 c0".',
+        restore=CompleteTemplates.checked,
+    )
+    characters: bool = setting(
+        False, "Add the templates of single characters (Zhang & Clark 2011, Table 2)."
+    )
+    merge: bool | None = setting(
+        None,
+        "In prediction, keep only the best of the states that no later score can tell apart, which "
+        "with by_words and no limit is exact; null does so with no limit and with a guide.",
+    )
+
+
+class WordSegmenter(BaseSegmenter[WordDecoder]):
+    """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
+
+    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "word_segmenter"
+    MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    COUNTS: ClassVar = True
+    SETTINGS = WordSegmenterSettings
+    settings: WordSegmenterSettings
+
+    @from_settings(WordSegmenterSettings)
+    def __init__(self, settings: WordSegmenterSettings) -> None:
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
+        templates = parse_state_templates(
+            joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
+        )
+        self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
+        super().__init__(replace(settings, templates=complete(templates)), self._features)
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, WordDecoder]:
+        return self._features
+
+
+@dataclass(frozen=True)
+class WordSpec(ModelSpec[Words, WordDecoder]):
+    """Features of words under construction, and how they are searched for.
+
+    system: of one thread; trainers and decoders get copies of it.
+    """
+
+    system: WordTransitions
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    merge: bool | None
+    update: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return tuple(self.system.events.values())
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        return new_learner(self.system, learning)
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        # Without a limit there would be as many states as segmentations.
+        merge = self.beam is None
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, merge
+        )
+
+    def new_decoder(
+        self,
+        tables: list[TrainedRows],
+        *,
+        beam: int | None = None,
+        guide: WordGuide | None = None,
+    ) -> WordDecoder:
+        scorer = StateScorer(self.system.copy(), self.templates, tables)
+        width = beam or self.beam
+        merge = width is None or guide is not None if self.merge is None else self.merge
+        return WordDecoder(Agenda(scorer, width, merge), (), guide)
+
+    def compile(self, example: Words, learner: Perceptron) -> Derivation | None:
+        return self.system.compile(example, None, learner)
+
+    def pieces(
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
+    ) -> NDArray[np.int64]:
+        return cut_units([example.units for example in examples], mini_sample, seed)

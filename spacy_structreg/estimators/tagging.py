@@ -1,0 +1,395 @@
+"""Tagging given words, in any language."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.tagging import TAGGER_TABLES
+from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
+from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.estimator import Estimator
+from spacy_structreg.models.example_schema import TaggedWords, Words
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.settings import (
+    MAX_BEAM,
+    CompleteTemplates,
+    HalfWidthSettings,
+    PerceptronSettings,
+    UpdatePoint,
+    complete,
+    joined,
+)
+from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.scorer import StateScorer
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.tagging import (
+    NEEDS_CATEGORIES,
+    NEEDS_CLASSES,
+    TAGGING_ATOMS,
+    TAGGING_EVENTS,
+    TagDecoder,
+    TagSets,
+    TagTransitions,
+    WordAtoms,
+)
+from spacy_structreg.training.agenda import AgendaTrainer
+
+DEFAULT_LEARNING: Final = Learning(mini_sample=5.0, dropout=0.1)
+"""Default learning, chosen on the development sets of UD Chinese GSD and UD English EWT."""
+
+GivenTags: TypeAlias = Sequence[str | None]
+"""A tag for each word of a sentence, or None where there is none yet."""
+
+# A word this rare in training may well have been unknown: `tags(w+1)` is then empty, as it will be
+# for words out of the vocabulary.
+_LEAST_OF_CLASS: Final = 2
+# A tag that a character has once only says in training which word it is.
+_LEAST_OF_CATEGORY: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+    """Settings of a `Tagger`."""
+
+    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+
+    templates: str | Sequence[str] = setting(
+        "words",
+        'The features: a table, "words" for Chinese and any other script, "latin" for alphabetic '
+        'ones, or templates of one\'s own, an event and its atoms, such as "tag: t-1 w0".',
+        restore=CompleteTemplates.checked,
+    )
+    beam: int | None = setting(
+        4,
+        "How many sequences of tags are kept from word to word in training; null for no limit.",
+        minimum=1,
+        maximum=MAX_BEAM,
+    )
+    decode_beam: int | None = setting(2, "The same in prediction.", minimum=1, maximum=MAX_BEAM)
+    update: UpdatePoint = setting(
+        "early",
+        'Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every".',
+    )
+    dictionary: int | None = setting(
+        5,
+        "In prediction, words that occur so often in training, or more, get only tags that they "
+        "had there; null for any tags.",
+        minimum=1,
+    )
+
+
+class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
+    """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
+
+    Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
+    states that no later score can tell apart are kept. Mini-samples are counted in words.
+
+    Gold sentences are lists of (word, tag) pairs. Words of nothing but white space are no words to
+    the model: they are passed over in training, and get the tag ``""``.
+    Raises ValueError for settings that do not exist or contradict each other.
+    """
+
+    TASK = "tagger"
+    NOUN = "tagger"
+    SCHEMA = TAGGED
+    GIVEN_WORDS = True
+    PRIMARY = "tag_acc"
+    MUST_AGREE = ("templates", "labels", "half_width")
+    COUNTS: ClassVar = True
+    SETTINGS = TaggerSettings
+    settings: TaggerSettings
+    learning: Learning
+
+    @from_settings(TaggerSettings)
+    def __init__(self, settings: TaggerSettings) -> None:
+        self._templates = parse_state_templates(
+            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+        )
+        super().__init__(replace(settings, templates=complete(self._templates)))
+        # A trainer checks which updates there are, and which beams go with them.
+        spec = self._spec_for((), ())
+        spec.new_trainer(spec.new_learner(self.learning))
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def predict(self, words: Words, *, given: GivenTags | None = None) -> list[str]:
+        """The tags of the words of a sentence.
+
+        given: tags that are known already; they stay, and the others are found to fit them.
+        Raises ValueError if they are not one for each word, or the model has not been trained.
+        """
+        return self.predict_batch([words], given=None if given is None else [given])[0]
+
+    def predict_batch(
+        self,
+        sentences: Iterable[Words],
+        *,
+        given: Iterable[GivenTags | None] | None = None,
+        n_threads: int = 1,
+    ) -> list[list[str]]:
+        """The tags of each sentence; threads decode side by side. given: for each sentence.
+
+        Raises as `predict`, and ValueError if there are more or fewer sentences in `given`.
+        """
+        return list(self.predict_stream(sentences, given=given, n_threads=n_threads))
+
+    def predict_stream(
+        self,
+        sentences: Iterable[Words],
+        *,
+        given: Iterable[GivenTags | None] | None = None,
+        n_threads: int = 1,
+    ) -> Iterator[list[str]]:
+        """As `predict_batch`, for any number of sentences in bounded memory, in their order."""
+        return self._stream(sentences, given, self._decoders(), n_threads)
+
+    def nbest(
+        self, words: Words, n: int, *, given: GivenTags | None = None
+    ) -> list[tuple[float, list[str]]]:
+        """The `n` best sequences of tags, best first, with their scores; fewer if there are fewer.
+
+        No more than n, or `decode_beam` if that is more, are told apart on the way. The score is
+        the sum of the weights of all features. Raises ValueError if n < 1, and as `predict`.
+        """
+        listed = _listed(words)
+        with self._decoders().borrow() as decoder:
+            allowed = None if given is None else _allowed(decoder, [(listed, given)])
+            found = decoder.nbest(listed, n, allowed)
+        return [(score, _with_given(tags, given)) for score, tags in found]
+
+    def _stream(
+        self,
+        sentences: Iterable[Words],
+        given: Iterable[GivenTags | None] | None,
+        decoders: DecoderPool[TagDecoder],
+        n_threads: int,
+    ) -> Iterator[list[str]]:
+        if given is None:
+            return decoders.stream(map(_listed, sentences), _tag, size=len, n_threads=n_threads)
+        pairs = with_given(map(_listed, sentences), given)
+        return decoders.stream(
+            pairs, _tag_given, size=lambda pair: len(pair[0]), n_threads=n_threads
+        )
+
+    # Hooks of the base class ---------------------------------------------------------------------
+
+    def _examples(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
+        return [[(word, tag) for word, tag in sentence if word.strip()]]
+
+    def _score(
+        self,
+        gold: list[TaggedWords],
+        decoders: DecoderPool[TagDecoder],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> TaggingScores:
+        visible = [self._examples(sentence)[0] for sentence in gold]
+        words = ([word for word, _ in sentence] for sentence in visible)
+        predicted = self._stream(words, None, decoders, n_threads)
+        return score_tagging(visible, predicted, vocabulary)
+
+    def _spec_of(self, examples: Iterable[TaggedWords]) -> TagSpec:
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for example in examples:
+            for word, tag in example:
+                counts[word][tag] += 1
+        labels = sorted(self._expected.union(*counts.values()))
+        return self._spec_for(labels, counts.items())
+
+    def _spec_for(
+        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+    ) -> TagSpec:
+        """The spec of labels and of how often each word has each tag."""
+        number = {label: i for i, label in enumerate(labels)}
+        atoms = WordAtoms(self.settings.half_width)
+        of_character: dict[int, Counter[int]] = defaultdict(Counter)
+        of_word: dict[int, Counter[int]] = defaultdict(Counter)
+        for word, tags in counts:
+            seen = of_word[atoms.key_of(word)]
+            for tag, count in tags.items():
+                seen[number[tag]] += count
+            for code in set(atoms.codes_of(word)):
+                for tag, count in tags.items():
+                    of_character[code][number[tag]] += count
+
+        def sets(least: int) -> TagSets:
+            kept = {key: set(tags) for key, tags in of_word.items() if tags.total() >= least}
+            return TagSets.from_mapping(len(labels) or 1, kept)
+
+        names = {atom for template in self._templates for atom in template.atoms}
+        return self._spec_from(
+            labels,
+            TagSets.from_mapping(
+                len(labels) or 1,
+                {
+                    code: [tag for tag, count in tags.items() if count >= _LEAST_OF_CATEGORY]
+                    for code, tags in of_character.items()
+                },
+            )
+            if names & NEEDS_CATEGORIES
+            else None,
+            sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
+            None if self.settings.dictionary is None else sets(self.settings.dictionary),
+        )
+
+    def _spec_from(
+        self,
+        labels: Sequence[str],
+        categories: TagSets | None,
+        classes: TagSets | None,
+        dictionary: TagSets | None,
+    ) -> TagSpec:
+        atoms = [atom for template in self._templates for atom in template.atoms]
+        return TagSpec(
+            tuple(labels),
+            TagTransitions(
+                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+            ),
+            dictionary,
+            self._templates,
+            self.settings.beam,
+            self.settings.decode_beam,
+            self.settings.update,
+        )
+
+    def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
+        known = check_strings("labels", labels)
+        sets = [
+            TagSets(len(known), unnested(name, arrays))
+            if any(key.startswith(f"{name}.") for key in arrays)
+            else None
+            for name in ("categories", "classes", "dictionary")
+        ]
+        return self._spec_from(known, *sets)
+
+
+@dataclass(frozen=True)
+class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
+    """Tags, features of words, and how they are searched for.
+
+    system: of one thread, without the dictionary; trainers and decoders get copies of it.
+    dictionary: for decoders.
+    """
+
+    tags: tuple[str, ...]
+    system: TagTransitions
+    dictionary: TagSets | None
+    templates: tuple[StateTemplate, ...]
+    beam: int | None
+    decode_beam: int | None
+    update: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tags
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {tag: i for i, tag in enumerate(self.tags)}
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return (self.system.n_tags,)
+
+    def new_learner(self, learning: Learning) -> Perceptron:
+        # A feature of words has seen few of all tags.
+        rows = TrainingRows(self.system.n_tags, adaptive=True, **learning.penalties)
+        return Perceptron([rows], learning)
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        # Without a limit there would be as many states as sequences of tags.
+        merge = self.beam is None
+        return AgendaTrainer(
+            self.system.copy(), self.templates, learner, self.beam, self.update, merge
+        )
+
+    def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
+        system = self.system.copy(self.dictionary)
+        scorer = StateScorer(system, self.templates, tables)
+        return TagDecoder(
+            Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
+        )
+
+    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
+        number = self._number
+        unknown = sorted({tag for _, tag in example} - number.keys())
+        if unknown:
+            raise ValueError(
+                f"the tag {unknown[0]!r} is none of those that the training began with "
+                f"({', '.join(self.tags)}); call fit, or prepare with the whole corpus"
+            )
+        words = [word for word, _ in example]
+        return self.system.compile(words, [number[tag] for _, tag in example], learner)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        sets = {
+            "categories": self.system.words.categories,
+            "classes": self.system.words.classes,
+            "dictionary": self.dictionary,
+        }
+        return {}, {
+            key: array
+            for name, each in sets.items()
+            if each is not None
+            for key, array in nested(name, each.arrays).items()
+        }
+
+
+def _listed(words: Words) -> list[str]:
+    if isinstance(words, str):
+        raise ValueError(f"{words!r:.60} is not a list of words")
+    return list(words)
+
+
+def _tag(decoder: TagDecoder, sentences: list[list[str]]) -> list[list[str]]:
+    return decoder.tag(sentences)
+
+
+def _tag_given(
+    decoder: TagDecoder, pairs: list[tuple[list[str], GivenTags | None]]
+) -> list[list[str]]:
+    tagged = decoder.tag([words for words, _ in pairs], _allowed(decoder, pairs))
+    return [_with_given(tags, given) for tags, (_, given) in zip(tagged, pairs, strict=True)]
+
+
+def _allowed(
+    decoder: TagDecoder, pairs: Sequence[tuple[list[str], GivenTags | None]]
+) -> NDArray[np.uint8] | None:
+    """The tags that each word of some sentences may get; None if they may all get any.
+
+    A given tag that the model does not know leaves the model free.
+    """
+    number = {tag: i for i, tag in enumerate(decoder.tags)}
+    allowed = np.ones((sum(len(words) for words, _ in pairs), len(number)), dtype=np.uint8)
+    place = 0
+    for words, given in pairs:
+        if given is not None and len(given) != len(words):
+            raise ValueError(f"{len(given)} tags are given for {len(words)} words")
+        for i, tag in enumerate(given or ()):
+            if tag in number:
+                allowed[place + i] = 0
+                allowed[place + i, number[tag]] = 1
+        place += len(words)
+    return allowed
+
+
+def _with_given(tags: list[str], given: GivenTags | None) -> list[str]:
+    if given is None:
+        return tags
+    return [tag if known is None else known for tag, known in zip(tags, given, strict=True)]

@@ -1,0 +1,105 @@
+"""Protocols of the models that tokenizers hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.learn.learning_settings import AnyLearning
+from spacy_structreg.learn.model_average import Mean
+from spacy_structreg.learn.model_file import State
+from spacy_structreg.models.example_schema import ExampleSchema
+from spacy_structreg.models.protocols import Compiled, Report
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@runtime_checkable
+class TokenizerModel(Protocol):
+    """The model of a tokenizer, as tokenizers and commands use it.
+
+    Gold sentences are lists of words, or, for a model that tags as well, of (word, tag) pairs.
+    """
+
+    SCHEMA: ClassVar[ExampleSchema[Any]]
+    PRIMARY: str
+    learning: AnyLearning
+    epochs: int
+    patience: int | None
+    n_models: int
+    seed: int
+
+    @property
+    def is_trained(self) -> bool: ...
+
+    @property
+    def history(self) -> Sequence[Report]: ...
+
+    def fit(
+        self,
+        sentences: Iterable[Any],
+        dev: Iterable[Any] | None = None,
+        *,
+        n_threads: int = 1,
+        progress: bool = False,
+        on_epoch: Callable[[Any], None] | None = None,
+        on_better: Callable[[Any], None] | None = None,
+        checkpoint: StrPath | None = None,
+    ) -> Self: ...
+
+    def prepare(self, sentences: Iterable[Any]) -> None: ...
+
+    def compile(self, sentences: Iterable[Any]) -> list[Compiled]: ...
+
+    def owns(self, sentences: Sequence[Compiled]) -> bool: ...
+
+    def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]: ...
+
+    def predict(
+        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+    ) -> list[str]: ...
+
+    def predict_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> Iterator[list[str]]: ...
+
+    def untrained(self) -> Self: ...
+
+    @classmethod
+    def average(cls, models: Sequence[Any], mean: Mean = "nonzero") -> Self: ...
+
+    def to_bytes(self, *, state: State = "trained") -> bytes: ...
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, name: str = "model") -> Self: ...
+
+    def save(self, path: StrPath, *, state: State = "trained") -> None: ...
+
+    @classmethod
+    def load(cls, path: StrPath, *, verify: bool = True) -> Self: ...
+
+
+@runtime_checkable
+class TaggingModel(TokenizerModel, Protocol):
+    """A tokenizer's model that finds the tags of words as well."""
+
+    def predict_tagged(
+        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+    ) -> list[tuple[str, str]]: ...
+
+    def predict_tagged_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: CompiledWords | None = None,
+        white_space: bool = False,
+    ) -> Iterator[list[tuple[str, str]]]: ...

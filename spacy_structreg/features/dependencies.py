@@ -1,0 +1,121 @@
+"""Template tables of dependency parsers, as data.
+
+Atoms and events are those of `tasks.dependencies.arc_eager` and `tasks.dependencies.arc_standard`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# What the tables of arc-eager parsing have in common (Zhang & Clark 2011, Table 13, without its
+# last six templates).
+_COMMON: Final = """
+action: S0w S0t | S0w | S0t | N0w N0t | N0w | N0t | N1w N1t | N1w | N1t
+action: S0w S0t N0w N0t | S0w S0t N0w | S0w N0w N0t | S0w S0t N0t | S0t N0w N0t | S0w N0w | S0t N0t
+action: N0t N1t
+action: N0t N1t N2t | S0t N0t N1t | S0ht S0t N0t | S0t S0lt N0t | S0t S0rt N0t | S0t N0t N0lt
+"""
+
+TRANSITION: Final = f"""{_COMMON}
+action: N0w N1t N2t | S0t N0w N1t | S0ht S0t N0w | S0t S0lt N0w | S0t S0rt N0w | S0t N0w N0lt
+"""
+"""The transition templates of Zhang & Clark 2011, Table 13."""
+
+_PAIR: Final = "{p}w {p}t {c}w {c}t | {p}w {p}t {c}w | {p}w {c}w {c}t | {p}w {p}t {c}t | "
+_PAIR_OF_TAGS: Final = "{p}t {c}w {c}t | {p}w {c}w | {p}t {c}t"
+
+
+def _arc(event: str, parent: str, child: str, sibling: str, to_sibling: str) -> str:
+    """The graph templates of Zhang & Clark 2011, Table 14, that an arc makes known.
+
+    Each stands once as it is and once with the distance of the arc, those of siblings with the
+    distance of child and sibling; the direction is in the event.
+    """
+    p, c, s = parent, child, sibling
+    words = [f"{p}w", f"{p}t", f"{p}w {p}t", f"{c}w", f"{c}t", f"{c}w {c}t"]
+    pairs = (_PAIR + _PAIR_OF_TAGS).format(p=p, c=c).split(" | ")
+    between = [f"{p}t between(S0,N0) {c}t"]
+    beside_parent, beside_child = (
+        [f"{node}-1t" if node == "S0" else "N-1t", f"{node}+1t" if node == "S0" else "N1t"]
+        for node in (p, c)
+    )
+    around = [
+        f"{kept} {x} {y}"
+        for x in beside_parent
+        for y in beside_child
+        for kept in (f"{p}t {c}t", f"{p}t", f"{c}t")
+    ]
+    around += [f"{p}t {c}t {x}" for x in (*beside_parent, *beside_child)]
+    siblings = [f"{c}w {s}w", f"{c}t {s}t", f"{c}w {s}t", f"{c}t {s}w", f"{p}t {c}t {s}t"]
+    leftmost = [f"{p}t {c}t {c}lt"]
+    plain = words + pairs + between + around + siblings + leftmost
+    far = [f"{text} dist(S0,N0)" for text in words + pairs + between + around]
+    far += [f"{text} {to_sibling}" for text in siblings]
+    return "\n".join(f"{event}: {text}" for text in plain + far)
+
+
+_LEFT: Final = _arc("left", "N0", "S0", "N0l", "dist(S0,N0l)")
+_RIGHT: Final = _arc("right", "S0", "N0", "S0r", "dist(S0r,N0)")
+
+GRAPH: Final = f"""{_LEFT}
+left: N0t S0t S0rt
+{_RIGHT}
+pop: S0ht S0t S0rt | S0t S0vr | S0w S0t S0vr
+push: N0t N0vl | N0w N0t N0vl
+"""
+"""The graph templates of Zhang & Clark 2011, Table 14, each at the earliest action at which all
+that it reads is known: the rightmost grandchild and the right arity when a word is popped (by an
+arc to the left, when that is made), the left arity when it is pushed. Weights of arcs are told
+apart by their direction and their label. The grandchild and the arity of what is never popped, on
+the right of the root, are not counted."""
+
+COMBINED: Final = f"{TRANSITION}{GRAPH}"
+"""The combined parser of Zhang & Clark 2011: Tables 13 and 14."""
+
+RICH: Final = f"""{_COMMON}
+action: N2w N2t | N2w | N2t
+action: S0w dist(S0,N0) | S0t dist(S0,N0) | N0w dist(S0,N0) | N0t dist(S0,N0)
+action: S0w N0w dist(S0,N0) | S0t N0t dist(S0,N0)
+action: S0w S0vr | S0t S0vr | S0w S0vl | S0t S0vl | N0w N0vl | N0t N0vl
+action: S0hw | S0ht | S0label | S0lw | S0lt | S0llabel | S0rw | S0rt | S0rlabel
+action: N0lw | N0lt | N0llabel
+action: S0h2w | S0h2t | S0hlabel | S0l2w | S0l2t | S0l2label | S0r2w | S0r2t | S0r2label
+action: N0l2w | N0l2t | N0l2label
+action: S0t S0lt S0l2t | S0t S0rt S0r2t | S0t S0ht S0h2t | N0t N0lt N0l2t
+action: S0w S0sr | S0t S0sr | S0w S0sl | S0t S0sl | N0w N0sl | N0t N0sl
+"""
+"""The templates of Zhang & Nivre 2011."""
+
+RICH_PLUS: Final = f"""{RICH}
+action: S0w S0t N0w N0t N1t | S1t S0t N0t | S1w N0w | S1t S0t N0t N1t | S0w N0t N1t | N-1t N0t
+"""
+"""`RICH`, with the second word of the stack and the words around the front of the queue."""
+
+RICH_PLUS_CHARACTERS: Final = f"""{RICH_PLUS}
+action: end(S0) S0t | end(N0) N0t | end(S0) end(N0) | end(S0) S0t N0t | end(N0) S0t N0t
+action: start(N0) N0t | start(S0) S0t | len(S0) len(N0) S0t N0t
+action: end(S0) N0w | S0w end(N0) | end(N1) end(N0) S0t
+"""
+"""`RICH_PLUS`, with the first and last characters and the lengths of words."""
+
+ARC_EAGER_TABLES: Final = {
+    "transition": TRANSITION,
+    "combined": COMBINED,
+    "rich": RICH,
+    "rich+": RICH_PLUS,
+    "rich+characters": RICH_PLUS_CHARACTERS,
+}
+"""Tables that an arc-eager parser may name instead of listing templates."""
+
+MERGING: Final = """
+action: S0w | S0t | S0w S0t | S1w | S1t | S1w S1t | N0w | N0t | N0w N0t
+action: S0w S1w | S0t S1t | S0t N0t | S0w S0t S1t | S0t S1w S1t | S0w S1w S1t | S0w S0t S1w
+action: S0w S0t S1w S1t
+action: S0t N0t N1t | S1t S0t N0t | S0w N0t N1t | S1t S0w N0t
+action: S1t S1lt S0t | S1t S1rt S0t | S1t S0t S0rt | S1t S1lt S0w | S1t S1rt S0w | S1t S0w S0lt
+action: S2t S1t S0t
+"""
+"""The templates of Huang & Sagae 2010, which see little, so that many states look alike."""
+
+ARC_STANDARD_TABLES: Final = {"merging": MERGING}
+"""Tables that an arc-standard parser may name instead of listing templates."""

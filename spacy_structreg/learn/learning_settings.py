@@ -1,0 +1,247 @@
+"""Settings of learning: the algorithms of the papers and their regularization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+from spacy_structreg.learn.setting_fields import Settings, setting
+
+Algorithm: TypeAlias = Literal["perceptron", "pa", "pa_i", "pa_ii"]
+Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
+Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
+Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
+
+LEAST_PRUNED: Final = 50_000
+"""Fewest features of a table of weights from which small ones are dropped."""
+
+MAX_MINI_SAMPLE: Final = 1e6
+"""Mini-samples are shorter than this, on average."""
+
+MAX_COUNT: Final = 1_000_000
+"""The highest count that may be asked of features."""
+
+MAX_NOISE_WINDOW: Final = 1_000_000
+"""Widest window of feature noising."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleSettings(Settings):
+    """Settings of all kinds of learning."""
+
+    mini_sample: float | None = setting(
+        None,
+        "Structure regularization (Sun 2014): the mean length, in characters or words, of the "
+        "pieces that training sentences are cut into; null leaves them whole.",
+        minimum=1,
+        below=MAX_MINI_SAMPLE,
+    )
+
+
+@dataclass(frozen=True)
+class Learning(SampleSettings):
+    """Settings of a structured perceptron or passive-aggressive learner and its regularisers.
+
+    The algorithms are those of Collins 2002 (perceptron), of Gao, Qiu & Huang 2010 (pa), against
+    the best wrong output with a margin of 1, and of Crammer et al. 2006 (pa_i and pa_ii) with the
+    Hamming cost: against the output that is best when each wrong label counts 1. Penalties and
+    dropout are those of Zhang, Su & Zhou 2014 (equations 10 and 12 to 17, section 5). Penalties
+    count updates: the more examples a corpus has, and the shorter mini-samples are, the smaller
+    they must be.
+
+    A step of the perceptron changes a weight by 1, so that one touched once, in the first fifth of
+    a training, is above 0.8. If several models are averaged, only their mean is pruned. Tables of
+    fewer than `LEAST_PRUNED` features are kept whole: a short training touches most weights once,
+    and there is little to gain.
+
+    Raises ValueError for values out of range and for combinations without a meaning.
+    """
+
+    WHAT: ClassVar = "learning"
+
+    algorithm: Algorithm = setting(
+        "perceptron",
+        '"perceptron", or a passive-aggressive update, "pa", "pa_i" or "pa_ii"; the latter are '
+        "better for one model, the perceptron for models that are averaged.",
+    )
+    aggressiveness: float = setting(
+        1.0,
+        "C of the passive-aggressive updates; the perceptron has none and leaves it at 1.",
+        open_below=True,
+    )
+    l2: float = setting(
+        0.0,
+        "Penalty that makes all weights smaller by this share of themselves at every update; "
+        "0.00001 is a start.",
+        below=1.0,
+    )
+    l1: float = setting(
+        0.0, "Penalty that makes all weights smaller by this amount at every update."
+    )
+    cumulative_l1: float = setting(
+        0.0,
+        "L1 that is owed while a weight rests, and paid when it is next met; not together with l1 "
+        "or l2.",
+    )
+    dropout: float = setting(
+        0.0, "Probability that a character or word is hidden in training.", below=1.0
+    )
+    hidden_dropout: float = setting(
+        0.0, "Probability that a feature is left out in training.", below=1.0
+    )
+    clock: Clock = setting(
+        "examples",
+        'What counts as one update for averages and penalties: "examples", each visit of an '
+        'example; "mistakes", each that changed weights; "epochs", their ends (Gao et al. 2010).',
+    )
+    prune: float = setting(
+        0.0,
+        "Averaged weights of this size or less are dropped, which makes the model smaller; 0 keeps "
+        "all.",
+    )
+    min_count: int = setting(
+        1,
+        "Features that gold outputs have fewer times get no weights; 1 for all features. Above 1 "
+        "for parsers, taggers of words and models of whole words only.",
+        minimum=1,
+        maximum=MAX_COUNT,
+    )
+
+    def _check(self) -> None:
+        if self.aggressiveness != 1.0 and self.algorithm == "perceptron":
+            raise ValueError(
+                f"aggressiveness is {self.aggressiveness}, but algorithm = 'perceptron' has no "
+                "such parameter; choose a passive-aggressive algorithm, or leave it at 1"
+            )
+        if self.cumulative_l1 > 0 and (self.l1 > 0 or self.l2 > 0):
+            raise ValueError(
+                "cumulative_l1 does not go together with l1 or l2: what is owed counts from the "
+                "first update on, whatever another penalty has taken since; choose one"
+            )
+        if self.clock == "epochs" and self.penalties["l1"] + self.l2 + self.cumulative_l1 > 0:
+            raise ValueError(
+                "clock = 'epochs' would apply penalties once an epoch only; choose "
+                "clock = 'examples' or 'mistakes' with l1, l2 or cumulative_l1"
+            )
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which the weights of a table of so many rows are dropped."""
+        return self.prune if n_rows >= LEAST_PRUNED else 0.0
+
+    needs_whole_corpus: ClassVar[bool] = False
+    gives_probabilities: ClassVar[bool] = False
+    learns_from_unlabeled: ClassVar[bool] = False
+
+    @property
+    def penalties(self) -> dict[str, float]:
+        """The strengths of the penalties by name."""
+        return {"l1": self.l1, "l2": self.l2, "cumulative_l1": self.cumulative_l1}
+
+
+@dataclass(frozen=True)
+class LogLinear(SampleSettings):
+    """Settings of a log-linear model: of a conditional random field, or of logistic regression.
+
+    What is minimised is the sum over all examples of -log p(y | x) and of the noising regulariser,
+    plus ``l2`` ‖w‖² + ``l1`` ‖w‖₁: strengths do not depend on how sequences are cut. The step of
+    gradient descent is in units of what it changes the score of a label by, so that it does not
+    depend on how many features a position has, or how large they are: it is divided by the mean
+    over positions of the sum of their squares. Noising is that of Wang et al. 2013.
+
+    Raises ValueError for values out of range and for combinations without a meaning.
+    """
+
+    WHAT: ClassVar = "learning"
+
+    optimizer: Optimizer = setting(
+        "sgd",
+        '"sgd", stochastic gradient descent (Sun 2014), or "lbfgs", which sees the whole corpus at '
+        "once, one epoch an iteration: with structreg fit only.",
+    )
+    rate: float = setting(0.5, "The step of gradient descent at its beginning.", open_below=True)
+    decay: float = setting(
+        0.1, "After e epochs, the step of gradient descent is divided by 1 + decay e."
+    )
+    l2: float = setting(0.1, "Penalty on the squares of weights, as c2 of CRFsuite.")
+    l1: float = setting(0.0, "Penalty on the sizes of weights, as c1 of CRFsuite.")
+    noise: Noise = setting(
+        "none",
+        'Feature noising (Wang et al. 2013): "dropout", "multiplicative" or "additive" Gaussian '
+        'noise, or "none".',
+    )
+    noise_level: float = setting(
+        0.0, "The rate of dropout, below 1, or the standard deviation of other noise."
+    )
+    noise_window: int | None = setting(
+        None,
+        "How many tokens away the uncertainty of labels counts in the gradient of noising; null "
+        "for the exact one.",
+        maximum=MAX_NOISE_WINDOW,
+    )
+    unlabeled_weight: float = setting(
+        1.0, "How much an example without labels counts in the regulariser of noising."
+    )
+    tolerance: float = setting(
+        1e-4,
+        "With structreg fit, training ends when an epoch changes what is minimised by less than "
+        "this share, with L-BFGS the mean of ten; 0 for never.",
+    )
+
+    def _check(self) -> None:
+        if self.noise == "dropout" and self.noise_level >= 1:
+            raise ValueError(
+                f"noise_level is {self.noise_level}; it must be at least 0 and below 1"
+            )
+        if self.mini_sample is not None and self.optimizer == "lbfgs":
+            raise ValueError(
+                "mini_sample cuts sequences anew in each epoch, which L-BFGS cannot follow; "
+                "choose optimizer = 'sgd', or leave it at None"
+            )
+        if self.noise_level > 0 and self.noise == "none":
+            raise ValueError(
+                f"noise_level is {self.noise_level}, but there is no noise; choose one of "
+                "dropout, multiplicative, additive, or leave it at 0"
+            )
+
+    @property
+    def penalties(self) -> dict[str, float]:
+        """The penalties that weight rows apply by themselves: none."""
+        return {"l1": 0.0, "l2": 0.0, "cumulative_l1": 0.0}
+
+    @property
+    def min_count(self) -> int:
+        """Least count of a feature: all that a corpus has get weights."""
+        return 1
+
+    def prune_of(self, n_rows: int) -> float:
+        """The size up to which weights are dropped: none are, L1 sees to that."""
+        return 0.0
+
+    gives_probabilities: ClassVar[bool] = True
+
+    @property
+    def needs_whole_corpus(self) -> bool:
+        """True if a step takes all examples, so that nothing is drawn and `update` cannot be."""
+        return self.optimizer == "lbfgs"
+
+    @property
+    def learns_from_unlabeled(self) -> bool:
+        """True if examples without labels count, in the regulariser of feature noising."""
+        return self.variance > 0
+
+    @property
+    def variance(self) -> float:
+        """The variance of a feature of value 1 under the noise; 0 without noise."""
+        if self.noise == "dropout":
+            return self.noise_level / (1.0 - self.noise_level)
+        return self.noise_level**2
+
+
+AnyLearning: TypeAlias = Learning | LogLinear
+
+
+def learning_from_dict(settings: Mapping[str, Any]) -> AnyLearning:
+    """The settings that `as_dict` of either kind gave. Raises ValueError for any others."""
+    log_linear = isinstance(settings, Mapping) and "optimizer" in settings
+    return (LogLinear if log_linear else Learning).from_dict(settings)

@@ -1,0 +1,350 @@
+"""Settings as frozen dataclasses, whose fields say their type, range, default and documentation.
+
+A setting is one line: ``beam: int = setting(16, "How many states are kept.", minimum=1)``. All else
+follows from it: the checks, constructors (`from_settings`), headers of model files (`as_dict`,
+`from_dict`), and in `pipeline` the registered functions, the blocks of configs and the tables of
+the reference page.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from functools import cache, wraps
+from math import inf
+from operator import index
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Final,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MAX_INT: Final = 2**63 - 1
+
+T = TypeVar("T")
+P = ParamSpec("P")
+SettingsT = TypeVar("SettingsT", bound="Settings")
+
+_KEY: Final = "setting"
+
+
+# Checks of single values --------------------------------------------------------------------------
+
+
+def check_int(name: str, value: Any, minimum: int, maximum: int = MAX_INT) -> int:
+    """A whole number from `minimum` to `maximum`. Raises ValueError for anything else."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError("a truth value")
+        number = int(index(value))
+    except TypeError as error:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number") from error
+    if not minimum <= number <= maximum:
+        raise ValueError(
+            f"{name} is {number}; it must be at least {minimum} and at most {maximum:,}"
+        )
+    return number
+
+
+def check_float(
+    name: str, value: Any, minimum: float, below: float = inf, *, above: bool = False
+) -> float:
+    """A finite number of at least `minimum`, or above it, and below `below`.
+
+    Raises ValueError for anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{name} is {value!r}; it must be a number")
+    if value in (inf, -inf):
+        raise ValueError(f"{name} is {value}; it must be a finite number")
+    if not (minimum < value if above else minimum <= value) or not value < below:
+        bound = "above" if above else "at least"
+        limit = "" if below == inf else f" and below {below:,.12g}"
+        raise ValueError(f"{name} is {value}; it must be {bound} {minimum:g}{limit}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} is a number beyond all floats") from error
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise ValueError for a value that is none of the choices."""
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} is {value!r}; choose from {', '.join(choices)}")
+
+
+def check_strings(name: str, values: Any) -> tuple[str, ...]:
+    """A list of strings as a tuple. Raises ValueError for anything else, a string too."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} is {values!r:.60}; it must be a list of strings")
+    listed = tuple(values)
+    if not all(isinstance(value, str) for value in listed):
+        raise ValueError(f"{name} is {values!r:.60}; it must be a list of strings")
+    return listed
+
+
+# Fields -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Range, documentation and use of a setting; its name, type and default are the field's.
+
+    doc: one line. choices: of a string. minimum, maximum: of whole numbers, both allowed; of real
+    numbers `minimum` is allowed unless `open_below`, and `below` is not.
+    restore: the value from what a model file has for it. in_config: whether configs have it.
+    config_default: its default there, if that is another.
+    """
+
+    doc: str
+    choices: tuple[str, ...] = ()
+    minimum: float = 0
+    maximum: int = MAX_INT
+    below: float = inf
+    open_below: bool = False
+    restore: Callable[[Any], Any] | None = None
+    in_config: bool = True
+    config_default: Any = ...
+
+
+def setting(
+    default: T,
+    doc: str,
+    *,
+    choices: Iterable[str] = (),
+    minimum: float = 0,
+    maximum: int = MAX_INT,
+    below: float = inf,
+    open_below: bool = False,
+    restore: Callable[[Any], Any] | None = None,
+    in_config: bool = True,
+    config_default: Any = ...,
+) -> T:
+    """A field of a `Settings` class; see `Setting`."""
+    about = Setting(
+        doc,
+        tuple(choices),
+        minimum,
+        maximum,
+        below,
+        open_below,
+        restore,
+        in_config,
+        config_default,
+    )
+    made: T = field(default=default, metadata={_KEY: about})
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Base of all settings: checks every value, of types and ranges, when it is made.
+
+    A subclass that only gives an inherited setting another default writes ``epochs: int = 20``.
+    What settings must have in common is checked by overriding `_check`.
+    """
+
+    WHAT: ClassVar[str] = "the model"
+    """Whose settings these are, for errors."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        inherited = {each.name: each for base in cls.__mro__[1:] for each in _own_fields(base)}
+        for name in inspect.get_annotations(cls):
+            value = cls.__dict__.get(name)
+            if name in inherited and not isinstance(value, Field):
+                setattr(cls, name, field(default=value, metadata=inherited[name].metadata))
+
+    def __post_init__(self) -> None:
+        hints = hints_of(type(self))
+        for name, about in described(type(self)):
+            object.__setattr__(self, name, _checked(name, getattr(self, name), hints[name], about))
+        self._check()
+
+    def _check(self) -> None:
+        """Raise ValueError for settings that do not go together."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name, as msgpack and JSON can hold them; `from_dict` takes them back."""
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Self:
+        """The settings that `as_dict` gave. Raises ValueError for anything else."""
+        names = [name for name, _ in described(cls)]
+        if not isinstance(settings, Mapping) or set(settings) != set(names):
+            given = settings if isinstance(settings, Mapping) else [settings]
+            raise ValueError(
+                f"settings of {cls.WHAT} are {', '.join(sorted(names))}, "
+                f"not {', '.join(sorted(map(str, given)))}"
+            )
+        return cls(
+            **{
+                name: settings[name] if about.restore is None else about.restore(settings[name])
+                for name, about in described(cls)
+            }
+        )
+
+
+def _own_fields(cls: type) -> Iterable[Field[Any]]:
+    found: Mapping[str, Field[Any]] = cls.__dict__.get("__dataclass_fields__", {})
+    return found.values()
+
+
+def plain(value: Any) -> Any:
+    """A value of a setting as msgpack, JSON and configs can hold it."""
+    if isinstance(value, tuple):
+        return list(value)
+    # Of a model within another, its settings.
+    value = getattr(value, "settings", value)
+    as_dict = getattr(value, "as_dict", None)
+    return value if as_dict is None else as_dict()
+
+
+def _described(cls: type[Any]) -> tuple[tuple[str, Setting], ...]:
+    """The settings of a class by name: its own first, then those of its bases from left to right.
+
+    One that is only given another default stands where it was first described.
+    """
+    found: dict[str, Setting] = {}
+    origin = {name: base for base in cls.__mro__ for name in inspect.get_annotations(base)}
+    for base in cls.__mro__:
+        for each in fields(cls):
+            if origin[each.name] is base:
+                found[each.name] = each.metadata[_KEY]
+    return tuple(found.items())
+
+
+_once: Any = cache
+described: Callable[[type[Settings]], tuple[tuple[str, Setting], ...]] = _once(_described)
+hints_of: Callable[[type[Settings]], dict[str, Any]] = _once(get_type_hints)
+"""The types of the settings of a class by name."""
+
+
+def defaults_of(cls: type[Settings], *, in_config: bool = False) -> dict[str, Any]:
+    """The defaults of settings by name. in_config: of those of configs, as they are there."""
+    by_name = {each.name: each.default for each in fields(cls)}
+    return {
+        name: by_name[name]
+        if not in_config or about.config_default is ...
+        else about.config_default
+        for name, about in described(cls)
+        if about.in_config or not in_config
+    }
+
+
+def members_of(hint: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one type that there is."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def literals_of(kinds: Iterable[Any]) -> list[str]:
+    """The strings that types name as choices."""
+    return [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+
+
+def _checked(name: str, value: Any, hint: Any, about: Setting) -> Any:
+    """The value of a setting, in its own type. Raises ValueError if it is not of type or range."""
+    kinds = members_of(hint)
+    if value is None and NoneType in kinds:
+        return None
+    if literals := literals_of(kinds):
+        check_choice(name, value, literals)
+    elif int in kinds:
+        return check_int(name, value, int(about.minimum), about.maximum)
+    elif float in kinds:
+        return check_float(name, value, about.minimum, about.below, above=about.open_below)
+    elif str in kinds and isinstance(value, str):
+        if about.choices:
+            check_choice(name, value, about.choices)
+    else:
+        return _checked_object(name, value, kinds, about)
+    return value
+
+
+def _checked_object(name: str, value: Any, kinds: tuple[Any, ...], about: Setting) -> Any:
+    """The same for what is neither a number nor one string."""
+    classes = tuple(kind for kind in kinds if isinstance(kind, type) and kind is not NoneType)
+    if classes and isinstance(value, classes):
+        return value
+    generic = {get_origin(kind): get_args(kind) for kind in kinds if get_args(kind)}
+    if items := generic.get(Sequence) or generic.get(Collection):
+        if int in items:
+            return _checked_ints(name, value, about)
+        # A subclass of tuple says more than what it holds.
+        listed = check_strings(name, value)
+        return value if isinstance(value, tuple) else listed
+    if generic and isinstance(value, tuple(generic)):
+        return value
+    known = {bool: "true or false", str: "a string"}
+    kinds_known = " or ".join(known.get(kind, kind.__name__) for kind in (*classes, *generic))
+    raise ValueError(f"{name} is {value!r:.60}; it must be {kinds_known}")
+
+
+def _checked_ints(name: str, value: Any, about: Setting) -> tuple[int, ...]:
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise ValueError(f"{name} is {value!r:.60}; it must be a list of whole numbers")
+    return tuple(check_int(name, each, int(about.minimum), about.maximum) for each in value)
+
+
+# Constructors -------------------------------------------------------------------------------------
+
+
+def from_settings(
+    settings: Callable[P, SettingsT],
+) -> Callable[[Callable[[T, SettingsT], None]], Callable[Concatenate[T, P], None]]:
+    """Let a constructor that takes settings take their names and values as keywords instead.
+
+    settings: the class; type checkers see its keywords, and `inspect.signature` shows them.
+    """
+
+    cls: Any = settings
+
+    def decorate(init: Callable[[T, SettingsT], None]) -> Callable[Concatenate[T, P], None]:
+        @wraps(init)
+        def constructor(self: T, *args: P.args, **keywords: P.kwargs) -> None:
+            init(self, settings(*args, **keywords))
+
+        parameters = inspect.signature(settings).parameters
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = [name for name, _ in described(cls)]
+        ordered = [each for each in parameters.values() if each.kind is not each.KEYWORD_ONLY]
+        ordered += [parameters[name] for name in names if parameters[name] not in ordered]
+        made: Any = constructor
+        made.__signature__ = inspect.Signature([itself, *ordered])
+        made.__doc__ = "\n".join(f"{name}: {about.doc}" for name, about in described(cls))
+        decorated: Callable[Concatenate[T, P], None] = made
+        return decorated
+
+    return decorate
+
+
+def attributes(cls: type[Settings]) -> Iterator[tuple[str, property]]:
+    """Properties for a class with the attribute `settings`, by which these are read and changed."""
+    for name, about in described(cls):
+        yield name, _attribute(name, about.doc)
+
+
+def _attribute(name: str, doc: str) -> property:
+    def get(model: Any) -> Any:
+        return getattr(model.settings, name)
+
+    def change(model: Any, value: Any) -> None:
+        model.settings = type(model.settings)(**{**vars(model.settings), name: value})
+
+    return property(get, change, doc=doc)

@@ -1,0 +1,1 @@
+"""Figures of labels and of spans."""

@@ -1,0 +1,111 @@
+"""Decoders lent to threads, and streams of inputs that threads decode side by side."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import zip_longest
+from typing import Any, Final, Generic, TypeVar
+
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.models.protocols import DecoderT
+
+InputT = TypeVar("InputT")
+OutputT = TypeVar("OutputT")
+GivenT = TypeVar("GivenT")
+
+# How many characters one thread takes at a time, and how many such portions wait for each thread.
+_PORTION: Final = 20_000
+_AHEAD: Final = 2
+# Working memory for more characters than this is given back after use.
+_KEPT: Final = 1_000_000
+
+
+def with_given(
+    sentences: Iterable[InputT], given: Iterable[GivenT]
+) -> Iterator[tuple[InputT, GivenT]]:
+    """Each sentence with what is given of it. Raises ValueError if one of the two ends first."""
+    end: Any = object()
+    for number, (sentence, known) in enumerate(zip_longest(sentences, given, fillvalue=end)):
+        if known is end:
+            raise ValueError(
+                f"something is given for {number} sentences, but there are more; give None for "
+                "those of which nothing is known"
+            )
+        if sentence is end:
+            raise ValueError(f"something is given for more than the {number} sentences there are")
+        yield sentence, known
+
+
+class DecoderPool(Generic[DecoderT]):
+    """Decoders of one set of weights, each lent to one thread at a time.
+
+    tables: the weights. make: makes a decoder of them.
+    """
+
+    def __init__(
+        self, tables: list[TrainedRows], make: Callable[[list[TrainedRows]], DecoderT]
+    ) -> None:
+        self.tables = tables
+        self._make = make
+        self._idle: list[DecoderT] = []
+
+    @contextmanager
+    def borrow(self) -> Iterator[DecoderT]:
+        """Lend a decoder that nobody else uses."""
+        # Taking from and adding to a list are atomic.
+        try:
+            decoder = self._idle.pop()
+        except IndexError:
+            decoder = self._make(self.tables)
+        yield decoder
+        if decoder.capacity <= _KEPT:
+            self._idle.append(decoder)
+
+    def stream(
+        self,
+        inputs: Iterable[InputT],
+        decode: Callable[[DecoderT, list[InputT]], list[OutputT]],
+        *,
+        size: Callable[[InputT], int],
+        n_threads: int = 1,
+    ) -> Iterator[OutputT]:
+        """Decode any number of inputs in bounded memory; the outputs come in their order.
+
+        decode: gives the outputs of a portion of the inputs; threads call it side by side.
+        size: of an input, in characters.
+        """
+
+        def work(portion: list[InputT]) -> list[OutputT]:
+            with self.borrow() as decoder:
+                return decode(decoder, portion)
+
+        portions = _portions(inputs, size)
+        if n_threads <= 1:
+            for portion in portions:
+                yield from work(portion)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            pending: deque[Future[list[OutputT]]] = deque()
+            for portion in portions:
+                pending.append(pool.submit(work, portion))
+                if len(pending) == n_threads * _AHEAD:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+
+
+def _portions(inputs: Iterable[InputT], size: Callable[[InputT], int]) -> Iterator[list[InputT]]:
+    """Inputs in portions of about `_PORTION` characters."""
+    portion: list[InputT] = []
+    total = 0
+    for item in inputs:
+        portion.append(item)
+        total += size(item) + 1
+        if total >= _PORTION:
+            yield portion
+            portion, total = [], 0
+    if portion:
+        yield portion

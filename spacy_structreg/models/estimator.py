@@ -1,0 +1,623 @@
+"""The base of all estimators: training by epochs, averages of models, weights in files."""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+import numpy as np
+
+from spacy_structreg.about import __version__
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.learner_factory import learner_from_trained, new_learner
+from spacy_structreg.learn.learning_settings import AnyLearning
+from spacy_structreg.learn.model_average import Mean, average_rows
+from spacy_structreg.learn.model_file import Arrays, State, field
+from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.models.checkpoints import Checkpoint
+from spacy_structreg.models.decoders import DecoderPool
+from spacy_structreg.models.epochs import Epochs
+from spacy_structreg.models.example_schema import ExampleSchema, GoldT
+from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
+from spacy_structreg.models.reports import EpochReport, ScoresT
+from spacy_structreg.models.settings import TrainingSettings
+from spacy_structreg.models.stored_model import StoredModel, besides_tables, by_table, numbered
+from spacy_structreg.models.training_rng import TrainingRng
+from spacy_structreg.models.word_counts import WordCounts
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
+    """A linear model that is trained on gold sentences, one spec of labels and features.
+
+    A subclass names its settings (`SETTINGS`) and its spec, and says how to score; see the
+    class attributes and the methods under "Hooks".
+
+    settings: a seed of None is drawn from Python's generator. spec: None if labels or features
+    come from the data.
+
+    Raises ValueError for settings that it cannot be trained by.
+    """
+
+    SCHEMA: ClassVar[ExampleSchema[Any]]
+    """The schema of gold sentences."""
+
+    PRIMARY: str
+    """The name of the figure by which the best epoch is chosen, in `Scores.as_dict`."""
+
+    MUST_AGREE: ClassVar[tuple[str, ...]]
+    """The attributes that models must have in common to be averaged: what they see."""
+
+    GIVEN_WORDS: ClassVar[bool] = False
+    """True if it predicts from given words, so that those of its training are counted."""
+
+    COUNTS: ClassVar[bool] = False
+    """True if its trainers can count features first (`AgendaTrainer.restrict`)."""
+
+    SETTINGS: ClassVar[type[TrainingSettings]]
+    settings: TrainingSettings
+
+    # Settings that commands read and change.
+    learning: AnyLearning
+    epochs: int
+    patience: int | None
+    n_models: int
+    mean: Mean
+    seed: int
+
+    def __init__(
+        self, settings: TrainingSettings, spec: ModelSpec[GoldT, DecoderT] | None = None
+    ) -> None:
+        learning = settings.chosen_learning
+        if learning.min_count > 1 and not self.COUNTS:
+            raise ValueError(
+                f"min_count is {learning.min_count}, but a {self.NOUN} of this kind has weights "
+                "for all features of its corpus; leave it at 1"
+            )
+        seed = random.getrandbits(32) if settings.seed is None else settings.seed
+        super().__init__(replace(settings, learning=learning, seed=seed))
+        self.corpus_checksum: str | None = None
+        # Of the corpus that labels were read from; empty where there was none.
+        self.word_counts = WordCounts()
+        self.history: list[EpochReport[ScoresT]] = []
+        self._spec = spec
+        # Labels that there are, whether or not the examples have them.
+        self._expected: frozenset[str] = frozenset()
+        self._trained: DecoderPool[DecoderT] | None = None
+        self._trainer: Trainer | None = None
+        self._rng = TrainingRng(self.seed)
+        # Whether weights have changed since they were averaged.
+        self._outdated = False
+
+    # Hooks ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _spec_of(self, examples: Iterable[GoldT]) -> ModelSpec[GoldT, DecoderT]:
+        """The spec for a training on these examples, which `_examples` gave.
+
+        Only a spec that depends on data needs to read them; one whose labels do has those of
+        `_expected`, too. Raises ValueError if there can be none for them.
+        """
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> ModelSpec[GoldT, DecoderT]:
+        """The spec of a model file: from its labels and what `ModelSpec.contents` gave.
+
+        To be overridden where specs depend on data. Only that labels are a list is certain:
+        raises ValueError for whatever cannot be used. Afterwards labels, columns, entries and the
+        names of arrays are held to what the spec says of itself.
+        """
+        return self._spec_of(())
+
+    def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
+        """The training examples in a gold sentence."""
+        return [sentence]
+
+    @abstractmethod
+    def _score(
+        self,
+        gold: list[GoldT],
+        decoders: DecoderPool[DecoderT],
+        vocabulary: AbstractSet[str] | None,
+        n_threads: int,
+    ) -> ScoresT:
+        """The scores of what decoders predict for checked gold sentences."""
+
+    # Training ------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, sorted; none as long as they are to be learnt from data."""
+        return () if self._spec is None else self._spec.labels
+
+    @property
+    def is_trained(self) -> bool:
+        """True if there are weights to predict with."""
+        trainer = self._trainer
+        return self._trained is not None or (trainer is not None and trainer.learner.clock > 0)
+
+    @property
+    def is_training(self) -> bool:
+        """True if a training is running, whose state `save` can write."""
+        return self._trainer is not None
+
+    def fit(
+        self,
+        sentences: Iterable[GoldT],
+        dev: Iterable[GoldT] | None = None,
+        *,
+        n_threads: int = 1,
+        progress: bool = False,
+        on_epoch: Callable[[EpochReport[ScoresT]], None] | None = None,
+        on_better: Callable[[Self], None] | None = None,
+        checkpoint: StrPath | None = None,
+    ) -> Self:
+        """Train from nothing, for `epochs` passes.
+
+        sentences: the gold sentences. White space within words is dropped.
+        dev: a development corpus; the epoch of the highest figure `PRIMARY` on it is kept, the
+            earliest of equal ones. Without it the last epoch is kept.
+        n_threads: how many models are trained at a time, or, if there is only one, how many
+            threads decode the development corpus; the result does not depend on it.
+        progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
+        on_epoch: called after each epoch, by the thread that trained; an exception ends training.
+        on_better: called before that, with a model of the weights of the epoch, if they are the
+            best on the development corpus so far (of any model, if several are trained).
+        checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
+            on, and comes to the same weights, when `fit` is called again with the same settings and
+            corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
+            by it are kept, as SciPy's memory of it cannot be.
+        Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
+        if the folder holds the state of another training; OSError if it cannot be written.
+        """
+        return self._fit(
+            sentences,
+            dev,
+            self._begin,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=on_better,
+            checkpoint=checkpoint,
+        )
+
+    def _fit(
+        self,
+        sentences: Iterable[GoldT],
+        dev: Iterable[GoldT] | None,
+        begin: Callable[[list[GoldT]], tuple[ModelSpec[GoldT, DecoderT], Learner, list[Compiled]]],
+        *,
+        n_threads: int,
+        progress: bool,
+        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_better: Callable[[Self], None] | None,
+        checkpoint: StrPath | None,
+    ) -> Self:
+        """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
+        word_counts = WordCounts()
+        checked = self.SCHEMA.check_corpus(sentences, "training")
+        gold = list(self._counting(checked, word_counts))
+        held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
+        spec, learner, compiled = begin(gold)
+        # Threads that have a model each leave none over for the development corpus.
+        idle = n_threads if self.n_models == 1 else 1
+
+        def evaluate(tables: list[TrainedRows]) -> ScoresT:
+            pool = DecoderPool(tables, spec.new_decoder)
+            return self._score(held_out or [], pool, None, idle)
+
+        plan = Epochs(
+            epochs=self.epochs,
+            patience=self.patience,
+            n_models=self.n_models,
+            seed=self.seed,
+            evaluate=evaluate if held_out else None,
+            primary=self.PRIMARY,
+        )
+        checksum = self._checksum(gold)
+        identity = {
+            "task": self.TASK,
+            "settings": self.settings.as_dict(),
+            "training corpus": checksum,
+            "number of examples": len(compiled),
+            "development corpus": None if held_out is None else self._checksum(held_out),
+            "version": __version__,
+        }
+
+        def call_with_model(tables: list[TrainedRows]) -> None:
+            assert on_better is not None
+            model = self.untrained()
+            model._spec = spec
+            model.word_counts = word_counts
+            model._take(tables)
+            model.corpus_checksum = checksum
+            on_better(model)
+
+        trained, history = plan.train(
+            spec,
+            learner,
+            compiled,
+            n_threads=n_threads,
+            progress=progress,
+            on_epoch=on_epoch,
+            on_better=None if on_better is None else call_with_model,
+            checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
+        )
+        tables = _mean_of(trained, self.mean, self.learning)
+        with self._lock:
+            self._spec = spec
+            self.word_counts = word_counts
+            self._take(tables)
+            self._trainer = None
+            self._rng = TrainingRng(self.seed)
+            self.history = history
+            self.corpus_checksum = checksum
+        return self
+
+    def _checksum(self, gold: list[GoldT]) -> str:
+        return corpus_checksum(chain.from_iterable(map(self.SCHEMA.layers, gold)))
+
+    def _begin(
+        self, gold: list[GoldT]
+    ) -> tuple[ModelSpec[GoldT, DecoderT], Learner, list[Compiled]]:
+        """The parts of a new training: a spec, a learner, and compiled examples."""
+        examples = self._all_examples(gold)
+        spec = self._spec_of(examples)
+        learner = spec.new_learner(self.learning)
+        compiled = _compile(spec, examples, learner)
+        if not compiled:
+            raise ValueError(
+                f"there is nothing in the training corpus that a {self.NOUN} could learn from"
+            )
+        _count(spec, learner, compiled)
+        return spec, learner, compiled
+
+    def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
+        """Learn from gold sentences what labels and features depend on, if they do, but no weights.
+
+        Features are counted here, if the setting `min_count` asks for it.
+        labels: there are these too, whether or not the sentences have them.
+        For a training in portions, which begins by seeing the whole corpus. Does nothing to a model
+        that has been trained, or whose training is running. Raises ValueError as `compile`, and for
+        labels that the model cannot have.
+        """
+        with self._lock:
+            if self._trained is not None or self._trainer is not None:
+                return
+            word_counts = WordCounts()
+            checked = self._counting(map(self.SCHEMA.checked, sentences), word_counts)
+            examples: Iterable[GoldT] = chain.from_iterable(map(self._examples, checked))
+            counts = self.learning.min_count > 1
+            self._expected = frozenset(labels)
+            try:
+                examples = list(examples) if counts else examples
+                spec = self._spec_of(examples)
+            finally:
+                expected, self._expected = self._expected, frozenset()
+            if unknown := sorted(expected.difference(spec.labels)):
+                raise ValueError(f"a {self.NOUN} of this kind has no label {unknown[0]!r:.60}")
+            self._spec = spec
+            self.word_counts = word_counts
+            if counts:
+                self._compile_for_running(spec, examples)
+
+    def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
+        """Sentences made ready for `learn`; those with nothing but white space are left out.
+
+        They belong to the running training, which is begun if need be, from the weights that there
+        are. `fit` ends it. Labels that come from data are those of these sentences, unless there
+        are any already; with `min_count`, so it is with features. Raises ValueError if a sentence
+        is not of the kind.
+        """
+        with self._lock:
+            word_counts = WordCounts()
+            checked = self._counting(map(self.SCHEMA.checked, sentences), word_counts)
+            examples = self._all_examples(checked)
+            if self._spec is None:
+                self._spec = self._spec_of(examples)
+                self.word_counts = word_counts
+            return self._compile_for_running(self._spec, examples)
+
+    def _compile_for_running(
+        self, spec: ModelSpec[GoldT, DecoderT], examples: Iterable[GoldT]
+    ) -> list[Compiled]:
+        """Compile examples for the running training, and count features if none were counted."""
+        learner = self._running().learner
+        compiled = _compile(spec, examples, learner)
+        try:
+            _count(spec, learner, compiled)
+        except ValueError:
+            # It has no features, and has learnt nothing: other examples may have enough.
+            self._trainer = None
+            raise
+        return compiled
+
+    def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
+        """Visit each compiled sentence once, in an order of the model's own generator.
+
+        Returns how many sentences or mini-samples, and how many labels, were to be corrected.
+        Raises ValueError if a sentence was compiled for another training.
+        """
+        with self._lock:
+            trainer = self._running()
+            if not self.owns(sentences):
+                raise ValueError(
+                    "a sentence was compiled for another training; compile it again after fit"
+                )
+            if self.learning.needs_whole_corpus:
+                raise ValueError(
+                    "optimizer = 'lbfgs' needs the whole corpus at once: call fit, or choose "
+                    "optimizer = 'sgd'"
+                )
+            if not sentences:
+                return 0, 0
+            # Before anything can fail: weights may have changed even then.
+            self._outdated = True
+            try:
+                wrong = self._rng.epoch(self._known_spec(), trainer, sentences)
+            except ValueError:
+                # The weights are good for nothing then; those before the training are.
+                self._trainer = None
+                self._outdated = False
+                raise
+            self.corpus_checksum = None
+            return wrong
+
+    def owns(self, sentences: Sequence[Compiled]) -> bool:
+        """True if compiled sentences belong to the running training, so that `learn` takes them."""
+        trainer = self._trainer
+        return trainer is not None and all(
+            trainer.learner.owns(sentence.numbering, sentence.n_rows_known)
+            for sentence in sentences
+        )
+
+    def partial_fit(self, sentences: Iterable[GoldT]) -> Self:
+        """Train one pass further, from the weights that there are.
+
+        After `load` and `fit`, training goes on from the averaged weights, which count as the
+        weights before the first update of a new average. To a log-linear model the sentences of all
+        calls are one corpus, over which a pass spreads penalties and the decay of steps: to visit
+        the same ones several times, `compile` them once, and `learn` as often.
+        Raises ValueError as `fit` does.
+        """
+        gold = self.SCHEMA.check_corpus(sentences, "training")
+        with self._lock:
+            self.learn(self.compile(gold))
+        return self
+
+    def _running(self) -> Trainer:
+        """The running training; one that goes on from the trained weights, or from nothing."""
+        if self._trainer is None:
+            spec = self._known_spec()
+            self._trainer = spec.new_trainer(
+                spec.new_learner(self.learning)
+                if self._trained is None
+                else learner_from_trained(self._trained.tables, self.learning)
+            )
+        return self._trainer
+
+    def _known_spec(self) -> ModelSpec[GoldT, DecoderT]:
+        if self._spec is None:
+            raise ValueError(f"the {self.NOUN} knows no labels; call fit, or prepare")
+        return self._spec
+
+    def _all_examples(self, gold: Iterable[GoldT]) -> list[GoldT]:
+        return list(chain.from_iterable(map(self._examples, gold)))
+
+    def _counting(self, gold: Iterable[GoldT], counts: WordCounts) -> Iterable[GoldT]:
+        """The same sentences, of which the words are counted as they pass, if that is asked for."""
+        return counts.counting(self.SCHEMA, gold) if self.GIVEN_WORDS else gold
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        gold: Iterable[GoldT],
+        *,
+        vocabulary: AbstractSet[str] | None = None,
+        n_threads: int = 1,
+    ) -> ScoresT:
+        """Score what is predicted for gold sentences.
+
+        vocabulary: the words of the training corpus, for the figures on words out of it.
+        Raises ValueError if there is no sentence, or the model has not been trained.
+        """
+        checked = self.SCHEMA.check_corpus(gold, "evaluation")
+        return self._score(checked, self._decoders(), vocabulary, n_threads)
+
+    def _decoders(self) -> DecoderPool[DecoderT]:
+        """Decoders of the weights as they are now, averaged anew if training has gone on."""
+        self._check_source()
+        trained = self._trained
+        if trained is not None and not self._outdated:
+            return trained
+        with self._lock:
+            if not self.is_trained:
+                raise ValueError(
+                    f"the {self.NOUN} has not been trained; call fit, or load a trained model"
+                )
+            if self._trained is not None and not self._outdated:
+                return self._trained
+            return self._take(self._running().learner.average())
+
+    def _take(self, tables: list[TrainedRows]) -> DecoderPool[DecoderT]:
+        """Predict by these weights from now on."""
+        self._trained = DecoderPool(tables, self._known_spec().new_decoder)
+        self._source = None
+        self._outdated = False
+        return self._trained
+
+    # Averages ------------------------------------------------------------------------------------
+
+    @classmethod
+    def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
+        """The average of trained models (`learn.model_average`), with the settings of the first.
+
+        Raises ValueError if there is none, one is untrained, or they differ in what they see; the
+        message names the difference.
+        """
+        if not models:
+            raise ValueError("there is no model to average")
+        for name in ("TASK", "LEARNING", *cls.MUST_AGREE):
+            seen = dict.fromkeys(
+                type(model.learning).__name__ if name == "LEARNING" else getattr(model, name)
+                for model in models
+            )
+            if len(seen) > 1:
+                raise ValueError(
+                    f"the models to average differ in {name.lower()}: "
+                    f"{' and '.join(map(repr, seen))}"
+                )
+        weights = [model._decoders().tables for model in models]
+        specs = [model._known_spec() for model in models]
+        entries, arrays = specs[0].contents()
+        for spec in specs[1:]:
+            _hold_to(entries, arrays, spec)
+        averaged = models[0].untrained()
+        averaged._spec = specs[0]
+        averaged._take(_mean_of(weights, mean, averaged.learning))
+        checksums = {model.corpus_checksum for model in models}
+        averaged.word_counts = sum((model.word_counts for model in models), WordCounts())
+        averaged.corpus_checksum = checksums.pop() if len(checksums) == 1 else None
+        return averaged
+
+    # Files ---------------------------------------------------------------------------------------
+
+    def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
+        running: dict[str, Any] = {}
+        if state == "trained":
+            tables = [table.arrays for table in self._decoders().tables]
+        elif self._trainer is not None:
+            tables = [table.state() for table in self._trainer.learner.tables_as_weights()]
+            learner = self._trainer.learner
+            running["clock"] = learner.clock
+            running |= learner.totals()
+            running["generators"] = self._rng.state()
+        else:
+            raise ValueError("no training is running whose state could be saved")
+        spec = self._known_spec()
+        entries, arrays = spec.contents()
+        return {
+            "labels": list(spec.labels),
+            "settings": self.settings.as_dict(),
+            "corpus": self.corpus_checksum,
+            "columns": list(spec.widths),
+            **({"words": self.word_counts.as_dict()} if self.GIVEN_WORDS else {}),
+            **({"spec": entries} if entries else {}),
+            **running,
+        }, {**numbered(tables), **arrays}
+
+    def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
+        spec = self._spec = self._stored_spec(header, besides_tables(arrays))
+        self.corpus_checksum = field(header, "corpus", (str, type(None)))
+        if self.GIVEN_WORDS:
+            self.word_counts = WordCounts.from_dict(field(header, "words", dict))
+        state = field(header, "state", str)
+        debts = self.learning.penalties["cumulative_l1"] > 0
+        tables = by_table(arrays, len(spec.widths), state, debts=debts)
+        rows = list(zip(spec.widths, tables, strict=True))
+        if state == "trained":
+            self._take([TrainedRows(width, table) for width, table in rows])
+            with self._decoders().borrow():
+                pass  # A decoder checks that rows and features fit, before the first text.
+        else:
+            learner = new_learner(
+                [
+                    TrainingRows.from_state(width, table, self.learning.penalties)
+                    for width, table in rows
+                ],
+                self.learning,
+                field(header, "clock", int),
+            )
+            learner.restore_totals(header)
+            self._trainer = spec.new_trainer(learner)
+            self._rng = TrainingRng.from_state(self.seed, field(header, "generators", list))
+            self._outdated = True
+
+    def _stored_spec(self, header: dict[str, Any], arrays: Arrays) -> ModelSpec[GoldT, DecoderT]:
+        """The spec of a file, which must say of itself what the file says."""
+        labels = field(header, "labels", list)
+        entries = field(header, "spec", dict) if "spec" in header else {}
+        spec = self._restored_spec(labels, entries, arrays)
+        if tuple(labels) != spec.labels or any(a >= b for a, b in pairwise(labels)):
+            raise ValueError(f"its labels are not sorted and distinct: {labels!r:.80}")
+        if tuple(field(header, "columns", list)) != spec.widths:
+            raise ValueError("its weight rows do not fit its templates")
+        expected = spec.contents()
+        if unknown := sorted(set(arrays) - set(expected[1])):
+            raise ValueError(f"it has an array {unknown[0]!r} that belongs to nothing")
+        if expected[0] != entries or set(expected[1]) != set(arrays):
+            raise ValueError("its labels and features are not what they say of themselves")
+        return spec
+
+    def _copy_to_memory(self) -> None:
+        if self._trained is not None:
+            tables = [
+                TrainedRows(
+                    table.n_columns,
+                    {name: np.array(array) for name, array in table.arrays.items()},
+                )
+                for table in self._trained.tables
+            ]
+            self._trained = DecoderPool(tables, self._known_spec().new_decoder)
+
+    @property
+    def _is_as_loaded(self) -> bool:
+        return self._source is not None and not self._outdated
+
+
+def _compile(
+    spec: ModelSpec[GoldT, Any], examples: Iterable[GoldT], learner: Learner
+) -> list[Compiled]:
+    compiled = (spec.compile(example, learner) for example in examples)
+    return [example for example in compiled if example is not None]
+
+
+def _count(spec: ModelSpec[GoldT, Any], learner: Learner, compiled: Sequence[Compiled]) -> None:
+    """Restrict a training to features that are frequent enough, unless that has been done.
+
+    Without examples it is left to the next ones. Raises ValueError if no feature is.
+    """
+    least: int = learner.settings.min_count
+    if least > 1 and compiled and not any(table.closed for table in learner.tables):
+        trainer: Any = spec.new_trainer(learner)
+        trainer.restrict(compiled, least)
+        if learner.n_rows() == 0:
+            raise ValueError(
+                f"min_count is {least}, but no feature of the training corpus is counted so often; "
+                "lower it, or give more sentences"
+            )
+
+
+def _mean_of(
+    models: Sequence[list[TrainedRows]], mean: Mean, learning: AnyLearning
+) -> list[TrainedRows]:
+    """The mean of the weights of models, pruned as the settings have it."""
+    if len(models) == 1:
+        return models[0]
+    return [
+        average_rows(tables, mean, learning.prune_of(max(table.n_rows for table in tables)))
+        for tables in zip(*models, strict=True)
+    ]
+
+
+def _hold_to(entries: dict[str, Any], arrays: Arrays, spec: ModelSpec[Any, Any]) -> None:
+    """Raise ValueError if a spec holds other contents than these."""
+    others, other_arrays = spec.contents()
+    for name in sorted(entries.keys() | others.keys()):
+        if entries.get(name) != others.get(name):
+            raise ValueError(f"the models to average differ in {name}")
+    for name in sorted(arrays.keys() | other_arrays.keys()):
+        if not np.array_equal(arrays.get(name, ()), other_arrays.get(name, ())):
+            raise ValueError(f"the models to average differ in {name}")

@@ -1,0 +1,91 @@
+"""The schema of gold sentences: how they are checked, and what is said of each word."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
+
+Words: TypeAlias = Sequence[str]
+TaggedWords: TypeAlias = Sequence[tuple[str, str]]
+
+GoldT = TypeVar("GoldT")
+
+
+class ExampleSchema(ABC, Generic[GoldT]):
+    """Checks gold sentences of one kind, and gives their layers of annotation."""
+
+    @abstractmethod
+    def checked(self, sentence: Any) -> GoldT:
+        """A sentence as a list. Raises ValueError if it is none of this kind."""
+
+    @abstractmethod
+    def layers(self, sentence: GoldT) -> tuple[list[str], ...]:
+        """The words of a sentence; then, as long a list each, what is said about them."""
+
+    def check_corpus(self, sentences: Iterable[Any], purpose: str) -> list[GoldT]:
+        """All sentences of a corpus, as lists.
+
+        purpose: names the corpus in errors. Raises ValueError, with the number of the sentence, if
+        one is not of this kind; and if there is no word in the corpus.
+        """
+        checked: list[GoldT] = []
+        for number, sentence in enumerate(sentences, 1):
+            try:
+                checked.append(self.checked(sentence))
+            except ValueError as error:
+                raise ValueError(f"sentence {number} of the {purpose} corpus: {error}") from error
+        if not any(word.strip() for sentence in checked for word in self.layers(sentence)[0]):
+            raise ValueError(f"the {purpose} corpus is empty: it has no word in it")
+        return checked
+
+
+class TextSchema(ExampleSchema[GoldT]):
+    """Gold sentences that are read off texts, so that they may be cut as texts are."""
+
+    @abstractmethod
+    def squeezed(self, sentence: GoldT) -> GoldT:
+        """A sentence without white space in its words, and without words of nothing else."""
+
+    @abstractmethod
+    def split(self, sentence: GoldT) -> Sequence[GoldT]:
+        """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
+
+
+def check_names(names: Iterable[str | None]) -> None:
+    """Raise ValueError if a tag or the like cannot be written: for a lone surrogate in it."""
+    listed = [name for name in names if name]
+    try:
+        "".join(listed).encode()
+    except UnicodeEncodeError as error:
+        surrogate = error.object[error.start]
+        name = next(name for name in listed if surrogate in name)
+        raise ValueError(
+            f"the tag or label {name!r:.60} has a lone surrogate, U+{ord(surrogate):04X}, which "
+            "UTF-8 cannot encode; correct it"
+        ) from error
+
+
+def as_list(sentence: Any) -> list[Any] | None:
+    """A sentence as a list; None if it is no iterable, or a string."""
+    is_list = isinstance(sentence, Iterable) and not isinstance(sentence, str)
+    return list(sentence) if is_list else None
+
+
+def is_pair(item: Any) -> bool:
+    """True if an item is a pair of strings."""
+    return is_row(item) and len(item) == 2
+
+
+def is_row(item: Any) -> bool:
+    """True if an item is a tuple or list of two strings or more."""
+    return (
+        isinstance(item, (tuple, list))
+        and len(item) >= 2
+        and all(isinstance(cell, str) for cell in item)
+    )
+
+
+def squeeze(word: str) -> str:
+    """A word without its white space."""
+    return "".join(word.split())

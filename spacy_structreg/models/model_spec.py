@@ -1,0 +1,75 @@
+"""Label set and feature definition of a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.models.example_schema import GoldT
+from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
+from spacy_structreg.training.chain import cut
+
+
+class ModelSpec(ABC, Generic[GoldT, DecoderT]):
+    """Label set and feature definition of a model, which give its weight rows their meaning.
+
+    A spec never changes, so that threads may share it, and prediction go on by an old one
+    while `fit` builds another from its corpus.
+    """
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The labels or actions, sorted."""
+
+    @property
+    @abstractmethod
+    def widths(self) -> tuple[int, ...]:
+        """Number of columns of the rows of each table."""
+
+    @abstractmethod
+    def new_learner(self, learning: Any) -> Learner:
+        """An untrained learner, by settings of learning that the model takes."""
+
+    @abstractmethod
+    def new_trainer(self, learner: Any) -> Trainer:
+        """A trainer of a learner's weights."""
+
+    @abstractmethod
+    def new_decoder(self, tables: list[TrainedRows]) -> DecoderT:
+        """A decoder by the given weights. Several threads may ask for one at a time.
+
+        Raises ValueError if the weights do not fit the features.
+        """
+
+    @abstractmethod
+    def compile(self, example: GoldT, learner: Any) -> Compiled | None:
+        """A gold example for the trainers of a learner; None if there is nothing in it.
+
+        Raises ValueError if the gold output is none that the labels can express.
+        """
+
+    def pieces(
+        self, examples: Sequence[Any], mini_sample: float | None, seed: int
+    ) -> NDArray[np.int64]:
+        """Cut compiled examples into mini-samples of a mean length; None leaves them whole.
+
+        Returns int64 of shape (n, 3), as `training.chain.cut` does.
+        """
+        return cut(list(map(len, examples)), mini_sample, seed)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """The part of a model file that holds the spec, but for settings and labels.
+
+        Returns entries of the header, as msgpack gives them back (lists, no tuples), and arrays,
+        whose names begin with a letter (`stored_model.nested` names those of a model within it).
+        Models whose contents differ cannot be averaged.
+        """
+        return {}, {}

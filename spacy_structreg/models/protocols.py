@@ -1,0 +1,76 @@
+"""Protocols of the parts of an estimator: compiled examples, trainers, decoders, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.learn.learner import Learner
+
+
+class Compiled(Protocol):
+    """A training example whose features are rows of a learner's tables."""
+
+    @property
+    def numbering(self) -> object:
+        """Of the rows; see `learn.learner.Learner`."""
+        ...
+
+    @property
+    def n_rows_known(self) -> int:
+        """Number of rows of the learner when the example was compiled."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class Trainer(Protocol):
+    """The kernel of one training: a learner, and how it visits compiled examples."""
+
+    @property
+    def learner(self) -> Learner: ...
+
+    def epoch(
+        self, examples: Sequence[Any], pieces: NDArray[np.int64], noise: int, /
+    ) -> tuple[int, int]:
+        """Visit the pieces in their order, each example by its number, begin and length.
+
+        Returns how many pieces, and how many labels, were to be corrected.
+        """
+        ...
+
+
+class Decoder(Protocol):
+    """Predicts by one set of weights; belongs to one thread at a time."""
+
+    @property
+    def capacity(self) -> int:
+        """For how many characters, or tokens, it keeps working memory."""
+        ...
+
+
+DecoderT = TypeVar("DecoderT", bound=Decoder)
+
+
+class Scores(Protocol):
+    """The figures of an evaluation."""
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The figures as fractions of 1, by the names that all reports use."""
+        ...
+
+
+class Report(Protocol):
+    """The part of an epoch's report that commands read (`reports.EpochReport`)."""
+
+    @property
+    def model(self) -> int: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def primary(self) -> float | None: ...

@@ -1,0 +1,187 @@
+"""Settings that several models have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+from spacy_structreg.learn.learning_settings import (
+    AnyLearning,
+    Learning,
+    learning_from_dict,
+)
+from spacy_structreg.learn.model_average import Mean
+from spacy_structreg.learn.setting_fields import Settings, check_strings, setting
+
+MAX_BEAM: Final = 10_000
+"""Most states of a beam: memory and time of a sentence grow with it."""
+
+MAX_EPOCHS: Final = 1_000_000
+"""Most passes over the training corpus."""
+
+MAX_WORD_LENGTH: Final = 10_000
+"""Highest limit of the length of words, in characters."""
+
+MAX_MODELS: Final = 1_000
+"""Most models of one average."""
+
+Sentences: TypeAlias = Literal["punctuation", "doc"]
+Types: TypeAlias = Literal["g10", "extended"]
+UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]
+
+
+class CompleteTemplates(tuple[str, ...]):
+    """All templates of a model: no setting adds any to them."""
+
+    @classmethod
+    def checked(cls, templates: Any) -> CompleteTemplates:
+        """Templates from a file. Raises ValueError if they are not a list of strings."""
+        return cls(check_strings("templates", templates))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings(Settings):
+    """Settings of all models that are trained.
+
+    The models of an average have the seeds `seed`, `seed` + 1, …: the seeds of groups that are to
+    be independent lie `n_models` apart.
+    """
+
+    DEFAULT_LEARNING: ClassVar[AnyLearning] = Learning()
+    """The setting `learning` of None stands for this."""
+
+    learning: AnyLearning | None = setting(
+        None,
+        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1, for a "
+        "structured perceptron, or of spacy_structreg.LogLinear.v1, for a conditional random "
+        "field; null for the default of the model.",
+        restore=learning_from_dict,
+    )
+    epochs: int = setting(
+        12,
+        "Passes over the training corpus.",
+        minimum=1,
+        maximum=MAX_EPOCHS,
+        in_config=False,
+    )
+    patience: int | None = setting(
+        None,
+        "Training stops after so many epochs without a better figure on the development corpus; "
+        "null for never.",
+        minimum=1,
+        maximum=MAX_EPOCHS,
+        in_config=False,
+    )
+    n_models: int = setting(
+        1,
+        "So many models are trained, with seeds that follow one another, and averaged.",
+        minimum=1,
+        maximum=MAX_MODELS,
+        in_config=False,
+    )
+    mean: Mean = setting(
+        "nonzero",
+        'How models are averaged: "nonzero", over those that have a weight, or "plain", over all.',
+        in_config=False,
+    )
+    seed: int | None = setting(
+        0,
+        "Of all that training draws; null draws one, in a config from the seed of the training.",
+        config_default=None,
+    )
+
+    def _check(self) -> None:
+        if self.chosen_learning.needs_whole_corpus and self.n_models > 1:
+            raise ValueError(
+                f"optimizer = 'lbfgs' draws nothing, so that {self.n_models} models would be the "
+                "same; choose n_models = 1, or optimizer = 'sgd'"
+            )
+
+    @property
+    def chosen_learning(self) -> AnyLearning:
+        """The learning that is set, or else the default."""
+        return self.DEFAULT_LEARNING if self.learning is None else self.learning
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerceptronSettings(TrainingSettings):
+    """Settings of models that only a perceptron can learn."""
+
+    learning: Learning | None = setting(
+        None,
+        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1; null for "
+        "the default of the model.",
+        restore=learning_from_dict,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfWidthSettings(Settings):
+    """The setting of full-width forms."""
+
+    half_width: bool = setting(
+        True,
+        "Let full-width letters, digits and punctuation look like half-width ones to the model.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings(HalfWidthSettings):
+    """Settings of models that find words in raw text."""
+
+    types: Types | None = setting(
+        "extended",
+        'Character types (digit, letter, punctuation, …) whose templates are added: "extended" or '
+        '"g10"; null for none.',
+    )
+    sentences: Sentences = setting(
+        "punctuation",
+        '"punctuation" cuts texts into sentences first, in training as in prediction; "doc" takes '
+        "every text as one.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeamSettings(Settings):
+    """Settings of models that search by a beam."""
+
+    beam: int | None = setting(
+        16,
+        "How many states are kept, in training and in prediction; null for no limit.",
+        minimum=1,
+        maximum=MAX_BEAM,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSearchSettings(BeamSettings):
+    """Settings of models that search over the words of a text."""
+
+    update: UpdatePoint = setting(
+        "early",
+        'Where an update is made: "early", "max_violation", "plain", or, with beam = 1, "every".',
+    )
+    by_words: bool = setting(
+        False,
+        "Let complete words compete where they end (multiple beams, Zhang & Clark 2011, Fig. 4) "
+        "instead of all states that have consumed the same characters.",
+    )
+    max_word_length: int | None = setting(
+        None,
+        "No longer words are proposed; null for no limit.",
+        minimum=1,
+        maximum=MAX_WORD_LENGTH,
+    )
+
+
+def complete(templates: Iterable[object]) -> CompleteTemplates:
+    """The value of the setting `templates` for parsed templates."""
+    return CompleteTemplates(map(str, templates))
+
+
+def joined(templates: str | Sequence[str], *names: str) -> list[str]:
+    """Templates of the user and further tables, unless they are complete."""
+    if isinstance(templates, CompleteTemplates):
+        return list(templates)
+    return [*([templates] if isinstance(templates, str) else templates), *names]

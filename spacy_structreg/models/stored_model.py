@@ -1,0 +1,264 @@
+"""Models that live in files: saved, loaded, mapped, and pickled by bytes or by path."""
+
+from __future__ import annotations
+
+import re
+import threading
+from abc import ABC, abstractmethod
+from multiprocessing.context import get_spawning_popen
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from spacy_structreg.about import __version__
+from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.learn.model_file import (
+    Arrays,
+    SourceFile,
+    State,
+    field,
+    model_bytes,
+    model_checksum,
+    parse_model,
+    write_model,
+)
+from spacy_structreg.learn.setting_fields import Settings, attributes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_OF_TABLE: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.([a-z]+)")
+
+
+class StoredModel(ABC):
+    """A model with a file of its own; what is in it is left to the subclass.
+
+    TASK: the name of the task in the header of the file. NOUN: what errors call the model.
+    SETTINGS: the class of its settings, which its constructor takes as keywords, and which are
+    attributes of the model: as they were given, with what stood for None.
+    """
+
+    TASK: ClassVar[str]
+    NOUN: ClassVar[str] = "model"
+    SETTINGS: ClassVar[type[Settings]]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "SETTINGS" in vars(cls):
+            for name, attribute in attributes(cls.SETTINGS):
+                setattr(cls, name, attribute)
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        # Held while weights change or are averaged; decoding works on weights that never change.
+        self._lock = threading.RLock()
+        # The file that the weights are those of; they may lie in it.
+        self._source: SourceFile | None = None
+
+    # What a subclass gives -----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def is_trained(self) -> bool:
+        """True if there are weights to predict with."""
+
+    @abstractmethod
+    def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
+        """The header, after package, version, state and task, and the arrays.
+
+        ``"settings"`` must be among the entries. Raises ValueError if the model cannot be saved in
+        this state.
+        """
+
+    @abstractmethod
+    def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
+        """Take what `_state` gave, on a model that was just made of its settings.
+
+        Raises ValueError for anything that `_state` would not have given: files may be hostile.
+        """
+
+    @abstractmethod
+    def _copy_to_memory(self) -> None:
+        """Let go of the mapped file: copy its arrays."""
+
+    @property
+    def _is_as_loaded(self) -> bool:
+        """True if weights are still those of the file that they were read from."""
+        return self._source is not None
+
+    # What it gets --------------------------------------------------------------------------------
+
+    def untrained(self) -> Self:
+        """A model of the same settings that has learnt nothing."""
+        return self.of(self.settings)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """An untrained model of settings of the class `SETTINGS`."""
+        return cls(**vars(settings))
+
+    def to_bytes(self, *, state: State = "trained") -> bytes:
+        """The contents of the file that `save` writes. Raises ValueError as `save`."""
+        return model_bytes(*self.contents(state))
+
+    def save(self, path: StrPath, *, state: State = "trained") -> None:
+        """Write the model file, in one step.
+
+        state: ``"trained"``, the averaged weights; or ``"training"``, all that a training needs to
+            go on as if it had not been interrupted.
+        Raises ValueError if the model has not been trained, or, for ``"training"``, if no
+        training is running.
+        """
+        with self._lock:
+            target = Path(path).absolute()
+            if self._source is not None and target.exists() and target.samefile(self._source.path):
+                # A mapped file cannot be replaced everywhere: work on a copy from here on.
+                if self._source.is_mapped:
+                    self._copy_to_memory()
+                self._source = None
+            write_model(path, *self.contents(state))
+
+    @classmethod
+    def load(cls, path: StrPath, *, verify: bool = True, mapped: bool | None = None) -> Self:
+        """Read a model file.
+
+        verify: check the checksums of the weights, about 1 ms a MB.
+        mapped: leave the weights in the file, which is mapped into memory and shared by all
+            processes that do so, rather than copy them; by default, if it is longer than 32 MiB
+            (`learn.model_file.COPIED_UP_TO`). A mapped file may be replaced or removed, but never
+            written to: predicting raises ValueError then, and where it happens meanwhile, the
+            system ends the process.
+        Raises ValueError, naming the file, if it is not a whole and sound model file of this task;
+        OSError if it cannot be read.
+        """
+        source = SourceFile(path, mapped=mapped)
+        return cls.from_source(source, *parse_model(source.data, name=str(path), verify=verify))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, name: str = "model") -> Self:
+        """The model that `to_bytes` wrote. Raises ValueError as `load`."""
+        return cls.from_contents(name, *parse_model(data, name=name))
+
+    def contents(self, state: State = "trained") -> tuple[dict[str, Any], Arrays]:
+        """The header and the arrays of the model's file. Raises ValueError as `save`."""
+        if state not in ("trained", "training"):
+            raise ValueError(f"there is no state {state!r}; choose 'trained' or 'training'")
+        with self._lock:
+            entries, arrays = self._state(state)
+            header = {
+                "package": "spacy_structreg",
+                "version": __version__,
+                "state": state,
+                "task": self.TASK,
+                **entries,
+            }
+        return header, arrays
+
+    @classmethod
+    def from_contents(cls, name: str, header: dict[str, Any], arrays: Arrays) -> Self:
+        """The model of a header and arrays. name: of the file, for errors. Raises as `load`."""
+        try:
+            if field(header, "task", str) != cls.TASK:
+                raise ValueError(f"it is a model of the task {header['task']!r}, not {cls.TASK!r}")
+            settings = field(header, "settings", dict)
+            model = cls.of(cls.SETTINGS.from_dict(settings))
+            for key, value in model.settings.as_dict().items():
+                # Whatever stands for something else when a model is made is no setting of one.
+                if value != settings[key]:
+                    raise ValueError(f"its setting {key} is {settings[key]!r:.60}")
+            if field(header, "state", str) not in ("trained", "training"):
+                raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
+            model._restore(header, arrays)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"{name}: the model cannot be used: {error}") from error
+        return model
+
+    @classmethod
+    def from_source(cls, source: SourceFile, header: dict[str, Any], arrays: Arrays) -> Self:
+        """The model of a file, of which header and arrays have been parsed. Raises as `load`."""
+        model = cls.from_contents(str(source.path), header, arrays)
+        if header["state"] == "trained":
+            model._source = source
+        return model
+
+    def _check_source(self) -> None:
+        """Raise ValueError if the weights lie in a file that was written to."""
+        if self._source is not None:
+            self._source.check()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Weights and settings travel, a running training does not.
+        # A child process on this machine can read the file that this process has read.
+        if get_spawning_popen() is not None and self._source is not None and self._is_as_loaded:
+            source = self._source
+            try:
+                if model_checksum(source.path) == source.checksum:
+                    return _load_checked, (
+                        type(self),
+                        source.path,
+                        source.checksum,
+                        source.is_mapped,
+                    )
+            except (OSError, ValueError):
+                pass  # The file is gone or another one; the weights travel instead.
+        if not self.is_trained:
+            return _untrained, (type(self), self.settings.as_dict())
+        return type(self).from_bytes, (self.to_bytes(),)
+
+
+def nested(prefix: str, arrays: Arrays) -> Arrays:
+    """The arrays of a model within another one, under names that begin with `prefix` and a dot."""
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def unnested(prefix: str, arrays: Arrays) -> Arrays:
+    """Those of some arrays that `nested` has named, under the names that they had before."""
+    start = f"{prefix}."
+    return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
+
+
+def numbered(tables: list[Arrays]) -> Arrays:
+    """The arrays of all tables of weights in one; `by_table` parts them again."""
+    return {
+        f"{number}.{name}": array
+        for number, table in enumerate(tables)
+        for name, array in table.items()
+    }
+
+
+def by_table(arrays: Arrays, n_tables: int, state: str, *, debts: bool) -> list[Arrays]:
+    """The arrays of each table of weights, from those of a file; others are left out.
+
+    debts: whether tables in training hold the debts of a cumulative penalty.
+    Raises ValueError if a table lacks an array or has one too many, or does not exist.
+    """
+    tables: list[Arrays] = [{} for _ in range(n_tables)]
+    for key, array in arrays.items():
+        if named := _OF_TABLE.fullmatch(key):
+            if int(named[1]) >= n_tables:
+                raise ValueError(f"it has an array {key!r} that belongs to nothing")
+            tables[int(named[1])][named[2]] = array
+    for number, table in enumerate(tables):
+        expected = {"keys", "values"}
+        if "columns" in table:
+            expected |= {"starts", "columns"}
+        if state == "training":
+            expected |= {"stamps", "sums", *(["debts"] if debts else [])}
+        if set(table) != expected:
+            raise ValueError(f"table {number} of its weights has the arrays {sorted(table)}")
+    return tables
+
+
+def besides_tables(arrays: Arrays) -> Arrays:
+    """The arrays of a file that belong to no table of weights."""
+    return {key: array for key, array in arrays.items() if not _OF_TABLE.fullmatch(key)}
+
+
+def _load_checked(cls: type[StoredModel], path: Path, checksum: int, mapped: bool) -> StoredModel:
+    """Load a model file that must still be the one that the parent process has loaded."""
+    if model_checksum(path) != checksum:
+        raise ValueError(f"{path}: the model file changed while a process was being started")
+    return cls.load(path, mapped=mapped)
+
+
+def _untrained(cls: type[StoredModel], settings: dict[str, Any]) -> StoredModel:
+    return cls.of(cls.SETTINGS.from_dict(settings))

@@ -1,0 +1,162 @@
+"""Constituents in spaCy's Docs: a span group, with the head words among its attributes.
+
+The group holds the constituents of all sentences, those of each in pre-order, so that of several
+over the same tokens the outermost stands first. ``attrs["heads"]`` has the token that is the head
+of each. White space belongs to no constituent that it is not inside of.
+
+Both are in ``Doc.to_bytes``, ``DocBin`` and ``Doc.copy``. ``Doc.to_json`` and ``Doc.from_docs``
+drop what is among the attributes of a group, so the heads, and ``Span.as_doc`` the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Final
+
+from spacy.tokens import Doc, Span, SpanGroup
+
+from spacy_structreg.corpora.annotated import Phrase
+from spacy_structreg.pipeline.component import sentence_bounds
+from spacy_structreg.pipeline.documents import is_visible, visible_tokens, word_of
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.constituents import ConstituencySentence
+
+SPANS_KEY: Final = "constituents"
+HEADS: Final = "heads"
+
+__all__ = ["HEADS", "SPANS_KEY", "Phrase", "constituency_sentences", "read_phrases", "word_bounds"]
+
+
+def write_phrases(doc: Doc, phrases: Iterable[Phrase], key: str = SPANS_KEY) -> None:
+    """Put constituents into the span group of a Doc, instead of those that are there.
+
+    phrases: over tokens, in pre-order, sentence by sentence. Without all heads, none is kept.
+    """
+    phrases = list(phrases)
+    heads = [phrase.head for phrase in phrases]
+    doc.spans[key] = SpanGroup(
+        doc,
+        name=key,
+        attrs={} if None in heads else {HEADS: heads},
+        spans=[Span(doc, each.begin, each.end, label=each.label) for each in phrases],
+    )
+
+
+def read_phrases(doc: Doc, key: str = SPANS_KEY) -> list[Phrase] | None:
+    """The constituents of a Doc over its visible words, which are counted from 0.
+
+    Spans are taken in pre-order, whatever their order, and those of white space alone left out.
+    None if there is no such group. Raises ValueError if the heads of a group are not those of its
+    spans.
+    """
+    if key not in doc.spans:
+        return None
+    group = doc.spans[key]
+    # How many visible words stand before each token, and before the end.
+    before = list(accumulate(map(is_visible, doc), initial=0))
+    heads: Sequence[object] = group.attrs.get(HEADS, [None] * len(group))
+    if not isinstance(heads, (list, tuple)) or len(heads) != len(group):
+        raise ValueError(
+            f"the span group {key!r} of the Doc {doc.text!r:.60} has {len(group)} spans, and "
+            f"attrs[{HEADS!r}] is {heads!r:.40}; give one head for each, or none at all"
+        )
+    phrases = []
+    for span, head in zip(group, heads, strict=True):
+        begin, end = before[span.start], before[span.end]
+        if begin == end:
+            continue
+        word = None
+        if head is not None:
+            within = isinstance(head, int) and span.start <= head < span.end
+            if not within or before[head] == before[head + 1]:
+                raise ValueError(
+                    f"the head of {span.label_} over {span.text!r:.40} in the span group {key!r} "
+                    f"is {head!r}; it must be the index of a word between {span.start} and "
+                    f"{span.end - 1}"
+                )
+            word = before[head]
+        phrases.append(Phrase(span.label_, begin, end, word))
+    # Stable: of several over the same words, the first stays the outermost.
+    return sorted(phrases, key=lambda each: (each.begin, -each.end))
+
+
+def constituency_sentences(
+    doc: Doc,
+    key: str = SPANS_KEY,
+    *,
+    tags: Sequence[str] | None = None,
+    headed: bool = True,
+) -> list[tuple[int, ConstituencySentence | None]]:
+    """The number of visible words of each sentence of a Doc, and its tree; None if it has none.
+
+    Sentences are those that the Doc knows of; if it knows of none, the trees are. Where the Doc has
+    trees, a sentence of one word may be without a constituent.
+    tags: of all tokens; None for ``token.tag_``. headed: whether heads are looked at; if not, the
+    first word of each constituent stands for its head.
+    Raises ValueError for constituents without head or label, for such as make no tree, and for
+    those that go beyond a sentence.
+    """
+    from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+
+    phrases = read_phrases(doc, key)
+    visible = visible_tokens(doc)
+    words = tuple(map(word_of, visible))
+    chosen = tuple(token.tag_ if tags is None else tags[token.i] for token in visible)
+    bounds = list(word_bounds(doc, phrases or []))
+    if phrases is None:
+        return [(end - begin, None) for begin, end in bounds]
+    sentences: list[tuple[int, ConstituencySentence | None]] = []
+    waiting = iter(phrases)
+    phrase = next(waiting, None)
+    for begin, end in bounds:
+        inside: list[Constituent] = []
+        while phrase is not None and phrase.begin < end:
+            if phrase.end > end:
+                raise ValueError(
+                    f"{_shown(phrase, words)} goes beyond its sentence; correct the span group "
+                    f"{key!r}, or the sentences"
+                )
+            head = phrase.head if headed else phrase.begin
+            if head is None:
+                raise ValueError(
+                    f"{_shown(phrase, words)} has no head; give the index of the token in "
+                    f"doc.spans[{key!r}].attrs[{HEADS!r}], as 'python -m spacy structreg convert "
+                    "--head-rules' does"
+                )
+            inside.append(
+                Constituent(phrase.label, phrase.begin - begin, phrase.end - begin, head - begin)
+            )
+            phrase = next(waiting, None)
+        whole = inside[0].end - inside[0].begin == end - begin if inside else end - begin == 1
+        tree = (
+            ConstituencySentence(words[begin:end], chosen[begin:end], tuple(inside))
+            if whole
+            else None
+        )
+        sentences.append((end - begin, tree))
+    return sentences
+
+
+def word_bounds(doc: Doc, phrases: Sequence[Phrase]) -> Iterator[tuple[int, int]]:
+    """The first visible word of each sentence, and the first after it.
+
+    Sentences are those that the Doc knows of; if it knows of none, the trees of its `phrases`, and
+    what lies between them.
+    """
+    ends = [0]
+    if doc.has_annotation("SENT_START"):
+        for start, stop in sentence_bounds(doc):
+            ends.append(ends[-1] + len(visible_tokens(doc[start:stop])))
+    else:
+        # The outermost constituents, and what lies between them.
+        for phrase in phrases:
+            if phrase.begin >= ends[-1]:
+                ends += [phrase.begin, phrase.end]
+        ends.append(len(visible_tokens(doc)))
+    yield from ((begin, end) for begin, end in pairwise(ends) if begin < end)
+
+
+def _shown(phrase: Phrase, words: Sequence[str]) -> str:
+    return f"{phrase.label} over {' '.join(words[phrase.begin : phrase.end])[:40]!r}"

@@ -1,0 +1,181 @@
+"""Gold Docs: read from corpora of any format, and to and from annotated sentences.
+
+This is the one reader of files of Docs, and the one place where what a corpus has becomes what a
+Doc has; what of it belongs to a task is read and written by the task (`pipeline.task`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab
+
+from spacy_structreg.corpora import any_format
+from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.corpora.any_format import find_format
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
+from spacy_structreg.corpora.dependencies import ROOT
+from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.pipeline.constituents.constituency_documents import word_bounds
+from spacy_structreg.pipeline.documents import dependency_sentences, visible_tokens
+from spacy_structreg.pipeline.task import all_tasks
+
+__all__ = [
+    "doc_of_sentence",
+    "read_docbin",
+    "read_docs",
+    "read_sentences",
+    "save_docs",
+    "sentence_of_doc",
+    "write_docs",
+]
+
+# What is written of a token; tasks may have more.
+WRITTEN = ["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
+
+
+def read_docbin(path: Path, vocab: Vocab) -> list[Doc]:
+    """The Docs of a `.spacy` file. Raises ValueError for another one, OSError as `open`."""
+    data = path.read_bytes()
+    try:
+        return list(DocBin().from_bytes(data).get_docs(vocab))
+    except Exception as error:
+        # What a damaged file makes of spaCy's reader is anything at all.
+        raise ValueError(
+            f"{path}: not a corpus in spaCy's binary format ({error}); make one with "
+            "'python -m spacy structreg convert'"
+        ) from error
+
+
+def read_docs(path: Path, vocab: Vocab, options: CorpusOptions | None = None) -> Iterator[Doc]:
+    """Yield the gold Docs of a corpus of any format that have words.
+
+    Raises ValueError as `read_sentences`.
+    """
+    options = options or CorpusOptions()
+    if find_format(path, options) is FormatName.spacy:
+        yield from _with_words(path, vocab)
+        return
+    for sentence in read_sentences(path, options):
+        yield doc_of_sentence(vocab, sentence)
+
+
+def read_sentences(path: Path, options: CorpusOptions | None = None) -> Iterator[AnnotatedSentence]:
+    """Yield the sentences of a corpus of any format; those of a `.spacy` file are its Docs.
+
+    White space within the tokens of Docs, and tokens of nothing else, are left out.
+    Raises ValueError and OSError as `any_format.read_sentences`.
+    """
+    options = options or CorpusOptions()
+    if find_format(path, options) is FormatName.spacy:
+        for doc in _with_words(path, Vocab()):
+            yield sentence_of_doc(doc, options.spans_key)
+        return
+    try:
+        get_lang_class(options.lang)
+    except ImportError as error:
+        raise ValueError(
+            f"spaCy has no language {options.lang!r}; choose one of its codes, such as en"
+        ) from error
+
+    # Made for the first text, as only few formats have texts that are to be parted into tokens.
+    @cache
+    def language() -> Language:
+        return spacy.blank(options.lang)
+
+    def tokenize(text: str) -> tuple[list[str], list[bool]]:
+        doc = language().make_doc(text)
+        return [token.text for token in doc], [bool(token.whitespace_) for token in doc]
+
+    yield from any_format.read_sentences(path, options, tokenize)
+
+
+def _with_words(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    docs = [doc for doc in read_docbin(path, vocab) if visible_tokens(doc)]
+    if not docs:
+        raise ValueError(f"{path}: no Doc of the file has a word")
+    yield from docs
+
+
+def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> AnnotatedSentence:
+    """The words of a Doc, as `gold_words` has them, and what it has of the rest.
+
+    spans_key: of labeled spans; None for the usual one.
+    Dependency trees are left out unless all words have heads. Raises ValueError as `read_phrases`.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    heads: list[int] = []
+    deps: list[str] = []
+    for sentence in dependency_sentences(doc):
+        for head, label in zip(sentence.heads, sentence.labels, strict=True):
+            if head is not None:
+                heads.append(head if head == ROOT else len(words) + head)
+                deps.append(label or "")
+        words += sentence.words
+        tags += sentence.tags
+    pos = [token.pos_ for token in visible_tokens(doc)]
+    is_parsed = len(heads) == len(words)
+    found = AnnotatedSentence(
+        words,
+        tags if any(tags) else None,
+        pos if any(pos) else None,
+        heads if is_parsed else None,
+        deps if is_parsed else None,
+    )
+    extra: dict[str, list[str]] = {}
+    for task in all_tasks():
+        fields = task.read_gold(doc, spans_key)
+        extra |= fields.pop("extra", None) or {}
+        found = found._replace(**fields)
+    firsts = {first for first, _ in word_bounds(doc, found.constituents or [])}
+    starts = [index in firsts for index in range(len(words))]
+    return found._replace(starts=starts if sum(starts) > 1 else None, extra=extra or None)
+
+
+def doc_of_sentence(vocab: Vocab, sentence: AnnotatedSentence) -> Doc:
+    """A Doc with all that there is of a sentence."""
+    n = len(sentence.words)
+    heads = sentence.heads
+    if heads is not None:
+        # The head of a root is itself in a Doc.
+        heads = [index if head == ROOT else head for index, head in enumerate(heads)]
+    starts: list[bool | int | None] = [*(sentence.starts or (index == 0 for index in range(n)))]
+    doc = Doc(
+        vocab,
+        words=sentence.words,
+        spaces=sentence.spaces or [False] * n,
+        tags=sentence.tags,
+        pos=sentence.pos,
+        heads=heads,
+        deps=sentence.deps,
+        # spaCy finds them in the tree if there is one.
+        sent_starts=None if sentence.heads else starts,
+    )
+    for task in all_tasks():
+        task.write_gold(doc, sentence)
+    return doc
+
+
+def write_docs(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
+    """Write sentences as Docs to a `.spacy` file, in one step."""
+    vocab = Vocab()
+    save_docs(path, (doc_of_sentence(vocab, sentence) for sentence in sentences))
+
+
+def save_docs(path: Path, docs: Iterable[Doc], further: Sequence[str] = ()) -> None:
+    """Write Docs to a `.spacy` file, in one step.
+
+    further: names of attributes of tokens that are kept, besides the usual ones and those of tasks.
+    """
+    of_tasks = [name for task in all_tasks() for name in task.attributes]
+    attributes = dict.fromkeys([*WRITTEN, *of_tasks, *further])
+    written = DocBin(attrs=list(attributes), store_user_data=True, docs=docs)
+    with replace_bytes(path) as stream:
+        stream.write(written.to_bytes())

@@ -1,0 +1,1 @@
+"""The tokenizer that finds words and their tags."""

@@ -1,0 +1,101 @@
+"""The tokenizer that finds words and their tags at once: ``spacy_structreg.JointTagger.v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
+from spacy_structreg.pipeline.documents import SPACE_TAG
+from spacy_structreg.pipeline.joint.joint_scorer import score_joint
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords
+
+
+def create_joint_tagger(model: TokenizerModel) -> Callable[[Language], JointTagger]:
+    """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
+
+    model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
+    Raises ValueError for a model that does not tag.
+    """
+    if not isinstance(model, TaggingModel):
+        raise ValueError(
+            f"{JointTagger.NAME} needs a model that tags, such as "
+            "spacy_structreg.CharacterJointTagger.v1; the model of the config finds words alone: "
+            "choose another one, or set [nlp.tokenizer] @tokenizers to "
+            "'spacy_structreg.Segmenter.v1'"
+        )
+    tagging = model
+
+    def make(nlp: Language) -> JointTagger:
+        return JointTagger(nlp.vocab, tagging)
+
+    return make
+
+
+class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
+    """A tokenizer that finds words and writes their tags to ``token.tag_``; see `ModelTokenizer`.
+
+    White space has the tag ``_SP``, as in spaCy's own pipelines. A listed word with a tag always
+    gets that tag, also one that the model does not know. Until the model is trained, other words
+    have none.
+    """
+
+    NAME = "spacy_structreg.JointTagger.v1"
+    TASK = "joint"
+
+    def tagged_words(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, str]]]:
+        """The words of a stream of texts with their tags, without white space and without Docs.
+
+        Raises ValueError if the model has not been trained.
+        """
+        listed = self.user_words.snapshot()
+        found = self.model.predict_tagged_stream(texts, n_threads=n_threads, user_words=listed)
+        return (_retagged(pairs, listed) for pairs in found)
+
+    def _score(self, examples: list[Example]) -> dict[str, Any]:
+        """Score the words, and the words together with their tags."""
+        return score_joint(examples)
+
+    def _predict(self, text: str, listed: CompiledWords) -> list[tuple[str, str]]:
+        return _retagged(self.model.predict_tagged(text, listed, white_space=True), listed)
+
+    def _stream(
+        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
+    ) -> Iterator[list[tuple[str, str]]]:
+        found = self.model.predict_tagged_stream(
+            texts, n_threads=n_threads, user_words=listed, white_space=True
+        )
+        return (_retagged(pairs, listed) for pairs in found)
+
+    def _untrained(self, words: list[str], listed: CompiledWords) -> list[tuple[str, str]]:
+        return [(word, listed.words.get(word) or "") for word in words]
+
+    def _doc(self, text: str, items: list[tuple[str, str]]) -> Doc:
+        doc = new_doc(self.vocab, text, [word for word, _ in items])
+        tags = [tag for word, tag in items if not word.isspace()]
+        if len(doc) > len(tags):
+            found = iter(tags)
+            tags = [SPACE_TAG if token.is_space else next(found) for token in doc]
+        # Strings may last no longer than a memory zone: they are added for each Doc.
+        keys = {tag: self.vocab.strings.add(tag) for tag in set(tags)}
+        column: Any = np.array([keys[tag] for tag in tags], dtype=np.uint64)
+        doc.from_array("TAG", column)
+        return doc
+
+
+def _retagged(pairs: list[tuple[str, str]], listed: CompiledWords) -> list[tuple[str, str]]:
+    """Words and tags, where listed words have the tags that they are listed with.
+
+    A model can be made to give a tag that it knows, and no other.
+    """
+    if not listed:
+        return pairs
+    return [(word, listed.words.get(word) or tag) for word, tag in pairs]

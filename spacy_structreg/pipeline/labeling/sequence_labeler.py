@@ -1,0 +1,372 @@
+"""The component that labels tokens: ``structreg_sequence_labeler``.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.pipeline.component import (
+    EstimatorPipe,
+    Sentences,
+    aligned,
+    check_setting,
+    component_factory,
+    punctuation_bounds,
+    sentence_bounds,
+)
+from spacy_structreg.pipeline.documents import visible_tokens
+from spacy_structreg.pipeline.labeling.labeling_documents import (
+    ATTRIBUTES,
+    ENT_TYPE,
+    SPANS_KEY,
+    check_attribute,
+    extension_of,
+    given_labels,
+    gold_labels,
+    register_value,
+    stands_for_spans,
+    value_of,
+    write_spans,
+    write_value,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.features.gazetteers import Gazetteers
+
+Values: TypeAlias = tuple[str | None, ...]
+
+
+class DocLabels(NamedTuple):
+    """Predicted labels of a Doc.
+
+    labels: of each token; empty for white space. spans: what they stand for, if for any.
+    probabilities: of each label (columns) at each token, NaN for white space; None if unasked.
+    """
+
+    labels: list[str]
+    spans: list[LabeledSpan]
+    probabilities: NDArray[np.float64] | None
+
+
+class StructregSequenceLabeler(EstimatorPipe):
+    """Labels the tokens of Docs: entities, spans, or any attribute that tokens have.
+
+    vocab, model, name: as of `EstimatorPipe`; the model is from
+        ``spacy_structreg.SequenceLabeler.v1``.
+    attribute: what is learnt and written: ``"ents"``, ``doc.ents``; ``"spans"``, the group
+        ``doc.spans[spans_key]``, of spans that do not overlap; ``"tag"``, ``"pos"``, ``"lemma"``,
+        ``"morph"`` or ``"dep"`` of each token, as plain labels; or ``"_.name"``, an extension of
+        tokens, which is registered. The model has a scheme for the first two, and none for others.
+    spans_key: of the group of spans.
+    columns: where the columns of the model are read from, those that do not have the name of what
+        they are: ``{"chunk": "_.chunk"}``. Values are ``tag``, ``pos``, ``lemma``, ``morph``,
+        ``dep``, ``ent_type`` and extensions of tokens.
+    sentences: what is labeled as a sequence: ``"doc"``, each sentence that the Doc knows of, or
+        all of it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
+    overwrite: label anew. If not, labels, entities and spans that are there stay, and what is
+        found is the best that goes with them: nothing that overlaps or prolongs them. Probabilities
+        are those without them in any case.
+    probabilities: the name of an extension of Docs, which is registered, for a dictionary of
+        ``"labels"`` and ``"array"``: their probabilities, float64 of shape (tokens, labels), NaN
+        for white space. None for no such. Only log-linear models have them.
+    scorer: see `labeling_scorer`.
+
+    White space is not shown to the model and gets no label, so that no span begins or ends with it.
+    The model learns from the labels of the reference, and sees the columns of the predicted side. A
+    sentence is left out if not all of its labels are known (`labeling_documents.gold_labels`), or,
+    where there are columns, it has other words on the predicted side. Until the model is trained
+    nothing is written.
+    Raises ValueError for other settings, settings that do not go with the model, a model that is
+    not ours, and extensions whose names are taken; in prediction for tokens without a value in a
+    column.
+    """
+
+    TASK = "labeling"
+    FACTORY = "structreg_sequence_labeler"
+    ARCHITECTURE = "spacy_structreg.SequenceLabeler.v1"
+    SCORER = "spacy_structreg.labeling_scorer.v1"
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = FACTORY,
+        *,
+        attribute: str = "ents",
+        spans_key: str = SPANS_KEY,
+        columns: Mapping[str, str] = MappingProxyType({}),
+        sentences: Sentences = "doc",
+        overwrite: bool = False,
+        probabilities: str | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        check_attribute(attribute, name)
+        check_setting(name, "sentences", sentences, get_args(Sentences))
+        if probabilities is not None and not str(probabilities).isidentifier():
+            raise ValueError(
+                f"probabilities of the pipe {name!r} is {probabilities!r}; give the name of an "
+                "extension of Docs, such as 'label_probabilities', or None"
+            )
+        super().__init__(
+            vocab,
+            model,
+            name,
+            scorer=scorer,
+            cfg={"attribute": attribute, "spans_key": spans_key},
+        )
+        self.attribute = attribute
+        self.spans_key = spans_key
+        self.columns = dict(columns)
+        self.sentences: Sentences = sentences
+        self.overwrite = overwrite
+        self.probabilities = probabilities
+        self._check_model()
+        if extension := extension_of(attribute):
+            register_value(Token, extension)
+        if probabilities is not None:
+            register_value(Doc, probabilities)
+
+    def _check_model(self) -> None:
+        """Raise ValueError if the settings do not go with those of the model."""
+
+        model = f"[components.{self.name}.model]"
+        scheme = self.estimator.scheme
+        if stands_for_spans(self.attribute) and scheme is None:
+            raise ValueError(
+                f"attribute = {self.attribute!r} of the pipe {self.name!r} needs labels that stand "
+                f"for spans; set scheme = 'bio' in {model}"
+            )
+        if not stands_for_spans(self.attribute) and scheme is not None:
+            raise ValueError(
+                f"attribute = {self.attribute!r} of the pipe {self.name!r} has labels that do not "
+                f"stand for spans, as they would by scheme = {scheme!r}; set scheme = null in "
+                f"{model}"
+            )
+        names = self.estimator.columns[1:]
+        if unknown := sorted(self.columns.keys() - set(names)):
+            raise ValueError(
+                f"columns of the pipe {self.name!r} has {unknown[0]!r}, but the model has no such "
+                f"column; add it to columns in {model}"
+            )
+        for column in names:
+            source = self.columns.get(column, column)
+            if source not in (*ATTRIBUTES, ENT_TYPE) and extension_of(source) is None:
+                raise ValueError(
+                    f"the column {column!r} of the model of the pipe {self.name!r} cannot be read "
+                    f"from {source!r}; name its place in [components.{self.name}.columns]: one of "
+                    f"{', '.join((*ATTRIBUTES, ENT_TYPE))}, or an extension, as in '_.{column}'"
+                )
+        if self.probabilities is not None and not self.estimator.learning.gives_probabilities:
+            raise ValueError(
+                f"the pipe {self.name!r} cannot give probabilities: its model is a perceptron, "
+                "whose scores are none; set @misc = 'spacy_structreg.LogLinear.v1' in "
+                f"[components.{self.name}.model.learning]"
+            )
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def _predict(self, docs: list[Doc]) -> list[DocLabels]:
+        places = list(map(self._places, docs))
+        rows = list(chain.from_iterable(map(self._rows, docs, places)))
+        given = None
+        if not self.overwrite:
+            given = [
+                labels
+                for doc, sentences in zip(docs, places, strict=True)
+                for labels in given_labels(doc, sentences, self.attribute, self.spans_key)
+            ]
+        labels = self.estimator.predict_stream(rows, given=given)
+        marginals: Iterator[Any] = iter(())
+        if self.probabilities is not None:
+            marginals = self.estimator.predict_marginals_stream(rows)
+        return [
+            self._labeling(doc, sentences, labels, marginals)
+            for doc, sentences in zip(docs, places, strict=True)
+        ]
+
+    def _places(self, doc: Doc, *, is_cut: bool = True) -> list[list[int]]:
+        """The tokens of each sequence that are no white space.
+
+        is_cut: whether the sentences that a Doc knows of are sequences of their own.
+        """
+        bounds: Iterable[tuple[int, int]] = sentence_bounds(doc) if is_cut else [(0, len(doc))]
+        if self.sentences == "punctuation":
+            bounds = punctuation_bounds(doc, bounds)
+        return [[token.i for token in visible_tokens(doc[start:end])] for start, end in bounds]
+
+    def _values(self, token: Token) -> Values:
+        """The values of the columns of a token, its word left out."""
+        return tuple(
+            value_of(token, self.columns.get(column, column))
+            for column in self.estimator.columns[1:]
+        )
+
+    def _row(self, token: Token, values: Values) -> tuple[str, ...]:
+        """The columns of a token. Raises ValueError if it lacks the value of one."""
+        row = [token.text]
+        for column, value in zip(self.estimator.columns[1:], values, strict=True):
+            if value is None:
+                raise ValueError(
+                    f"the token {token.text!r:.40} has no {self.columns.get(column, column)}, "
+                    f"which the pipe {self.name!r} looks at; put a pipe that writes it before this "
+                    "one, and name that in annotating_components, or let the reader of the corpus "
+                    'give it (gold = ["words", "tags"])'
+                )
+            row.append(value)
+        return tuple(row)
+
+    def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
+        """The columns of the tokens of each sentence."""
+        if len(self.estimator.columns) == 1:
+            return [[(doc[i].text,) for i in places] for places in sentences]
+        return [[self._row(doc[i], self._values(doc[i])) for i in places] for places in sentences]
+
+    def _labeling(
+        self,
+        doc: Doc,
+        sentences: Iterable[Sequence[int]],
+        labels: Iterator[list[str]],
+        marginals: Iterator[NDArray[np.float64]],
+    ) -> DocLabels:
+        from spacy_structreg.corpora.labeling import spans_of
+
+        found = [""] * len(doc)
+        spans: list[LabeledSpan] = []
+        array = None
+        if self.probabilities is not None:
+            array = np.full((len(doc), len(self.labels)), np.nan)
+        for sentence in sentences:
+            of_sentence = next(labels)
+            for place, label in zip(sentence, of_sentence, strict=True):
+                found[place] = label
+            if stands_for_spans(self.attribute):
+                spans += [
+                    (sentence[begin], sentence[end - 1] + 1, label)
+                    for begin, end, label in spans_of(of_sentence)
+                ]
+            if array is not None:
+                array[sentence] = next(marginals)
+        return DocLabels(found, spans, array)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocLabels | None]) -> None:
+        """Write labels or spans, and probabilities. scores: from `predict`."""
+        for doc, found in zip(docs, scores, strict=True):
+            if found is None:
+                continue
+            if stands_for_spans(self.attribute):
+                write_spans(
+                    doc, found.spans, self.attribute, self.spans_key, overwrite=self.overwrite
+                )
+            else:
+                for token, label in zip(doc, found.labels, strict=True):
+                    if label and (self.overwrite or value_of(token, self.attribute) is None):
+                        write_value(token, self.attribute, label)
+            if self.probabilities is not None:
+                doc._.set(self.probabilities, {"labels": self.labels, "array": found.probabilities})
+
+    # Training ------------------------------------------------------------------------------------
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | tuple[str, ...] | None = None,
+        gazetteers: object = None,
+    ) -> None:
+        """As `EstimatorPipe.initialize`.
+
+        gazetteers: lists of phrases, from ``spacy_structreg.Gazetteers.v1`` or
+            `features.gazetteers.Gazetteers`, for the templates that read them. The model keeps
+            them; a trained one keeps its own.
+        Raises ValueError for something else, or if no template reads gazetteers.
+        """
+        if gazetteers is not None and not self.estimator.is_trained:
+            self._shim.estimator = self.estimator.with_gazetteers(_checked(gazetteers, self.name))
+        super().initialize(get_examples, nlp=nlp, labels=labels)
+
+    def unlabeled(self, doc: Doc) -> list[list[tuple[str, ...]]]:
+        """The columns of each sentence of a Doc. Raises ValueError as `predict`."""
+        return self._rows(doc, self._places(doc))
+
+    def gold(self, example: Example) -> tuple[list[list[tuple[str, ...]]], int]:
+        """The gold sentences that the model learns from, and how many others there are.
+
+        The reference is cut into sentences if prediction has them too, so that a model learns from
+        what it will see.
+        """
+        doc = example.reference
+        is_cut, values = self._seen(example)
+        places = self._places(doc, is_cut=is_cut)
+        sentences = []
+        n_others = 0
+        of_sentences = gold_labels(doc, places, self.attribute, self.spans_key)
+        for sentence, labels in zip(places, of_sentences, strict=True):
+            rows = [values[i] for i in sentence]
+            if labels is None or None in rows:
+                n_others += 1
+            elif sentence:
+                sentences.append(
+                    [
+                        (*self._row(doc[i], row or ()), label)
+                        for i, row, label in zip(sentence, rows, labels, strict=True)
+                    ]
+                )
+        return sentences, n_others
+
+    def _seen(self, example: Example) -> tuple[bool, tuple[Values | None, ...]]:
+        """True for known sentences; and the columns of tokens, None where there is no such."""
+        predicted = example.predicted
+        is_cut = predicted.has_annotation("SENT_START")
+        if len(self.estimator.columns) == 1:
+            return is_cut, ((),) * len(example.reference)
+        return is_cut, tuple(aligned(example, list(map(self._values, predicted))))
+
+    def _left_out(self) -> str:
+        if self.attribute == "ents":
+            unknown = "tokens of which no entity, nor its absence, is known"
+        elif self.attribute == "spans":
+            unknown = f"no spans under the key {self.spans_key!r}"
+        else:
+            unknown = f"tokens without a label (attribute = {self.attribute!r})"
+        return f"have {unknown}, spans that go beyond them, or other words than are predicted,"
+
+
+def _checked(gazetteers: object, pipe: str) -> Gazetteers:
+    from spacy_structreg.features.gazetteers import Gazetteers
+
+    if not isinstance(gazetteers, Gazetteers):
+        raise ValueError(
+            f"{gazetteers!r:.60} are no gazetteers for the pipe {pipe!r}; make them by @misc = "
+            f"'spacy_structreg.Gazetteers.v1' in [initialize.components.{pipe}.gazetteers]"
+        )
+    return gazetteers
+
+
+create_sequence_labeler = component_factory(
+    StructregSequenceLabeler,
+    # Not token.dep: that belongs to pipes that find heads.
+    assigns=[
+        *("doc.ents", "token.ent_iob", "token.ent_type", "doc.spans"),
+        *("token.tag", "token.pos", "token.lemma", "token.morph"),
+    ],
+    # One of them has a value: ents_f of entities and spans, label_acc of anything else.
+    score_weights={
+        **{"ents_f": 1.0, "label_acc": 1.0, "ents_p": 0.0, "ents_r": 0.0},
+        "ents_per_type": None,
+    },
+)

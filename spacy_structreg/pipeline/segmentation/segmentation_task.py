@@ -1,0 +1,119 @@
+"""Word segmentation as a task of pipelines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_structreg.metrics.segmentation import SegmentationScorer
+from spacy_structreg.pipeline.documents import gold_words
+from spacy_structreg.pipeline.setting_texts import config_block
+from spacy_structreg.pipeline.task import (
+    TOKENIZER,
+    ConfigParts,
+    ConfigRequest,
+    ConfigTemplate,
+    Counts,
+    Given,
+    Pairs,
+    PipelineTask,
+    Scores,
+    ScoreSettings,
+    TaskPart,
+    score_weights,
+)
+
+TRAINER: Final = """\
+# Trains the tokenizer, and leaves texts as they are.
+[components.tokenizer_trainer]
+factory = {factory}
+
+"""
+
+USER_WORDS: Final = """\
+# Words that are to be tokens wherever they occur: a file of one word a line, or of a word, a tab
+# and its tag. user_words = "words.txt"
+"""
+
+
+def tokenizer_parts(
+    *,
+    title: str,
+    tokenizer: str,
+    factory: str,
+    tags: bool,
+    about_scores: str,
+) -> ConfigParts:
+    """The parts of the config of a tokenizer. tags: whether its model learns them."""
+    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+    from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+
+    model = CharacterJointTagger if tags else CharacterSegmenter
+    return ConfigParts(
+        title=title,
+        noun="tokenizer",
+        pipeline=["tokenizer_trainer"],
+        components=TRAINER.format(factory=json.dumps(factory)),
+        tokenizer=f"[nlp.tokenizer]\n@tokenizers = {json.dumps(tokenizer)}\n\n",
+        model=config_block("nlp.tokenizer.model", model),
+        about_gold="# A tokenizer is given no gold annotation.",
+        scores=score_weights(factory),
+        about_scores=about_scores,
+        arguments=USER_WORDS,
+    )
+
+
+def segmenter_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a segmenter, which learns tags if there are any."""
+    facts = request.facts
+    has_tags = facts is not None and facts.all_tagged
+    return tokenizer_parts(
+        title="a tokenizer that segments text into words",
+        tokenizer="spacy_structreg.Segmenter.v1",
+        factory="structreg_tokenizer_trainer",
+        tags=has_tags if request.tags is None else request.tags,
+        about_scores="F of words, as the SIGHAN bakeoffs define it",
+    )
+
+
+class Segmentation(PipelineTask):
+    """Words of raw text, found by the tokenizer."""
+
+    stem = "segmentation"
+    order = 0
+    predicts = "words"
+    on_words = False
+    templates = (ConfigTemplate("segment", "a tokenizer", segmenter_parts, takes_base=False),)
+
+    def parts(self, nlp: Language) -> list[str]:
+        """The tokenizer, if it is one that learns."""
+        return [TOKENIZER] if hasattr(nlp.tokenizer, "with_estimator") else []
+
+    def has_gold(self, doc: Doc) -> bool:
+        """True: every Doc has words."""
+        return True
+
+    def scored_parts(
+        self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
+    ) -> list[str]:
+        """As of other tasks; any tokenizer, if there is nothing else to score."""
+        if alone and not given.words:
+            return [TOKENIZER]
+        return super().scored_parts(nlp, gold, given)
+
+    def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
+        """Precision, recall and F of words, as those of the SIGHAN bakeoffs."""
+        scorer = SegmentationScorer(settings.vocabulary)
+        for gold, predicted in pairs:
+            scorer.add(gold_words(gold), gold_words(predicted))
+        scores = scorer.scores()
+        tested = {"seg_f": Counts(scores.gold, scores.predicted, scores.correct)}
+        return Scores(scores.as_dict(), asdict(scores), tested)
+
+
+SEGMENTATION: Final = Segmentation()

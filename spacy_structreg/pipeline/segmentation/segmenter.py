@@ -1,0 +1,55 @@
+"""The tokenizer that segments text by a model of ours: ``spacy_structreg.Segmenter.v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.tasks.segmentation.user_words import CompiledWords
+
+
+def create_segmenter(model: TokenizerModel) -> Callable[[Language], Segmenter]:
+    """Make the factory of a `Segmenter`, as ``[nlp.tokenizer]`` of a config asks for it.
+
+    model: from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``; or from one that
+        tags as well, which learns from the tags of the corpus and then gives words alone.
+    """
+
+    def make(nlp: Language) -> Segmenter:
+        return Segmenter(nlp.vocab, model)
+
+    return make
+
+
+class Segmenter(ModelTokenizer[TokenizerModel, str]):
+    """A tokenizer that finds words; see `ModelTokenizer`. Tags of listed words play no part."""
+
+    NAME = "spacy_structreg.Segmenter.v1"
+    TASK = "segmentation"
+
+    def _score(self, examples: list[Example]) -> dict[str, Any]:
+        """Score the words, by spaCy's figures and by those of the bakeoffs."""
+        return score_segmentation(examples)
+
+    def _predict(self, text: str, listed: CompiledWords) -> list[str]:
+        return self.model.predict(text, listed, white_space=True)
+
+    def _stream(
+        self, texts: Iterable[str], listed: CompiledWords, n_threads: int
+    ) -> Iterator[list[str]]:
+        return self.model.predict_stream(
+            texts, n_threads=n_threads, user_words=listed, white_space=True
+        )
+
+    def _untrained(self, words: list[str], listed: CompiledWords) -> list[str]:
+        return words
+
+    def _doc(self, text: str, items: list[str]) -> Doc:
+        return new_doc(self.vocab, text, items)

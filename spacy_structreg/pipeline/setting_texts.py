@@ -1,0 +1,163 @@
+"""Texts made of settings: blocks of configs, and the tables of the reference page.
+
+``python -m spacy_structreg.pipeline.setting_texts docs/settings.md`` writes the tables of a page
+anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from inspect import isclass
+from pathlib import Path
+from pkgutil import walk_packages
+from textwrap import wrap
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
+
+from spacy_structreg.learn.setting_fields import (
+    MAX_INT,
+    Setting,
+    Settings,
+    defaults_of,
+    described,
+    hints_of,
+    literals_of,
+    members_of,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.stored_model import StoredModel
+
+_WIDTH: Final = 100
+_TABLE: Final = re.compile(r"(?<=<!-- settings:)(\w+)( -->\n).*?(?=<!-- /settings -->)", re.DOTALL)
+_TYPES: Final = {bool: "true, false", str: "a string"}
+
+
+def config_block(path: str, model: type[Any], **values: Any) -> str:
+    """The block of a model in a config, each setting under its documentation.
+
+    path: of the block, such as ``"nlp.tokenizer.model"``. model: the class, which is registered
+    under its name. values: of settings, others than the defaults; learning is that of the model.
+    Raises ValueError for settings that do not exist.
+    """
+    settings: type[Settings] = model.SETTINGS
+    chosen = {**defaults_of(settings, in_config=True), **values}
+    if chosen.get("learning", ...) is None:
+        chosen["learning"] = settings(**chosen).chosen_learning  # type: ignore[attr-defined]
+    settings(**chosen)
+    return _block(path, f'@architectures = "spacy_structreg.{model.__name__}.v1"', settings, chosen)
+
+
+def _block(path: str, maker: str, settings: type[Settings], values: Mapping[str, Any]) -> str:
+    lines = [f"[{path}]", maker]
+    blocks: list[str] = []
+    for name, about in described(settings):
+        if not about.in_config:
+            continue
+        comment = [f"# {line}" for line in wrap(about.doc, _WIDTH - 2, break_on_hyphens=False)]
+        value = values[name]
+        if isinstance(value, Settings):
+            kind = type(value)
+            block = _block(
+                f"{path}.{name}", f'@misc = "spacy_structreg.{kind.__name__}.v1"', kind, vars(value)
+            )
+            blocks.append("\n".join([*comment, block]))
+        else:
+            text = json.dumps(plain(value), ensure_ascii=False)
+            lines += [*comment, f"{name} = {text}"]
+    return "\n\n".join(["\n".join(lines), *blocks])
+
+
+def settings_table(settings: type[Settings]) -> str:
+    """The settings of a class as a table in Markdown: name, values, default and documentation."""
+    defaults, of_configs = defaults_of(settings), defaults_of(settings, in_config=True)
+    hints = hints_of(settings)
+    rows = ["| setting | values | default | |", "|---|---|---|---|"]
+    for name, about in described(settings):
+        default = f"`{json.dumps(plain(defaults[name]))}`"
+        if name not in of_configs:
+            default += ", not in configs"
+        elif of_configs[name] != defaults[name]:
+            default += f", `{json.dumps(plain(of_configs[name]))}` in configs"
+        cells = (f"`{name}`", values_text(about, hints[name]), default, about.doc)
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def values_text(about: Setting, hint: Any) -> str:
+    """The values that a setting may have, in words. hint: its type."""
+    kinds = members_of(hint)
+    texts = [f'`"{choice}"`' for choice in (*literals_of(kinds), *about.choices)]
+    for kind in kinds:
+        if kind is int:
+            most = "" if about.maximum == MAX_INT else f" to {about.maximum:,}"
+            texts.append(f"{about.minimum:g}{most}" if most else f"≥ {about.minimum:g}")
+        elif kind is float:
+            low = f"{'>' if about.open_below else '≥'} {about.minimum:g}"
+            texts.append(low if about.below == float("inf") else f"{low}, < {about.below:,.12g}")
+        elif kind is str and about.choices:
+            continue
+        elif kind in _TYPES:
+            texts.append(_TYPES[kind])
+        elif kind is NoneType:
+            texts.append("`null`")
+        elif get_origin(kind) is Mapping:
+            texts.append("lists by name")
+        elif get_origin(kind) is None:
+            texts.append(f"`{kind.__name__}`")
+        elif not literals_of([kind]):
+            texts.append(
+                "a list of whole numbers" if int in get_args(kind) else "a list of strings"
+            )
+    return ", ".join(texts)
+
+
+def with_tables(page: str, classes: Mapping[str, type[Settings]]) -> str:
+    """A page whose tables between ``<!-- settings:NAME -->`` and ``<!-- /settings -->`` are new.
+
+    classes: of settings, by the names that stand in the page. Raises ValueError for others.
+    """
+
+    def table(match: re.Match[str]) -> str:
+        if match[1] not in classes:
+            raise ValueError(f"there are no settings of {match[1]!r}; know {', '.join(classes)}")
+        return f"{match[1]}{match[2]}\n{settings_table(classes[match[1]])}\n"
+
+    return _TABLE.sub(table, page)
+
+
+def model_classes() -> dict[str, type[StoredModel]]:
+    """All classes of models, by their names."""
+    from spacy_structreg import estimators
+    from spacy_structreg.models.stored_model import StoredModel
+
+    return {
+        name: value
+        for module in walk_packages(estimators.__path__, f"{estimators.__name__}.")
+        for name, value in vars(import_module(module.name)).items()
+        if isclass(value) and issubclass(value, StoredModel) and "TASK" in vars(value)
+    }
+
+
+def documented_classes() -> dict[str, type[Settings]]:
+    """All classes of settings, by the names of what they are settings of."""
+    from spacy_structreg.learn.learning_settings import Learning, LogLinear
+
+    models = {name: model.SETTINGS for name, model in model_classes().items()}
+    return {"Learning": Learning, "LogLinear": LogLinear, **models}
+
+
+def main(paths: Sequence[str]) -> None:
+    """Write the tables of pages anew."""
+    for path in map(Path, paths):
+        page = path.read_text("utf-8")
+        path.write_text(with_tables(page, documented_classes()), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,159 @@
+"""The component that tags words: ``structreg_tagger``.
+
+spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_structreg.pipeline.component import (
+    EstimatorPipe,
+    check_setting,
+    component_factory,
+    sentence_bounds,
+)
+from spacy_structreg.pipeline.documents import SPACE_TAG, visible_tokens
+
+Attribute: TypeAlias = Literal["tag", "pos", "both"]
+
+# Stands between tag and pos in the labels of "both"; no pos has it.
+_SEPARATOR: Final = "|"
+
+
+class StructregTagger(EstimatorPipe):
+    """Tags the words of Docs, whichever tokenizer made them.
+
+    vocab, model, name: as of `EstimatorPipe`; the model is from ``spacy_structreg.Tagger.v1``.
+    attribute: what is learnt and written: ``"tag"``, the fine-grained tags of the corpus;
+        ``"pos"``, its universal ones; ``"both"``: labels are the pairs of them that occur, so that
+        the two always fit each other. Where a corpus has fine-grained tags only, choose ``"tag"``
+        and derive the others by spaCy's attribute_ruler.
+    overwrite: tag all words anew, for example those that a joint tokenizer has tagged. If not, tags
+        that are there stay, and those that are missing are found to fit them.
+    scorer: see `tagging_scorer`.
+
+    A Doc whose sentences are known is tagged sentence by sentence, any other as one sentence, in
+    training as in prediction. White space gets the tag ``_SP``, and ``SPACE``. Until the model is
+    trained no word gets a tag.
+    Raises ValueError for another attribute, or a model that is not ours.
+    """
+
+    TASK = "tagging"
+    FACTORY = "structreg_tagger"
+    ARCHITECTURE = "spacy_structreg.Tagger.v1"
+    SCORER = "spacy_structreg.tagging_scorer.v1"
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = FACTORY,
+        *,
+        attribute: Attribute = "tag",
+        overwrite: bool = False,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        check_setting(name, "attribute", attribute, get_args(Attribute))
+        super().__init__(vocab, model, name, scorer=scorer, cfg={"attribute": attribute})
+        self.attribute: Attribute = attribute
+        self.overwrite = overwrite
+
+    # Prediction ----------------------------------------------------------------------------------
+
+    def _nothing(self, doc: Doc) -> list[str]:
+        return [""] * len(doc)
+
+    def _predict(self, docs: list[Doc]) -> list[list[str]]:
+        """The label of each token of each Doc; empty where there is none to write."""
+        spans = [(doc, start, end) for doc in docs for start, end in sentence_bounds(doc)]
+        words = [[doc[i].text for i in range(start, end)] for doc, start, end in spans]
+        given = None
+        if not self.overwrite and any(map(self._has_any, docs)):
+            given = [
+                [self._label(doc[i]) or None for i in range(start, end)]
+                for doc, start, end in spans
+            ]
+        tagged = iter(self.estimator.predict_batch(words, given=given))
+        labels: list[list[str]] = []
+        for doc in docs:
+            labels.append([label for _ in sentence_bounds(doc) for label in next(tagged)])
+        return labels
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
+        """Write labels, one for each token of each Doc. scores: from `predict`."""
+        for doc, labels in zip(docs, scores, strict=True):
+            for token, label in zip(doc, labels, strict=True):
+                if token.is_space and not label:
+                    self._write(token, SPACE_TAG, "SPACE")
+                elif label:
+                    tag, _, pos = label.rpartition(_SEPARATOR)
+                    if self.attribute != "both":
+                        tag = pos = label
+                    self._write(token, tag, pos)
+
+    def _write(self, token: Token, tag: str, pos: str) -> None:
+        if self.attribute != "pos" and (self.overwrite or not token.tag):
+            token.tag_ = tag
+        if self.attribute != "tag" and (self.overwrite or not token.pos):
+            token.pos_ = pos
+
+    def _label(self, token: Token) -> str:
+        """The label that a token has; empty if a part of it is missing."""
+        if self.attribute == "tag":
+            return str(token.tag_)
+        if self.attribute == "pos":
+            return str(token.pos_)
+        return f"{token.tag_}{_SEPARATOR}{token.pos_}" if token.tag and token.pos else ""
+
+    def _has_any(self, doc: Doc) -> bool:
+        return any(
+            doc.has_annotation(kind)
+            for kind in ("TAG", "POS")
+            if self.attribute in (kind.lower(), "both")
+        )
+
+    # Training ------------------------------------------------------------------------------------
+
+    def gold(self, example: Example) -> tuple[list[list[tuple[str, str]]], int]:
+        """The gold sentences whose words all have labels, and how many others there are.
+
+        The reference is cut into sentences if prediction has them too, so that a model learns from
+        what it will see.
+        """
+        doc = example.reference
+        bounds = sentence_bounds(doc) if self._seen(example) else [(0, len(doc))]
+        sentences = []
+        n_incomplete = 0
+        for start, end in bounds:
+            tokens = visible_tokens(doc[start:end])
+            pairs = [(token.text, self._label(token)) for token in tokens]
+            if all(label for _, label in pairs):
+                if pairs:
+                    sentences.append(pairs)
+            else:
+                n_incomplete += 1
+        return sentences, n_incomplete
+
+    def _seen(self, example: Example) -> bool:
+        return bool(example.predicted.has_annotation("SENT_START"))
+
+    def _left_out(self) -> str:
+        return f"have words without a tag (attribute = {self.attribute!r})"
+
+
+create_tagger = component_factory(
+    StructregTagger,
+    assigns=["token.tag", "token.pos"],
+    # One of them has a value: tag_acc on gold words, tag_f on words of the pipeline's own.
+    score_weights={
+        **dict.fromkeys(("tag_acc", "pos_acc", "tag_f", "pos_f"), 1.0),
+        **dict.fromkeys(("tag_p", "tag_r", "pos_p", "pos_r")),
+    },
+)

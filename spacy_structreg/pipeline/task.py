@@ -1,0 +1,365 @@
+"""Declarations of tasks, which the commands ask instead of naming tasks.
+
+A task declares what gold annotation it needs in a Doc, which parts of a pipeline predict it, how
+Docs are scored, which training configs it has, and how it is drawn. How models are averaged and
+copied is said by the parts themselves (`estimator`, `with_estimator`).
+
+Tasks are found through the entry-point group ``spacy_structreg_tasks``, not through spaCy's
+registry of factories: a task may have several factories or none (tokenizers), and a config is made
+before there is a pipeline.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
+
+import catalogue  # type: ignore[import-untyped]
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.annotated import AnnotatedSentence
+
+TOKENIZER: Final = "tokenizer"
+"""Stands for the tokenizer of a pipeline where names of pipes are listed."""
+
+Figures: TypeAlias = dict[str, "float | None"]
+Pairs: TypeAlias = Sequence[tuple[Doc, Doc]]
+Picture: TypeAlias = tuple[int, "str | None"]
+"""The number of visible words of a sentence, and its drawing as SVG; None if it has none."""
+
+registry: Final = catalogue.create("spacy_structreg", "tasks", entry_points=True)
+
+
+# Scores ------------------------------------------------------------------------------------------
+
+
+class Counts(NamedTuple):
+    """Counts of which F is 2 · correct / (gold + predicted)."""
+
+    gold: int
+    predicted: int
+    correct: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """The part of gold Docs that a pipeline is given: text, or words, or words and tags."""
+
+    words: bool = False
+    tags: bool = False
+
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """Settings of scoring.
+
+    given: what the pipeline was given. vocabulary: the words of the training corpus. conventions:
+    what of constituents counts (`metrics.constituents.CONVENTIONS`). punctuation: the tags that
+    punctuation bears; None takes the words that `metrics.dependencies.is_punctuation` says.
+    """
+
+    given: Given = Given()
+    vocabulary: AbstractSet[str] | None = None
+    conventions: str = "collins"
+    punctuation: AbstractSet[str] | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The figures of a task, as fractions of 1 (None if unknown), and the counts behind them.
+
+    per_type: precision, recall and F (``p``, ``r``, ``f``) of each label, under the keys of spaCy.
+    tested: the counts of the figures by which two pipelines are compared; the first one is the
+    figure of the task.
+    """
+
+    figures: Figures
+    counts: dict[str, Any]
+    tested: dict[str, Counts]
+    per_type: dict[str, dict[str, Figures]] = field(default_factory=dict)
+
+
+# Configs -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """Facts of a training corpus.
+
+    path: as users named it. n_docs: Docs with words. tags: how often each tag occurs, "" for words
+    without. has_pos: whether a word has a universal tag. templates: the names of the configs for
+    which there is gold annotation.
+    """
+
+    path: str
+    n_docs: int
+    tags: Counter[str]
+    has_pos: bool
+    templates: AbstractSet[str]
+
+    @property
+    def all_tagged(self) -> bool:
+        """True if every word has a tag."""
+        return bool(self.tags) and not self.tags[""]
+
+    @property
+    def any_tagged(self) -> bool:
+        """True if some word has a tag."""
+        return bool(self.tags.keys() - {""})
+
+
+@dataclass(frozen=True)
+class ConfigRequest:
+    """A request for a config.
+
+    lang: spaCy's code of the language. facts: of the training corpus, if there is one. base,
+    base_pipeline: the pipeline that is taken over from, by its name and loaded. tags: whether a
+    tokenizer learns tags, None for if the corpus has them. tag_map: the name of a table from tags
+    to universal ones, "none", or None for the fitting one.
+    """
+
+    lang: str
+    facts: CorpusFacts | None = None
+    base: str | None = None
+    base_pipeline: Language | None = None
+    tags: bool | None = None
+    tag_map: str | None = None
+
+    @property
+    def attribute(self) -> Literal["tag", "pos"]:
+        """The tags that pipes look at: universal ones if the corpus has no others."""
+        facts = self.facts
+        return "pos" if facts is not None and facts.has_pos and not facts.any_tagged else "tag"
+
+    @property
+    def is_alphabetic(self) -> bool:
+        """True if words of the language are written with letters, and between spaces."""
+        return self.lang not in ("ja", "ko", "xx", "zh")
+
+
+@dataclass(frozen=True)
+class ConfigParts:
+    """The parts of a training config that belong to its task; the rest is the same for all.
+
+    title, noun: what is trained, as in "a dependency parser" and "parser".
+    pipeline: the names of the pipes. frozen: those of them that are not trained.
+    components: the text of the blocks ``[components.…]``, with their comments; of the one that is
+        trained, without its model. tokenizer: the text of the block ``[nlp.tokenizer]``, without
+        its model, if that is trained.
+    model: the text of the blocks of its model (`setting_texts.config_block`).
+    gold, dev_gold: what the readers of the two corpora give; about_gold: a comment on it.
+    scores: the weights of figures in choosing the best model; about_scores: a comment on it.
+    initialize: the text of further blocks ``[initialize.…]``. arguments: lines of the block
+        ``[initialize.tokenizer]``.
+    """
+
+    title: str
+    noun: str
+    pipeline: Sequence[str]
+    components: str
+    model: str
+    about_gold: str
+    scores: Figures
+    about_scores: str
+    gold: Sequence[str] = ()
+    dev_gold: Sequence[str] = ()
+    frozen: Sequence[str] = ()
+    tokenizer: str | None = None
+    initialize: str = ""
+    arguments: str = ""
+
+
+@dataclass(frozen=True)
+class ConfigTemplate:
+    """A training config that `init-config` writes.
+
+    name: on the command line. summary: what it trains, in a few words. parts: what it is made of.
+    takes_base: whether it takes the tokenizer of another pipeline over. tags: whether a training
+    corpus must have tags for some of its words, or for all. gold, advice: what else it must have,
+    and how to come by it. has_gold: whether a Doc has that; None for `PipelineTask.has_gold`.
+    """
+
+    name: str
+    summary: str
+    parts: Callable[[ConfigRequest], ConfigParts]
+    takes_base: bool = True
+    tags: Literal["none", "some", "all"] = "none"
+    gold: str = ""
+    advice: str = ""
+    has_gold: Callable[[Doc], bool] | None = None
+
+
+# Tasks -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Style:
+    """A kind of picture. heads: whether it shows heads: never, if asked for, or always."""
+
+    summary: str
+    heads: Literal["never", "optional", "always"] = "never"
+
+
+class TaskPart:
+    """The tokenizer or the pipe of a pipeline that does a task, by its name."""
+
+    def __init__(self, nlp: Language, name: str) -> None:
+        self.name = name
+        self.pipe: Any = nlp.tokenizer if name == TOKENIZER else nlp.get_pipe(name)
+
+    def setting(self, name: str, default: Any) -> Any:
+        """A setting of the pipe; the default if it is another's, which does not have it."""
+        return getattr(self.pipe, name, default)
+
+
+class PipelineTask(ABC):
+    """A task: a subclass for each, with one instance among the entry points.
+
+    stem: its name, and that of its entry point. order: place among the figures of a report.
+    predicts: the annotation that it predicts, in the plural. verb, noun: what a pipe of the task
+    does, and is, as in "parses" and "parser"; "" for no message about it. missing: the annotation
+    that untrained pipes give to no word, as in "head"; "" if that cannot be seen. reads_tags:
+    whether pipes look at tags. of_trees: whether brackets have gold annotation only by head rules.
+    on_text, on_words: whether it is scored where a pipeline is given text, or words.
+    keeps_spaces: whether a pipeline is given the spaces of the gold corpus.
+    given_sentences: whether it is given the sentences with the words. supersedes: the tasks whose
+    figures are left out beside those of this one. styles, draw_order: pictures, and which are
+    drawn of a sentence that several tasks could draw: those of the lowest. columns: names of
+    further columns that column files may have. attributes: of tokens, besides the usual ones, that
+    `convert` and `jackknife` write. templates: of configs.
+    """
+
+    stem: ClassVar[str]
+    order: ClassVar[int]
+    predicts: ClassVar[str]
+    verb: ClassVar[str] = ""
+    noun: ClassVar[str] = ""
+    missing: ClassVar[str] = ""
+    reads_tags: ClassVar[bool] = False
+    of_trees: ClassVar[bool] = False
+    on_text: ClassVar[bool] = True
+    on_words: ClassVar[bool] = True
+    keeps_spaces: ClassVar[bool] = False
+    given_sentences: ClassVar[bool] = False
+    supersedes: ClassVar[Sequence[str]] = ()
+    styles: ClassVar[Mapping[str, Style]] = {}
+    draw_order: ClassVar[int] = 10
+    columns: ClassVar[Sequence[str]] = ()
+    attributes: ClassVar[Sequence[str]] = ()
+    templates: ClassVar[Sequence[ConfigTemplate]] = ()
+
+    # Pipelines
+
+    def parts(self, nlp: Language) -> list[str]:
+        """The names of the pipes that predict it, whoever made them; `TOKENIZER` for that."""
+        return [name for name, pipe in nlp.pipeline if getattr(pipe, "TASK", None) == self.stem]
+
+    # Gold annotation
+
+    @abstractmethod
+    def has_gold(self, doc: Doc) -> bool:
+        """True if a Doc has gold annotation of the task, at least in part."""
+
+    def read_gold(self, doc: Doc, spans_key: str | None) -> dict[str, Any]:
+        """The fields of an `AnnotatedSentence` that the task has from a Doc.
+
+        spans_key: the span group that users name; None for the usual one.
+        """
+        return {}
+
+    def write_gold(self, doc: Doc, sentence: AnnotatedSentence) -> None:  # noqa: B027 - optional
+        """Annotate a Doc of the words of a sentence, which has its tags, heads and relations."""
+
+    def align_gold(self, nlp: Language, docs: Iterable[Doc]) -> None:  # noqa: B027 - optional
+        """Let gold Docs have the annotation where a pipeline would put it."""
+
+    def spans_key(self, nlp: Language) -> str | None:
+        """The span group that a pipeline puts labeled spans into; None if it has none."""
+        return None
+
+    # Scores
+
+    def scored_parts(
+        self, nlp: Language, gold: Sequence[Doc], given: Given, *, alone: bool = False
+    ) -> list[str]:
+        """The parts of a pipeline that can be scored on gold Docs; none if there are none.
+
+        alone: whether there is no other task to score.
+        """
+        allowed = self.on_words if given.words else self.on_text
+        return self.parts(nlp) if allowed and any(map(self.has_gold, gold)) else []
+
+    @abstractmethod
+    def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
+        """Score predicted Docs against gold ones: pairs of gold and prediction."""
+
+    def is_found(self, doc: Doc, part: TaskPart) -> bool:
+        """True if a pipe that has been trained, as it seems, has annotated a Doc."""
+        return self.has_gold(doc)
+
+    # Pictures
+
+    def draw(
+        self, doc: Doc, style: str, lengths: Sequence[int] | None, part: TaskPart | None, **how: Any
+    ) -> list[Picture]:
+        """Draw the sentences of a Doc.
+
+        style: one of `styles`. lengths: how many visible words each sentence has; None for those
+        that the task finds. part: what has annotated the Doc; None for a gold Doc. how: ``heads``,
+        whether heads are to be shown.
+        """
+        raise NotImplementedError
+
+
+def all_tasks() -> list[PipelineTask]:
+    """The tasks of all installed packages, in their order. Raises ValueError for other objects."""
+    found: dict[str, Any] = registry.get_all()
+    for name, task in found.items():
+        if not isinstance(task, PipelineTask) or task.stem != name:
+            raise ValueError(
+                f"the entry point {name!r} of spacy_structreg_tasks is no task of this name; "
+                "remove the package that has it"
+            )
+    return sorted(found.values(), key=lambda task: (task.order, task.stem))
+
+
+def score_weights(factory: str) -> Figures:
+    """The weights of figures in choosing the best model, as a factory declares them."""
+    # A pipeline is made because that is when spaCy loads the factories of packages.
+    return dict(spacy.blank("xx").get_factory_meta(factory).default_score_weights or {})
+
+
+def task_of(pipe: Any) -> PipelineTask | None:
+    """The task that a component or tokenizer of ours declares; None for another's."""
+    stem = getattr(pipe, "TASK", None)
+    return next((task for task in all_tasks() if task.stem == stem), None)
+
+
+def parts_of(nlp: Language) -> Iterator[tuple[str, Any]]:
+    """The tokenizer and the pipes that hold an estimator, with their names."""
+    if hasattr(nlp.tokenizer, "with_estimator"):
+        yield TOKENIZER, nlp.tokenizer
+    for name, pipe in nlp.pipeline:
+        if hasattr(pipe, "with_estimator"):
+            yield name, pipe
+
+
+def pipes_writing(nlp: Language, *attributes: str) -> list[str]:
+    """The names of the pipes that write one of some attributes of tokens, such as ``tag``."""
+    found = []
+    for name, pipe in nlp.pipeline:
+        assigned = {
+            attribute.removeprefix("token.") for attribute in nlp.get_pipe_meta(name).assigns
+        }
+        # Pipes of ours say which of several they write.
+        setting = getattr(pipe, "attribute", "both")
+        if assigned & set(attributes) & ({*attributes} if setting == "both" else {setting}):
+            found.append(name)
+    return found

@@ -1,0 +1,17 @@
+from collections.abc import Iterable, Sequence
+
+from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions
+from spacy_structreg.tasks.tagging import WordAtoms
+
+ARC_EAGER_ATOMS: tuple[str, ...]
+ARC_EAGER_EVENTS: tuple[str, ...]
+
+class ArcEager(DependencyTransitions):
+    def __init__(
+        self,
+        words: WordAtoms,
+        n_labels: int,
+        atoms: Iterable[str],
+        events: Iterable[str] = ("action",),
+    ) -> None: ...
+    def oracle(self, heads: Sequence[int], labels: Sequence[int]) -> list[int]: ...

@@ -1,0 +1,320 @@
+"""The base of transition systems for dependency trees: sentences, atoms, and a decoder.
+
+States of such a system refer to words as *nodes*: `S0` is the top of the stack, `S1` and `S2` lie
+below it, `N0` to `N3` come next in the queue, `N-1` stands before `N0` in the sentence. `h` after a
+node is its head, `l` and `r` its outermost child on either side, `h2`, `l2` and `r2` the head of
+the head and the children next to the outermost. Beyond the atoms of `tasks.tagged_words`, those of
+a node are (`S0` for any)
+
+- ``S0label``: the label of its arc, of nodes that may have a head; ``S0vl``, ``S0vr``: how many
+  children it has on each side; ``S0sl``, ``S0sr``: the set of their labels.
+
+Labels and numbers that are not there silence templates.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
+from spacy_structreg.tasks.tagging cimport WordAtoms
+
+import numpy as np
+
+# Weights of actions, of which a label has two, must fit memory.
+MAX_LABELS = 10_000
+
+
+cdef class DependencyTransitions(TaggedWordTransitions):
+    """The base of transition systems that build dependency trees.
+
+    A subclass declares nodes and numbers, what they are in a state, and what actions do; its
+    method `oracle` gives the actions that build a tree.
+    """
+
+    def __reduce__(self):
+        return type(self), (self.words, self.n_labels, self.atoms, tuple(self.events))
+
+    def copy(self):
+        """A system for another thread."""
+        return type(self)(self.words, self.n_labels, self.atoms, tuple(self.events))
+
+    cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
+        """Take the settings that all such systems have. known: the events that there are.
+
+        Raises ValueError for other events, and for numbers of labels below 1 or beyond 10,000.
+        """
+        if not 1 <= n_labels <= MAX_LABELS:
+            raise ValueError(
+                f"there cannot be {n_labels:,} labels of arcs; {MAX_LABELS:,} is the limit"
+            )
+        unknown = sorted(set(events) - set(known))
+        if unknown:
+            raise ValueError(f"there is no event {unknown[0]!r}")
+        self.words = words
+        self.n_labels = n_labels
+        self.static_oracle = True
+        self.in_step = True
+        return 0
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
+    ) except -1 nogil:
+        TaggedWordTransitions.load(self, text, bounds, tags, n)
+        self._heads = NULL
+        self._labels = NULL
+        if self._reads_many:
+            self._index_tags(tags, n)
+        return 0
+
+    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
+        """Take heads and labels of the loaded sentence that are given, `UNKNOWN` for others.
+
+        They must stay as long as the sentence. A head is the number of a word, or `ROOT`.
+        """
+        self._heads = heads
+        self._labels = labels
+        return 0
+
+    cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil:
+        """Note for each place where each tag of the sentence stands next."""
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        self._n_tags = 0
+        for i in range(n):
+            for k in range(self._n_tags):
+                if self._tags[k] == tags[i]:
+                    break
+            else:
+                reserve(&self.buffers, self._tags, self._n_tags + 1)
+                self._tags[self._n_tags] = tags[i]
+                self._n_tags += 1
+        reserve(&self.buffers, self._next, (n + 1) * self._n_tags)
+        reserve(&self.buffers, self._between, self._n_tags)
+        for k in range(self._n_tags):
+            self._next[n * self._n_tags + k] = <int32_t> n
+        i = n - 1
+        while i >= 0:
+            for k in range(self._n_tags):
+                self._next[i * self._n_tags + k] = (
+                    <int32_t> i if self._tags[k] == tags[i]
+                    else self._next[(i + 1) * self._n_tags + k]
+                )
+            i -= 1
+        return 0
+
+    cdef Py_ssize_t tags_between(
+        self, Py_ssize_t left, Py_ssize_t right, const uint64_t** values
+    ) noexcept nogil:
+        """Point to the different tags of the words between two; returns their number.
+
+        There is nothing between a word and one that is not there.
+        """
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t k
+        if left < 0 or right >= self._n:
+            return 0
+        for k in range(self._n_tags):
+            if self._next[(left + 1) * self._n_tags + k] < right:
+                self._between[n] = self._tags[k]
+                n += 1
+        values[0] = self._between
+        return n
+
+    def load_words(self, words, tags, heads=None, labels=None):
+        """Take a sentence, for `Agenda.derivations` and the like.
+
+        words, tags: lists of strings. heads, labels: numbers that are given, None for those that
+        are not.
+        Raises ValueError for heads and labels that do not exist, or are not one for each word.
+        """
+        cdef int32_t[::1] given_heads
+        cdef int32_t[::1] given_labels
+        cdef Py_ssize_t n = len(words)
+        given_heads = np.array(
+            _given_numbers(heads or [None] * n, n, n) or [0], dtype=np.int32
+        )
+        given_labels = np.array(
+            _given_numbers(labels or [None] * n, n, self.n_labels) or [0], dtype=np.int32
+        )
+        self._kept = (self.load_strings(words, tags), given_heads, given_labels)
+        if heads is not None or labels is not None:
+            self.give(&given_heads[0], &given_labels[0])
+
+    def compile(self, words, tags, heads, labels, Perceptron learner not None):
+        """A gold sentence as a `Derivation`; None if it has no words.
+
+        words, tags: lists of strings. heads: of each word the number of its head, `ROOT` for one
+        of them. labels: of their arcs, as numbers; that of the root is not looked at.
+        Raises ValueError as `oracle`, and if the words are too long to be counted.
+        """
+        if not len(words):
+            return None
+        return self.derivation_of(words, tags, self.oracle(heads, labels), learner.numbering)
+
+    # What a transition system says of its states -------------------------------------------------
+
+    cdef Py_ssize_t n_steps(self) noexcept nogil:
+        """Number of actions that the sentence takes."""
+        return 2 * self._n - 1 if self._n else 0
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        return self.n_steps() + 1
+
+    cdef void allow_labels(self, uint8_t* mask, int32_t child) noexcept nogil:
+        """Set the flags of the labels that the arc to a word may get."""
+        if self._labels != NULL and self._labels[child] >= 0:
+            mask[self._labels[child]] = 1
+        else:
+            memset(mask, 1, self.n_labels)
+
+    cdef void build(
+        self, const int32_t* actions, Py_ssize_t n, int32_t* heads, int32_t* labels
+    ) noexcept nogil:
+        """Write the heads and the labels of the tree that actions build; `ROOT` for none."""
+
+    def tree(self, actions):
+        """The heads and the labels that actions for the loaded sentence build."""
+        cdef BufferOwner scratch = BufferOwner()
+        cdef int32_t* taken = NULL
+        cdef int32_t* heads = NULL
+        cdef Py_ssize_t i
+        cdef list listed = list(actions)
+        if len(listed) != self.n_steps():
+            raise ValueError(f"{len(listed)} actions make no tree of {self._n} words")
+        reserve(&scratch.buffers, taken, len(listed))
+        reserve(&scratch.buffers, heads, 2 * self._n)
+        for i in range(len(listed)):
+            taken[i] = listed[i]
+        self.build(taken, len(listed), heads, heads + self._n)
+        return (
+            [heads[i] for i in range(self._n)], [heads[self._n + i] for i in range(self._n)]
+        )
+
+
+def _given_numbers(numbers, n_words, end):
+    """Given heads or labels as decoders take them: `UNKNOWN` for None, `ROOT` for none.
+
+    Raises ValueError if they are not one for each word, or one is not below `end`.
+    """
+    if len(numbers) != n_words:
+        raise ValueError(f"{len(numbers)} heads or labels are given for {n_words} words")
+    for number in numbers:
+        if number is not None and not ROOT <= number < end:
+            raise ValueError(f"{number} is given as a head or label, of {end}")
+    return [UNKNOWN if number is None else number for number in numbers]
+
+
+cdef class ParseDecoder(BufferOwner):
+    """Parses sentences of words and tags. It holds working memory: use one in each thread.
+
+    agenda: its system is a `DependencyTransitions`. labels: the names of the labels, in the order
+    of their numbers; root_label: that of the root. Words must not be white space only.
+    Raises ValueError if the labels do not fit the system.
+    """
+
+    def __init__(self, Agenda agenda not None, labels, root_label):
+        self.agenda = agenda
+        self.system = <DependencyTransitions?> agenda.system
+        self.labels = tuple(labels)
+        self.root_label = root_label
+        self._sentences = TaggedWordBuffer()
+        if len(self.labels) not in (self.system.n_labels, 0):
+            raise ValueError("the labels are not those of the transition system")
+
+    @property
+    def capacity(self):
+        """For how many characters, or words, at a time there is room already."""
+        return self._sentences.capacity
+
+    def parse(self, list sentences not None, given=None):
+        """The trees of sentences: a list of heads and one of the numbers of labels, for each.
+
+        sentences: pairs of a list of words and one of their tags. given: None, or for each
+        sentence None or pairs of heads and labels, of which any may be None.
+        The head of the root is -1, and its label too. None instead of a tree where what is given
+        left no way within the beam. The GIL is released while parsing.
+        Raises ValueError for tags that are not one for each word and for given heads and labels
+        that do not exist, TypeError for what is no string.
+        """
+        cdef Py_ssize_t n_sentences = len(sentences)
+        cdef TaggedWordBuffer taken = self._sentences
+        cdef Py_ssize_t n_words
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef Py_ssize_t n
+        cdef bint constrained
+        cdef int found
+        cdef list trees = []
+        # Lists of our own, which nobody changes while the GIL is released.
+        sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
+        n_words = taken.fill(self.system.words, sentences)
+        reserve(&self.buffers, self._heads, n_words + 1)
+        reserve(&self.buffers, self._labels, n_words + 1)
+        try:
+            for i in range(n_sentences):
+                n = len(<list> sentences[i][0])
+                constrained = given is not None and given[i] is not None
+                if constrained:
+                    heads, labels = given[i]
+                    heads = _given_numbers(heads, n, n)
+                    labels = _given_numbers(labels, n, self.system.n_labels)
+                    for k in range(n):
+                        self._heads[first + k] = heads[k]
+                        self._labels[first + k] = labels[k]
+                with nogil:
+                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
+                    if constrained:
+                        self.system.give(self._heads + first, self._labels + first)
+                    found = self._decode(first, n)
+                trees.append((
+                    [self._heads[first + k] for k in range(n)],
+                    [self._labels[first + k] for k in range(n)],
+                ) if found else None)
+                first += n
+        finally:
+            self.system.release()
+        return trees
+
+    cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
+        """Parse the sentence that the system has loaded; whether there was a way to do it."""
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t n_actions = self.system.n_steps()
+        cdef Py_ssize_t item
+        if n == 0:
+            return True
+        item = self.agenda.search(1, &n_found)
+        if n_found == 0:
+            return False
+        reserve(&self.buffers, self._actions, n_actions)
+        self.agenda.trace(item, self._actions)
+        self.system.build(self._actions, n_actions, self._heads + first, self._labels + first)
+        return True
+
+    def nbest(self, list words not None, list tags not None, Py_ssize_t k):
+        """The `k` best trees that the beam lets through, best first, as `parse` gives them.
+
+        Fewer where several ways lead to one tree, which gets the score of the best.
+        Returns pairs of a score and a tree. Raises ValueError if k < 1, and as `parse`.
+        """
+        if k < 1:
+            raise ValueError(f"at least one tree must be asked for, not {k}")
+        self.system.load_words(words, tags)
+        if not words:
+            return [(0.0, ([], []))]
+        found = []
+        seen = set()
+        for score, actions in self.agenda.derivations(k):
+            heads, labels = self.system.tree(actions)
+            if (*heads, *labels) not in seen:
+                seen.add((*heads, *labels))
+                found.append((score, (heads, labels)))
+        return found
+
+    def __reduce__(self):
+        raise TypeError("a decoder holds working memory; pickle the model instead")

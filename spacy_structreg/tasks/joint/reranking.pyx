@@ -1,0 +1,154 @@
+"""The n-best analyses of a chain model of characters, ranked again with a model of words.
+
+Zhang, Su & Zhou 2014 (Table 4, last row) rescore so the best analyses of their character-based
+joint segmenter and tagger with a word-based one. They say neither how many nor how the scores are
+combined; here it is a sum, with one weight.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.memory cimport reserve
+from spacy_structreg.search.scorer cimport StateScorer
+from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
+from spacy_structreg.tasks.segmentation.words cimport WordTransitions
+
+cdef enum:
+    # As in tasks.segmentation.words.
+    APPEND = 0
+    START = 1
+
+
+cdef class RerankingDecoder(CharacterDecoder):
+    """Finds words and tags by two models. It holds working memory: use one in each thread.
+
+    characters: the decoder of the model of characters, whose own lists of analyses are ranked.
+    scorer: scores by the model of words; its system is a `WordTransitions`.
+    n_best: how many analyses are ranked, ≥ 1. weight: of the scores of characters, ≥ 0, to which
+    those of words are added.
+    Raises ValueError if these do not fit each other.
+    """
+
+    def __init__(
+        self, CharacterDecoder characters not None, StateScorer scorer not None, *,
+        Py_ssize_t n_best, double weight,
+    ):
+        CharacterDecoder.__init__(
+            self, characters.atoms, characters.chain, characters.label_begins,
+            tags=characters.tags, label_tags=characters.label_tags, lists=characters.lists,
+        )
+        self.scorer = scorer
+        self.system = <WordTransitions?> scorer.system
+        self.n_best = n_best
+        self.weight = weight
+        if n_best < 1:
+            raise ValueError(f"at least one analysis must be ranked, not {n_best}")
+        if not 0 <= weight < INFINITY:
+            raise ValueError(f"the weight of the scores of characters cannot be {weight}")
+        if max(1, len(self.tags)) != self.system.n_tags:
+            raise ValueError("the two models that rank analyses have different tags")
+
+    def __reduce__(self):
+        raise TypeError("a decoder of two models cannot be pickled; pickle the model")
+
+    cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil:
+        """Make the model of characters list its analyses; returns 1 if there are any."""
+        cdef bint masked
+        cdef bint by_lists = True
+        while True:
+            masked = self._present_sentence(n, by_lists)
+            self.chain.solve_nbest(n, masked)
+            if self.chain.nbest_path(0, self._labels) > -INFINITY:
+                return 1
+            if not by_lists or self._listed is None:
+                return 0
+            by_lists = False
+
+    cdef double _score_words(self, Py_ssize_t n) except? -1 nogil:
+        """The score that the model of words gives the analysis at hand; the sentence is loaded."""
+        cdef Py_ssize_t size = self.system.state_size
+        cdef Py_ssize_t n_actions = self.system.n_actions
+        cdef double total = 0.0
+        cdef Py_ssize_t i
+        reserve(&self.buffers, self._states, (n + 2) * size)
+        reserve(&self.buffers, self._masks, (n + 1) * n_actions)
+        reserve(&self.buffers, self._scores, (n + 1) * n_actions)
+        reserve(&self.buffers, self._actions, n + 1)
+        memset(self._masks, 0, (n + 1) * n_actions)
+        self.system.init(self._states)
+        for i in range(n + 1):
+            if i == n:
+                self._actions[i] = START + self.system.n_tags
+            else:
+                self._actions[i] = START + self.word_tags[i] if self.begins[i] else APPEND
+            self._masks[i * n_actions + self._actions[i]] = 1
+            self.system.apply(
+                self._states + i * size, self._actions[i], self._states + (i + 1) * size
+            )
+        self.scorer.score(self._states, n + 1, self._masks, self._scores)
+        for i in range(n + 1):
+            total += self._scores[i * n_actions + self._actions[i]]
+        return total
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        cdef double best = -INFINITY
+        cdef double score
+        cdef Py_ssize_t rank
+        if not self._list(n):
+            with gil:
+                raise ValueError("no labels are legal for a sentence under its constraints")
+        reserve(&self.buffers, self._best_begins, n)
+        reserve(&self.buffers, self._best_tags, n)
+        self.system.load(self.characters, n, NULL)
+        self.scorer.clear_memo()
+        for rank in range(self.n_best):
+            score = self.chain.nbest_path(rank, self._labels)
+            if score == -INFINITY:
+                break
+            self._take(n)
+            # What begins the sentence begins a word, whatever label it has.
+            self.begins[0] = True
+            score = self.weight * score + self._score_words(n)
+            if score > best:
+                best = score
+                memcpy(self._best_begins, self.begins, n)
+                memcpy(self._best_tags, self.word_tags, n * sizeof(int32_t))
+        memcpy(self.begins, self._best_begins, n)
+        memcpy(self.word_tags, self._best_tags, n * sizeof(int32_t))
+        return best
+
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+        """The `k` best analyses of one sentence, best first: (score, words) each.
+
+        They are among the `n_best` of the model of characters. listed, listed_tags: as for `spans`.
+        Raises ValueError if k < 1.
+        """
+        cdef Py_ssize_t kept
+        cdef Py_ssize_t rank
+        cdef double score
+        if k < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {k}")
+        kept = self._open_text(text, listed, listed_tags)
+        if kept == 0:
+            return [(0.0, [])]
+        analyses = []
+        if self._list(kept):
+            self.system.load(self.characters, kept, NULL)
+            self.scorer.clear_memo()
+            for rank in range(self.n_best):
+                score = self.chain.nbest_path(rank, self._labels)
+                if score == -INFINITY:
+                    break
+                self._take(kept)
+                self.begins[0] = True
+                score = self.weight * score + self._score_words(kept)
+                self._mark(0, len(text), kept)
+                words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
+                analyses.append((score, words))
+        # Of equal scores the model of characters decides, whose order sorting keeps.
+        return sorted(analyses, key=_score, reverse=True)[:k]
+
+
+def _score(analysis):
+    return analysis[0]

@@ -1,0 +1,36 @@
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+
+CTB_CLOSED_TAGS: tuple[str, ...]
+CTB_CLOSED_FIRST_TAGS: tuple[str, ...]
+MAX_TAGS: int
+
+def check_tags(n_tags: int) -> None: ...
+
+class TagRecords:
+    def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[np.generic]]) -> None: ...
+    @property
+    def n_tags(self) -> int: ...
+    @property
+    def n_blocks(self) -> int: ...
+    @property
+    def arrays(self) -> dict[str, NDArray[np.generic]]: ...
+    @staticmethod
+    def collect(
+        sentences: Iterable[Sequence[tuple[str, str]]],
+        tags: Sequence[str],
+        atoms: CharacterAtoms,
+        *,
+        lengths: bool = True,
+        dictionary: bool = True,
+        closed: Collection[str] = (),
+        closed_firsts: Collection[str] = (),
+        least_begun: int | None = 30,
+        least_seen: int = 1,
+    ) -> TagRecords: ...
+    def word(self, word: str, atoms: CharacterAtoms) -> list[int]: ...
+    def first(self, character: str, atoms: CharacterAtoms) -> list[int]: ...

@@ -1,0 +1,291 @@
+"""Records of the tags that words and characters have in a training corpus.
+
+Zhang & Clark 2011, section 4.2, prune joint segmentation and tagging by such records: how long the
+words of a tag are; the tags of frequent words; the words, and the first characters, of tags that
+are closed sets. Their atoms also read the tags seen with words that contain a character.
+
+The paper's records start empty and take in each training sentence before it is decoded, so that
+from the second pass on they are those of the whole corpus; these are of the whole corpus from the
+beginning. A record that is right about every training sentence because it was made of it teaches
+trust that fails on new words; what rare words and characters would say is therefore left out.
+"""
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.rows cimport Rows
+from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+cdef enum:
+    BITS = 64
+    # Atoms below are for words that are not there.
+    NO_WORD = 1
+
+CTB_CLOSED_TAGS = (
+    "AS", "BA", "CC", "CS", "DEC", "DEG", "DER", "DEV", "DT", "ETC", "IJ", "LB", "LC", "MSP", "P",
+    "PN", "PU", "SB", "SP", "VC", "VE", "X",
+)
+"""The tags of the Chinese Treebank that are closed sets, as in ZPar (Zhang & Clark 2011)."""
+
+CTB_CLOSED_FIRST_TAGS = (*CTB_CLOSED_TAGS, "CD")
+"""Those whose first characters are a closed set."""
+
+MAX_TAGS = 10_000
+"""More than any corpus has; weights and sets of tags must fit memory."""
+
+_DTYPES = {
+    "lengths": np.int64,
+    "any_words": np.uint64,
+    "any_firsts": np.uint64,
+    "words": np.uint64,
+    "word_tags": np.uint64,
+    "characters": np.uint64,
+    "first_tags": np.uint64,
+    "character_tags": np.uint64,
+}
+
+
+cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
+    """The number of a word: never a null atom, nor the word that is not there."""
+    cdef uint64_t word = murmur_hash_64a(characters, n * sizeof(uint32_t), 1)
+    return word if word > NO_WORD else NO_WORD + 1
+
+
+def check_tags(n_tags):
+    """Raise ValueError if there cannot be so many tags."""
+    if not 1 <= n_tags <= MAX_TAGS:
+        raise ValueError(f"there cannot be {n_tags:,} tags; {MAX_TAGS:,} is the limit")
+
+
+cdef class TagRecords:
+    """The records of one corpus, which never change: threads may share them.
+
+    n_tags: how many tags there are. arrays: as `arrays` holds them, of numbers of tags and bits:
+
+    - ``lengths``, int64 (n_tags,): the longest word of each tag in characters; 0 for no limit;
+    - ``words``, uint64 (n,), rising: keys of the words that have a record, ``word_tags``, uint64
+      (n, n_blocks): which tags they may have, a bit each; ``any_words``, uint64 (n_blocks,): those
+      of all others;
+    - ``characters``, uint64 (n,), rising, with ``first_tags``, the tags of the words that may begin
+      with each, and ``character_tags``, those of the words that were seen with it, none for
+      rare characters; ``any_firsts``: which tags words may have that begin with any other.
+
+    Raises ValueError for arrays that do not fit each other.
+    """
+
+    def __init__(self, int n_tags, arrays not None):
+        cdef const int32_t[::1] lengths
+        check_tags(n_tags)
+        if set(arrays) != set(_DTYPES):
+            raise ValueError(f"the records of tags are {', '.join(sorted(map(str, arrays)))}")
+        self.n_tags = n_tags
+        self.n_blocks = (n_tags + BITS - 1) // BITS
+        self.arrays = {}
+        for name, dtype in _DTYPES.items():
+            array = np.ascontiguousarray(arrays[name])
+            if array.dtype != dtype:
+                raise ValueError(f"the record {name!r} holds {array.dtype}, not {dtype.__name__}")
+            # A copy: files that are mapped may change, and be gone.
+            self.arrays[name] = array.copy()
+        self._check()
+        self._views = []
+        lengths_array = self.arrays["lengths"].astype(np.int32)
+        self._views.append(lengths_array)
+        lengths = lengths_array
+        self.lengths = &lengths[0]
+        self.any_words = self._start("any_words")
+        self.any_firsts = self._start("any_firsts")
+        self._word_tags = self._start("word_tags")
+        self._first_tags = self._start("first_tags")
+        self._character_tags = self._start("character_tags")
+        self._word_index = Rows()
+        self._word_index.index(self.arrays["words"])
+        self._character_index = Rows()
+        self._character_index.index(self.arrays["characters"])
+
+    cdef const uint64_t* _start(self, str name) except NULL:
+        """Pointer to the values of an array."""
+        cdef const uint64_t[::1] flat
+        # An empty array has no beginning.
+        array = np.append(self.arrays[name].ravel(), np.zeros(1, dtype=np.uint64))
+        self._views.append(array)
+        flat = array
+        return &flat[0]
+
+    def _check(self):
+        arrays = self.arrays
+        n_words, n_characters = arrays["words"].size, arrays["characters"].size
+        shapes = {
+            "lengths": (self.n_tags,),
+            "any_words": (self.n_blocks,),
+            "any_firsts": (self.n_blocks,),
+            "words": (n_words,),
+            "word_tags": (n_words, self.n_blocks),
+            "characters": (n_characters,),
+            "first_tags": (n_characters, self.n_blocks),
+            "character_tags": (n_characters, self.n_blocks),
+        }
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise ValueError(f"the record {name!r} has the shape {arrays[name].shape}")
+        for name in ("words", "characters"):
+            if (arrays[name][1:] <= arrays[name][:max(0, arrays[name].size - 1)]).any():
+                raise ValueError(f"the record {name!r} does not rise")
+        if (arrays["lengths"] < 0).any() or (arrays["lengths"] > 1 << 30).any():
+            raise ValueError("the record 'lengths' holds lengths that cannot be")
+        rest = self.n_tags % BITS
+        if rest:
+            for name in ("any_words", "any_firsts", "word_tags", "first_tags", "character_tags"):
+                if (arrays[name][..., self.n_blocks - 1] >> np.uint64(rest)).any():
+                    raise ValueError(f"the record {name!r} names tags that there are not")
+
+    def __reduce__(self):
+        return TagRecords, (self.n_tags, self.arrays)
+
+    @staticmethod
+    def collect(
+        sentences, tags, CharacterAtoms atoms not None, *, bint lengths=True,
+        bint dictionary=True, closed=(), closed_firsts=(), least_begun=30, least_seen=1,
+    ):
+        """The records of a corpus.
+
+        sentences: squeezed sentences of (word, tag) pairs. tags: all tags, in their order.
+        atoms: what the model sees of a character.
+        lengths: hold words to the length of the longest with their tag.
+        dictionary: hold words seen more than M / 5000 + 5 times, where M is the count of the most
+            frequent one, to the tags that they were seen with.
+        closed: tags that only words have that were seen with them. closed_firsts: tags that only
+            words have that begin as one that was seen with them. Those that are no tags of the
+            corpus are left aside.
+        least_begun: hold words that begin with a character that has begun so many of them to
+            the tags that these had; None never does. least_seen: record the tags of the words
+            that contain a character if it was seen so often.
+        """
+        cdef dict number = {tag: i for i, tag in enumerate(tags)}
+        n_tags = len(number)
+        check_tags(n_tags)
+        longest = np.zeros(n_tags, dtype=np.int64)
+        tags_of_word = defaultdict(set)
+        word_counts = Counter()
+        tags_of_first = defaultdict(set)
+        first_counts = Counter()
+        tags_of_character = defaultdict(set)
+        character_counts = Counter()
+        pairs = Counter(pair for sentence in sentences for pair in sentence)
+        for (text, tag), count in pairs.items():
+            word = tuple(atoms.symbols(text, 0)[0].tolist())
+            t = number[tag]
+            longest[t] = max(longest[t], len(word))
+            tags_of_word[word].add(t)
+            word_counts[word] += count
+            tags_of_first[word[0]].add(t)
+            first_counts[word[0]] += count
+            for character in word:
+                character_counts[character] += count
+            for character in set(word):
+                tags_of_character[character].add(t)
+        every = set(range(n_tags))
+        closed_set = {number[tag] for tag in closed if tag in number}
+        closed_first_set = {number[tag] for tag in closed_firsts if tag in number}
+        allowed = {}
+        if dictionary or closed_set:
+            most = max(word_counts.values(), default=0)
+            for word, seen in tags_of_word.items():
+                if dictionary and word_counts[word] > most / 5000 + 5:
+                    allowed[_key(word)] = seen
+                elif seen & closed_set:
+                    allowed[_key(word)] = seen | (every - closed_set)
+        firsts = {}
+        for character, seen in tags_of_first.items():
+            if least_begun is not None and first_counts[character] >= least_begun:
+                firsts[character] = seen
+            else:
+                firsts[character] = seen | (every - closed_first_set)
+        characters = sorted(character_counts)
+        any_firsts = every - closed_first_set
+        words = sorted(allowed)
+        return TagRecords(n_tags, {
+            "lengths": longest if lengths else np.zeros_like(longest),
+            "any_words": _bits([every - closed_set], n_tags)[0],
+            "any_firsts": _bits([any_firsts], n_tags)[0],
+            "words": np.array(words, dtype=np.uint64),
+            "word_tags": _bits([allowed[word] for word in words], n_tags),
+            "characters": np.array(characters, dtype=np.uint64),
+            "first_tags": _bits([firsts.get(c, any_firsts) for c in characters], n_tags),
+            "character_tags": _bits(
+                [
+                    tags_of_character[c] if character_counts[c] >= least_seen else ()
+                    for c in characters
+                ],
+                n_tags,
+            ),
+        })
+
+    # What is recorded -----------------------------------------------------------------------------
+
+    cdef const uint64_t* tags_of_word(self, uint64_t word) noexcept nogil:
+        """The tags that a word may have, by its key."""
+        cdef Py_ssize_t entry = self._word_index.find(word)
+        return self.any_words if entry < 0 else self._word_tags + entry * self.n_blocks
+
+    cdef int32_t number_of(self, uint64_t character) noexcept nogil:
+        """The number of a character, or -1 if it was not seen."""
+        return self._character_index.find(character)
+
+    cdef const uint64_t* tags_of_first(self, int32_t number) noexcept nogil:
+        """The tags that a word may have that begins with a character, by its number."""
+        return (
+            self.any_firsts if number < 0
+            else self._first_tags + <Py_ssize_t> number * self.n_blocks
+        )
+
+    cdef uint64_t category(self, int32_t number) noexcept nogil:
+        """An atom of the tags of the words that contain a character; null if there is no record."""
+        cdef const uint64_t* tags = self._character_tags + <Py_ssize_t> number * self.n_blocks
+        cdef uint64_t any_tag = 0
+        cdef int i
+        if number < 0:
+            return 0
+        for i in range(self.n_blocks):
+            any_tag |= tags[i]
+        if any_tag == 0:
+            return 0
+        return murmur_hash_64a(tags, self.n_blocks * sizeof(uint64_t), 1) | 1
+
+    cdef bint is_in(self, const uint64_t* tags, int tag) noexcept nogil:
+        return tags[tag // BITS] >> (tag % BITS) & 1
+
+    def word(self, str word not None, CharacterAtoms atoms not None):
+        """The numbers of the tags that a word may have."""
+        return self._numbers(
+            self.tags_of_word(_key(atoms.symbols(word, 0)[0].tolist()))
+        )
+
+    def first(self, str character not None, CharacterAtoms atoms not None):
+        """The numbers of the tags that a word may have that begins with a character."""
+        return self._numbers(
+            self.tags_of_first(self.number_of(int(atoms.symbols(character, 0)[0][0])))
+        )
+
+    cdef list _numbers(self, const uint64_t* tags):
+        return [tag for tag in range(self.n_tags) if self.is_in(tags, tag)]
+
+
+def _key(word):
+    """The key of a word, given as the characters that a model sees."""
+    cdef uint32_t[::1] characters = np.array(word or [0], dtype=np.uint32)
+    return word_key(&characters[0], len(word))
+
+
+def _bits(sets, n_tags):
+    """Sets of numbers of tags as bits: uint64 of shape (n_sets, n_blocks)."""
+    n_blocks = (n_tags + BITS - 1) // BITS
+    bits = np.zeros((len(sets), n_blocks), dtype=np.uint64)
+    for i, tags in enumerate(sets):
+        for tag in tags:
+            bits[i, tag // BITS] |= np.uint64(1 << tag % BITS)
+    return bits

@@ -1,0 +1,1 @@
+"""Segmentation: characters to words, by labels of characters or as a transition system."""

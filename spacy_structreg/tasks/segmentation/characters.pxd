@@ -1,0 +1,41 @@
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from spacy_structreg.tasks.chain cimport ChainDecoder
+from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
+from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
+
+
+cdef class CharacterAtoms:
+    cdef readonly object types
+    cdef readonly bint half_width
+    cdef readonly dict atoms
+    cdef object _tables
+    cdef const uint32_t* _half_width
+    cdef const uint8_t* _types
+
+    cdef void fill(
+        self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
+        Py_ssize_t reach,
+    ) noexcept nogil
+
+
+cdef class CharacterDecoder(TextDecoder):
+    cdef readonly CharacterAtoms atoms
+    cdef readonly ChainDecoder chain
+    cdef readonly object label_begins
+    cdef readonly object label_tags
+    cdef readonly object lists
+    cdef readonly WordLattice lattice
+    cdef uint8_t* _begins_of
+    cdef int32_t* _tag_of
+    cdef const uint32_t[::1] _listed
+    cdef const uint8_t[:, ::1] _allowed
+    cdef uint16_t* _labels
+
+    cdef bint load_chain(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const ListedWords* listed, bint by_lists,
+    ) except -1 nogil
+    cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
+    cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil
+    cdef void _take(self, Py_ssize_t n) noexcept nogil

@@ -1,0 +1,62 @@
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.learn.learner import Learner
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
+from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
+from spacy_structreg.tasks.segmentation.text import TextDecoder
+from spacy_structreg.tasks.segmentation.word_lattice import WordLattice
+
+class CharacterAtoms:
+    def __init__(self, types: str | None = None, half_width: bool = False) -> None: ...
+    @property
+    def types(self) -> str | None: ...
+    @property
+    def half_width(self) -> bool: ...
+    @property
+    def atoms(self) -> dict[str, int]: ...
+    def symbols(self, text: str, reach: int) -> NDArray[np.uint64]: ...
+    def compile(
+        self,
+        words: Iterable[str],
+        scheme: SegmentationScheme | JointScheme,
+        features: ChainFeatures,
+        learner: Learner,
+        tags: Iterable[str] | None = None,
+    ) -> CompiledChain | None: ...
+
+class CharacterDecoder(TextDecoder):
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def lattice(self) -> WordLattice: ...
+    def __init__(
+        self,
+        atoms: CharacterAtoms,
+        chain: ChainDecoder,
+        label_begins: NDArray[np.bool_],
+        *,
+        tags: Iterable[str] = (),
+        label_tags: NDArray[np.int32] | None = None,
+        lists: tuple[NDArray[np.uint32], NDArray[np.bool_]] | None = None,
+    ) -> None: ...
+    @property
+    def atoms(self) -> CharacterAtoms: ...
+    @property
+    def chain(self) -> ChainDecoder: ...
+    @property
+    def label_begins(self) -> NDArray[np.bool_]: ...
+    @property
+    def label_tags(self) -> NDArray[np.int32]: ...
+    @property
+    def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...

@@ -1,0 +1,319 @@
+"""Features of characters, and the decoder of words by a chain of labels."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.learner cimport Learner
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
+from spacy_structreg.tasks.chain cimport ChainDecoder, ChainFeatures
+from spacy_structreg.tasks.segmentation.text cimport (
+    ANY_TAG,
+    BEGINS_WORD,
+    FREE,
+    ListedWords,
+    TextDecoder,
+)
+from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
+
+import numpy as np
+
+from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table, type_table
+
+cdef extern from "Python.h":
+    Py_UCS4* PyUnicode_AsUCS4(
+        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
+    ) except NULL
+
+cdef enum:
+    CHARACTER_BITS = 21
+    TYPE_BITS = 4
+    PADDING = 0x110000
+    TABLE = 0x20000
+
+assert TABLE == TABLE_SIZE
+
+
+cdef class CharacterAtoms:
+    """The atoms of characters: ``c``, the character itself, and ``type``, its type.
+
+    types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
+    half_width: whether full-width forms of ASCII look to the model like ASCII.
+    atoms: the streams of a sentence, and the bits of their symbols.
+    """
+
+    def __init__(self, types=None, half_width=False):
+        cdef const uint8_t[::1] type_view
+        cdef const uint32_t[::1] half_width_view
+        self.types = types
+        self.half_width = half_width
+        self.atoms = {"c": CHARACTER_BITS}
+        self._tables = (half_width_table(), None)
+        half_width_view = self._tables[0]
+        self._half_width = &half_width_view[0] if half_width else NULL
+        self._types = NULL
+        if types is not None:
+            self.atoms["type"] = TYPE_BITS
+            self._tables = (half_width_table(), type_table(types))
+            type_view = self._tables[1]
+            self._types = &type_view[0]
+
+    def __reduce__(self):
+        return CharacterAtoms, (self.types, self.half_width)
+
+    cdef void fill(
+        self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
+        Py_ssize_t reach,
+    ) noexcept nogil:
+        """Write the streams of a sentence; `symbols` is position 0 of the first one."""
+        cdef uint64_t* types = symbols + stride
+        cdef uint64_t other = 0
+        cdef uint32_t character
+        cdef Py_ssize_t i
+        for i in range(reach):
+            symbols[i - reach] = PADDING
+            symbols[n + i] = PADDING
+        for i in range(n):
+            character = text[i]
+            if self._half_width != NULL and character < TABLE:
+                character = self._half_width[character]
+            symbols[i] = character
+        if self._types == NULL:
+            return
+        # The last code point of the tables is unassigned; those beyond share its type, "other".
+        other = self._types[TABLE - 1]
+        for i in range(reach):
+            types[i - reach] = 0
+            types[n + i] = 0
+        for i in range(n):
+            types[i] = self._types[symbols[i]] if symbols[i] < TABLE else other
+
+    def symbols(self, str text not None, Py_ssize_t reach):
+        """The streams of a sentence without white space: uint64, (n_streams, n + 2 * reach)."""
+        cdef Py_ssize_t n = len(text)
+        symbols = np.empty((len(self.atoms), n + 2 * reach), dtype=np.uint64)
+        cdef uint64_t[:, ::1] view = symbols
+        cdef BufferOwner scratch = BufferOwner()
+        cdef uint32_t* characters = NULL
+        reserve(&scratch.buffers, characters, n)
+        if n:
+            PyUnicode_AsUCS4(text, <Py_UCS4*> characters, n, 0)
+        if view.shape[1]:
+            self.fill(characters, n, &view[0, 0] + reach, n + 2 * reach, reach)
+        return symbols
+
+    def compile(
+        self, words, scheme, ChainFeatures features not None, Learner learner not None,
+        tags=None,
+    ):
+        """A gold sentence as a `CompiledChain`; None if it has nothing but white space.
+
+        words: the words of a sentence. White space in and around them is dropped.
+        scheme: a `SegmentationScheme`, or, with the tags of the words, a `JointScheme`.
+        Raises ValueError for tags that the scheme does not know, or that are not one a word.
+        """
+        squeezed = ["".join(word.split()) for word in words]
+        text = "".join(squeezed)
+        if not text:
+            return None
+        lengths = [len(word) for word in squeezed if word]
+        if tags is None:
+            labels = scheme.encode(lengths)
+        else:
+            kept = [tag for word, tag in zip(squeezed, tags, strict=True) if word]
+            labels = scheme.encode(lengths, kept)
+        return features.compile(self.symbols(text, features.reach), labels, learner)
+
+
+cdef class CharacterDecoder(TextDecoder):
+    """Finds the words of texts by trained weights. It holds working memory: one in each thread.
+
+    atoms: what the model sees of a character. chain: the model's decoder.
+    label_begins: bool of shape (n_labels,), which labels begin a word.
+    tags: the names of the tags, if words get tags; label_tags: int32 of shape (n_labels,), the
+        number of the tag of each label.
+    lists: None, or which labels some characters may have: their code points as the model sees them,
+        uint32 of shape (n,), rising, and bool of shape (n, n_labels). Other characters may have any
+        label. Where nothing else is left, the lists do not count.
+    Raises ValueError if these do not fit each other.
+    """
+
+    def __init__(
+        self, CharacterAtoms atoms not None, ChainDecoder chain not None, label_begins, *,
+        tags=(), label_tags=None, lists=None,
+    ):
+        cdef Py_ssize_t n_labels = chain.graph.n_labels
+        cdef Py_ssize_t i
+        self.atoms = atoms
+        self.chain = chain
+        self.lattice = WordLattice()
+        self.tags = tuple(tags)
+        self.label_begins = np.array(label_begins, dtype=bool)
+        self.label_tags = np.zeros(n_labels, dtype=np.int32)
+        if label_tags is not None:
+            self.label_tags = np.array(label_tags, dtype=np.int32)
+        if list(atoms.atoms.items()) != list(chain.features.atoms.items()):
+            raise ValueError("the atoms of characters are not those of the features")
+        if self.label_begins.shape != (n_labels,):
+            raise ValueError("the labels that begin a word do not fit the graph of labels")
+        if self.label_tags.shape != (n_labels,) or not (
+            0 <= self.label_tags.min() and self.label_tags.max() < max(1, len(self.tags))
+        ):
+            raise ValueError("the tags of labels are not among the tags")
+        reserve(&self.buffers, self._begins_of, n_labels)
+        reserve(&self.buffers, self._tag_of, n_labels)
+        for i in range(n_labels):
+            self._begins_of[i] = self.label_begins[i]
+            self._tag_of[i] = self.label_tags[i]
+        self.lists = None
+        self._listed = None
+        self._allowed = None
+        if lists is not None:
+            self._listed = np.array(lists[0], dtype=np.uint32)
+            self._allowed = np.array(lists[1], dtype=np.uint8)
+            self.lists = (np.asarray(self._listed), np.asarray(self._allowed, dtype=bool))
+            if (
+                self._allowed.shape[0] != self._listed.shape[0]
+                or self._allowed.shape[1] != n_labels
+                or (np.diff(self.lists[0].astype(np.int64)) <= 0).any()
+            ):
+                raise ValueError("the lists of labels do not fit the characters or the labels")
+
+    def __reduce__(self):
+        return _decoder, (
+            self.atoms, self.chain, self.label_begins, self.tags, self.label_tags, self.lists
+        )
+
+    @property
+    def capacity(self):
+        """For how many characters at a time, or columns of a lattice, there is room already."""
+        return max(capacity_of(self._text), self.lattice.capacity)
+
+    cdef bint load_chain(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const ListedWords* listed, bint by_lists,
+    ) except -1 nogil:
+        """Hand a sentence without white space, n ≥ 1, to the chain decoder.
+
+        constraints, listed: as in `TextDecoder`, or NULL. by_lists: whether the lists of labels
+        count. Returns whether there is a mask, which the chain decoder then holds: of the columns
+        of its lattice, if words are listed.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef Py_ssize_t n_columns = n
+        cdef uint64_t* symbols = self.chain.symbols_for(n)
+        cdef const int32_t* tags = NULL
+        cdef uint8_t* mask
+        cdef Py_ssize_t place
+        cdef Py_ssize_t c
+        cdef Py_ssize_t y
+        cdef bint begins
+        by_lists = by_lists and self._listed is not None
+        self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
+        self.chain.lattice = NULL
+        if listed != NULL:
+            self.lattice.build(n, constraints, listed)
+            self.chain.lattice = &self.lattice.lattice
+            n_columns = self.lattice.lattice.n
+            constraints = self.lattice.constraints
+            tags = self.lattice.tags
+        elif constraints == NULL and not by_lists:
+            return False
+        mask = self.chain.mask_for(n_columns)
+        for c in range(n_columns):
+            place = -1
+            if by_lists:
+                place = self._place(
+                    symbols[c if listed == NULL else self.lattice.lattice.positions[c]]
+                )
+            if place < 0:
+                memset(mask, 1, n_labels)
+            else:
+                memcpy(mask, &self._allowed[place, 0], n_labels)
+            if constraints != NULL and constraints[c] != FREE:
+                begins = constraints[c] == BEGINS_WORD
+                for y in range(n_labels):
+                    mask[y] = mask[y] and self._begins_of[y] == begins
+            if tags != NULL and tags[c] != ANY_TAG:
+                for y in range(n_labels):
+                    mask[y] = mask[y] and self._tag_of[y] == tags[c]
+            mask += n_labels
+        return True
+
+    cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil:
+        """The number of the list of a character; -1 if it has none."""
+        cdef Py_ssize_t low = 0
+        cdef Py_ssize_t high = self._listed.shape[0]
+        cdef Py_ssize_t middle
+        while low < high:
+            middle = (low + high) // 2
+            if self._listed[middle] < character:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < self._listed.shape[0] and self._listed[low] == character else -1
+
+    cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil:
+        """`present` for the sentence at hand."""
+        reserve(&self.buffers, self._labels, n)
+        return self.load_chain(
+            self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
+            by_lists,
+        )
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        cdef double score = self.chain.decode(n, self._present_sentence(n, True), self._labels)
+        if score == -INFINITY and self._listed is not None:
+            score = self.chain.decode(n, self._present_sentence(n, False), self._labels)
+        if score == -INFINITY:
+            with gil:
+                raise ValueError("no labels are legal for a sentence under its constraints")
+        self._take(n)
+        return score
+
+    cdef void _take(self, Py_ssize_t n) noexcept nogil:
+        """Write the solution that the labels stand for."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.begins[i] = self._begins_of[self._labels[i]]
+            self.word_tags[i] = self._tag_of[self._labels[i]]
+
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+        """The `k` best analyses of one sentence, best first: (score, words) each.
+
+        With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
+        listed, listed_tags: as for `spans`. Raises ValueError if k < 1.
+        """
+        cdef bint masked
+        cdef bint by_lists = True
+        cdef Py_ssize_t kept
+        cdef Py_ssize_t rank = 0
+        cdef double score
+        if k < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {k}")
+        kept = self._open_text(text, listed, listed_tags)
+        if kept == 0:
+            return [(0.0, [])]
+        analyses = []
+        while not analyses:
+            with nogil:
+                masked = self._present_sentence(kept, by_lists)
+                self.chain.solve_nbest(kept, masked)
+            for rank in range(k):
+                score = self.chain.nbest_path(rank, self._labels)
+                if score == -INFINITY:
+                    break
+                self._take(kept)
+                self._mark(0, len(text), kept)
+                words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
+                analyses.append((score, words))
+            if not by_lists:
+                break
+            by_lists = False
+        return analyses
+
+
+def _decoder(atoms, chain, label_begins, tags, label_tags, lists):
+    return CharacterDecoder(
+        atoms, chain, label_begins, tags=tags, label_tags=label_tags, lists=lists
+    )

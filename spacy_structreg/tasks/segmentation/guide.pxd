@@ -1,0 +1,29 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+
+from spacy_structreg.search.viterbi cimport Transitions
+from spacy_structreg.tasks.chain cimport ChainDecoder
+from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
+from spacy_structreg.tasks.segmentation.words cimport GuideView, WordGuide
+
+
+cdef class ChainGuide(WordGuide):
+    cdef readonly CharacterDecoder decoder
+    cdef readonly ChainDecoder chain
+    cdef readonly object labels
+    cdef readonly double weight
+    cdef readonly double window
+    cdef const int32_t* _labels
+    cdef Transitions _backward
+    cdef double* _transposed
+    cdef double* _ahead
+    cdef double* _following
+    cdef double* _heuristic
+    cdef uint8_t* _allowed
+
+    cdef int _look_ahead(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil
+    cdef const double* _best_completions(self, Py_ssize_t n) except NULL nogil
+    cdef bint _open_window(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil

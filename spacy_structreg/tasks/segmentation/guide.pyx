@@ -1,0 +1,243 @@
+"""A chain model of characters as the guide of a word-based search over the same characters.
+
+It helps in three ways, each of which is a setting. Its scores of labels and of their neighbours can
+be added to those of the words, with one weight: a product of two independently trained models. The
+score of its best completion can be added to the rank of a state, which is never part of its score:
+a look-ahead. And labels whose best path lies too far behind the best of all can be shut out: a
+window.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from spacy_structreg.learn.memory cimport reserve, reserve_zeros
+from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, Transitions
+from spacy_structreg.tasks.chain cimport ChainDecoder
+from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
+from spacy_structreg.tasks.segmentation.text cimport ListedWords
+from spacy_structreg.tasks.segmentation.words cimport GuideView, WordGuide
+
+import numpy as np
+
+cdef enum:
+    # The labels of a tag: begin, middle, end, single.
+    N_BOUNDARIES = 4
+
+
+cdef class ChainGuide(WordGuide):
+    """Guides a `WordDecoder`. It holds working memory: use one in each thread.
+
+    decoder: of the chain model.
+    labels: the numbers of the labels begin, middle, end and single for each tag, of shape
+        (n_tags, 4).
+    weight: of its scores against those of the words, ≥ 0. adds_scores: whether to add them.
+    looks_ahead: whether to rank states by its best completion too.
+    window: how far the best path with a label may lie behind the best of all; None for any.
+    Raises ValueError if labels do not exist, or for a negative weight or window.
+    """
+
+    def __init__(
+        self, CharacterDecoder decoder not None, labels, *, double weight=1.0,
+        bint adds_scores=True, bint looks_ahead=True, window=None,
+    ):
+        cdef ChainDecoder chain = decoder.chain
+        cdef LabelGraph graph = chain.graph
+        cdef const int32_t[:, ::1] view
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        if self._transposed != NULL:
+            raise TypeError("a guide cannot be made anew")
+        self.decoder = decoder
+        self.chain = chain
+        self.labels = np.ascontiguousarray(labels, dtype=np.int32)
+        self.weight = weight
+        self.adds_scores = adds_scores
+        self.looks_ahead = looks_ahead
+        self.window = INFINITY if window is None else window
+        if self.labels.ndim != 2 or self.labels.shape[1] != N_BOUNDARIES or not self.labels.size:
+            raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
+        if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
+            raise ValueError("a label of the guide does not exist")
+        if not 0 <= weight < INFINITY:
+            raise ValueError(f"the weight of a guide cannot be {weight}")
+        if not self.window >= 0:
+            raise ValueError(f"the window of a guide cannot be {window}")
+        view = self.labels
+        self._labels = &view[0, 0]
+        reserve_zeros(&self.buffers, self._transposed, graph.n_labels * graph.n_labels)
+        for x in range(graph.n_labels):
+            for y in range(graph.n_labels):
+                self._transposed[y * graph.n_labels + x] = chain.transitions[
+                    x * graph.n_labels + y
+                ]
+        self._backward = Transitions(
+            LabelGraph(graph.legal.T, graph.ends, graph.starts, graph.by_blocks)
+        )
+        self._backward.bind(self._transposed)
+
+    @property
+    def capacity(self):
+        return self.decoder.capacity
+
+    def __reduce__(self):
+        raise TypeError("a guide belongs to a decoder and cannot be pickled alone")
+
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const ListedWords* listed, GuideView* view,
+    ) except -1 nogil:
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const uint8_t* mask = NULL
+        cdef const double* emissions
+        if self.decoder.load_chain(characters, n, constraints, listed, False):
+            mask = self.chain._mask
+        emissions = self.chain.emissions(0, n)
+        view.n_labels = n_labels
+        view.labels = self._labels
+        view.transitions = self.chain.transitions
+        view.weight = self.weight
+        view.emissions = emissions if self.adds_scores else NULL
+        view.heuristic = NULL
+        view.allowed = NULL
+        if self.looks_ahead or self.window < INFINITY:
+            self._look_ahead(emissions, mask, n)
+        if self.looks_ahead:
+            view.heuristic = self._best_completions(n)
+        if self.window < INFINITY and self._open_window(emissions, mask, n):
+            view.allowed = self._allowed
+        return 0
+
+    cdef int _look_ahead(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the best completions from labels on, their own scores included: `_ahead`.
+
+        They are of the columns of the sentence, as is the mask.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef Py_ssize_t n_columns = n if lattice == NULL else lattice.n
+        cdef const double* following
+        cdef double* ahead
+        cdef double* before
+        cdef Py_ssize_t c
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        cdef int32_t b
+        reserve(&self.buffers, self._ahead, n_columns * n_labels)
+        reserve(&self.buffers, self._following, n_labels)
+        if lattice != NULL:
+            # What follows a column gathers in its place until it is its turn.
+            for y in range(n_columns * n_labels):
+                self._ahead[y] = -INFINITY
+        c = n_columns - 1
+        while c >= 0:
+            i = c if lattice == NULL else lattice.positions[c]
+            ahead = self._ahead + c * n_labels
+            if i == n - 1:
+                for y in range(n_labels):
+                    ahead[y] = -INFINITY
+                    if self.chain.graph.may_end[y] and (mask == NULL or mask[c * n_labels + y]):
+                        ahead[y] = emissions[i * n_labels + y]
+            else:
+                following = ahead + n_labels
+                if lattice != NULL:
+                    memcpy(self._following, ahead, n_labels * sizeof(double))
+                    following = self._following
+                self._backward.step(
+                    following, emissions + i * n_labels, NULL,
+                    NULL if mask == NULL else mask + c * n_labels, ahead,
+                )
+            if lattice != NULL:
+                for b in range(lattice.first[c], lattice.first[c + 1]):
+                    before = self._ahead + lattice.before[b] * n_labels
+                    for y in range(n_labels):
+                        before[y] = ahead[y] if ahead[y] > before[y] else before[y]
+            c -= 1
+        return 0
+
+    cdef const double* _best_completions(self, Py_ssize_t n) except NULL nogil:
+        """The best completions from labels of positions on, in whatever column: from `_ahead`."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef const double* ahead = self._ahead
+        cdef double* best
+        cdef Py_ssize_t c
+        cdef Py_ssize_t y
+        if lattice == NULL:
+            return ahead
+        reserve(&self.buffers, self._heuristic, n * n_labels)
+        for y in range(n * n_labels):
+            self._heuristic[y] = -INFINITY
+        for c in range(lattice.n):
+            best = self._heuristic + lattice.positions[c] * n_labels
+            for y in range(n_labels):
+                best[y] = ahead[y] if ahead[y] > best[y] else best[y]
+            ahead += n_labels
+        return self._heuristic
+
+    cdef bint _open_window(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the labels within the window: `_allowed`, of shape (n, n_labels), from `_ahead`.
+
+        Returns whether there is any legal path.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const Lattice* lattice = self.chain.lattice
+        cdef const double* prefix
+        cdef const double* ahead
+        cdef uint8_t* allowed
+        cdef double best = -INFINITY
+        cdef Py_ssize_t c
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        reserve(&self.buffers, self._allowed, n * n_labels)
+        memset(self._allowed, 0, n * n_labels)
+        self.chain.viterbi.edges = NULL
+        if lattice == NULL:
+            self.chain.viterbi.advance(emissions, mask, 0, n)
+        else:
+            self.chain.viterbi.walk(emissions, mask, lattice)
+        for c in range(n if lattice == NULL else lattice.n):
+            i = c if lattice == NULL else lattice.positions[c]
+            if i > 0:
+                break
+            for y in range(n_labels):
+                if self.chain.viterbi.table[c * n_labels + y] > -INFINITY:
+                    best = max(best, self._ahead[c * n_labels + y])
+        if best == -INFINITY:
+            return False
+        # Sums of the same numbers in another order differ by rounding.
+        best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
+        for c in range(n if lattice == NULL else lattice.n):
+            i = c if lattice == NULL else lattice.positions[c]
+            prefix = self.chain.viterbi.table + c * n_labels
+            ahead = self._ahead + c * n_labels
+            allowed = self._allowed + i * n_labels
+            for y in range(n_labels):
+                allowed[y] |= prefix[y] + ahead[y] - emissions[i * n_labels + y] >= best
+        return True
+
+    def tables(self, str text not None):
+        """The scores of the guide for a sentence without white space, for inspection.
+
+        Returns emissions and the scores of best completions, float64, and which labels lie within
+        the window, bool, each of shape (n, n_labels).
+        """
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef uint32_t[::1] codes = np.array([ord(c) for c in text] or [0], dtype=np.uint32)
+        cdef GuideView view
+        emissions = np.zeros((n, n_labels))
+        heuristic = np.zeros((n, n_labels))
+        allowed = np.ones((n, n_labels), dtype=bool)
+        if n:
+            self.consult(&codes[0], n, NULL, NULL, &view)
+            self._look_ahead(self.chain.emissions(0, n), NULL, n)
+            emissions[:] = <double[:n, :n_labels]> <double*> self.chain.emissions(0, n)
+            heuristic[:] = <double[:n, :n_labels]> self._ahead
+            if view.allowed != NULL:
+                allowed[:] = np.asarray(<uint8_t[:n, :n_labels]> self._allowed) != 0
+        return emissions, heuristic, allowed

@@ -1,0 +1,83 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from spacy_structreg.learn.memory cimport BufferOwner
+
+cdef enum:
+    # What constrains a character.
+    FREE = 0
+    BEGINS_WORD = 1
+    CONTINUES_WORD = 2
+
+cdef enum:
+    ANY_TAG = -1
+    NO_DEADLINE = 0x7FFFFFFF
+    # What listed words say of a word of a sentence.
+    IS_LISTED = 1
+    GOES_ON = 2        # it is the beginning of a longer one
+    GETS_ITS_TAG = 4   # it is listed with its tag
+
+
+ctypedef struct ListedWords:
+    # The places of listed words in the sentence at hand: those of words that begin at character i
+    # are first[i] to first[i + 1].
+    int32_t* first
+    int32_t* ends
+    int32_t* tags       # that they must have, or ANY_TAG
+    # (n + 1,): if a chosen word ends at i and the next one begins behind deadlines[i], there is
+    # room between them for another; NO_DEADLINE if none begins at i or later.
+    int32_t* deadlines
+
+
+cdef inline int listed_as(
+    const ListedWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
+) noexcept nogil:
+    """Tell what listed words of a tag say of a word from `start` to `end`."""
+    cdef int found = 0
+    cdef int32_t w
+    for w in range(words.first[start], words.first[start + 1]):
+        if words.tags[w] != ANY_TAG and words.tags[w] != tag:
+            continue
+        if words.ends[w] == end:
+            found |= IS_LISTED if words.tags[w] == ANY_TAG else IS_LISTED | GETS_ITS_TAG
+        elif words.ends[w] > end:
+            found |= GOES_ON
+    return found
+
+
+cdef class TextDecoder(BufferOwner):
+    cdef readonly tuple tags
+    # The sentence at hand, without white space.
+    cdef uint32_t* characters
+    cdef uint8_t* constraints
+    cdef bint is_constrained
+    cdef const ListedWords* listed  # NULL if it has none
+    # Its solution.
+    cdef uint8_t* begins
+    cdef int32_t* word_tags
+    cdef object _property_table    # whose memory the pointer borrows
+    cdef const uint8_t* _properties
+    cdef uint32_t* _text
+    cdef uint8_t* _marks
+    cdef int32_t* _marked_tags
+    cdef Py_ssize_t* _limits
+    # The places of all listed words: start, end and tag, and how many of them are passed.
+    cdef const int64_t[:, ::1] _places
+    cdef Py_ssize_t _n_passed
+    cdef ListedWords _listed_words
+    cdef int32_t* _kept_before
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil
+    cdef int _make_room(self, Py_ssize_t n) except -1
+    cdef int _load(self, list texts) except -1
+    cdef int _take_places(self, list texts, list listed, listed_tags) except -1
+    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef int _find_listed(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil
+    cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
+    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags) except -1
+    cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
+    cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil
+    cdef int _decode_all(
+        self, list texts, list sentences, list listed, listed_tags
+    ) except -1
+    cdef list _words(self, str text, Py_ssize_t base, bint white_space=*)
+    cdef list _tagged_words(self, str text, Py_ssize_t base, bint white_space=*)

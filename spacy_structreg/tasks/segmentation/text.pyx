@@ -1,0 +1,403 @@
+"""Texts as sentences of characters without white space, and back again.
+
+White space is never part of a word, unless a listed word contains it: a model sees the characters
+without it, and a word always ends where it stood. A character that joins the one before it (a
+combining mark, the parts of an emoji) is never cut off. Both are constraints on the characters of a
+sentence.
+
+Of the places of listed words a maximal set becomes words: no two of it overlap, and none could be
+added. Whether a set is maximal can be seen from left to right: behind a chosen word that
+ends at e the next one must begin before the first end of the listed words that begin at e or later,
+because the word of that end could be added otherwise. The last character where a listed word begins
+before that end is the *deadline*. So a decoder that goes from left to right needs to know no more
+than the deadline, or the listed word that it is in; how words are found is a subclass's to say.
+Listed words come before the other constraints.
+"""
+
+from cpython.unicode cimport PyUnicode_Substring
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
+
+import numpy as np
+
+from spacy_structreg.features.character_classes import (
+    EXTENDS,
+    JOINS_NEXT,
+    REGIONAL,
+    TABLE_SIZE,
+    WHITE_SPACE,
+    property_table,
+)
+
+cdef extern from "Python.h":
+    Py_UCS4* PyUnicode_AsUCS4(
+        str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
+    ) except NULL
+
+cdef enum:
+    TABLE = 0x20000
+    # What is marked at a character of the text.
+    INSIDE = 0
+    BEGINS = 1
+    BETWEEN = 2
+
+cdef uint8_t IS_SPACE = WHITE_SPACE
+cdef uint8_t IS_EXTENSION = EXTENDS
+cdef uint8_t IS_JOINER = JOINS_NEXT
+cdef uint8_t IS_REGIONAL = REGIONAL
+
+assert TABLE == TABLE_SIZE
+
+NO_PLACES = np.zeros((0, 3), dtype=np.int64)
+NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
+
+
+cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noexcept nogil:
+    """The flags of a character. Beyond the tables only tags and variation selectors have any."""
+    if character < TABLE:
+        return properties[character]
+    return IS_EXTENSION if 0xE0020 <= character <= 0xE01EF else 0
+
+
+cdef class TextDecoder(BufferOwner):
+    """Finds the words of texts. It holds working memory: use one in each thread.
+
+    tags: the names of the tags that words may get; none if they get none.
+    A subclass has `solve`.
+    """
+
+    def __cinit__(self, *args, **kwargs):
+        cdef const uint8_t[::1] properties
+        self.tags = ()
+        self._property_table = property_table()
+        properties = self._property_table
+        self._properties = &properties[0]
+
+    @property
+    def capacity(self):
+        """For how many characters at a time there is room already."""
+        return capacity_of(self._text)
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        """Find the words of the sentence of `n` characters at hand, n ≥ 1; returns their score.
+
+        Reads `characters`, `constraints` if `is_constrained`, and `listed` if it is not NULL;
+        writes `begins` and `word_tags`, which holds the tag of a word at its first character.
+        """
+        return 0.0
+
+    cdef int _make_room(self, Py_ssize_t n) except -1:
+        """Room for texts of `n` characters in all, and so for their longest sentence."""
+        reserve(&self.buffers, self.characters, n + 1)
+        reserve(&self.buffers, self.constraints, n + 1)
+        reserve(&self.buffers, self.begins, n + 1)
+        reserve(&self.buffers, self.word_tags, n + 1)
+        reserve(&self.buffers, self._marks, n + 1)
+        reserve(&self.buffers, self._marked_tags, n + 1)
+        reserve(&self.buffers, self._text, n + 1)
+        return 0
+
+    cdef int _load(self, list texts) except -1:
+        """Copy texts, one after the other, to where code without the GIL can read them."""
+        cdef Py_ssize_t total = 0
+        cdef Py_ssize_t n
+        cdef str text
+        for text in texts:
+            total += len(text)
+        self._make_room(total)
+        total = 0
+        for text in texts:
+            n = len(text)
+            if n:
+                PyUnicode_AsUCS4(text, <Py_UCS4*> &self._text[total], n, 0)
+            total += n
+        return 0
+
+    cdef int _take_places(self, list texts, list listed, listed_tags) except -1:
+        """Take the places of listed words in texts, if there is a list."""
+        cdef Py_ssize_t base = 0
+        cdef str text
+        self._n_passed = 0
+        self._places = NO_PLACES
+        if listed is None:
+            return 0
+        number = {tag: i for i, tag in enumerate(self.tags)}
+        # The last number is that of no tag, which is -1.
+        numbers = np.array(
+            [number.get(tag, ANY_TAG) for tag in listed_tags] + [ANY_TAG], dtype=np.int64
+        )
+        places = []
+        for text, places_here in zip(texts, listed, strict=True):
+            here = np.array(places_here, dtype=np.int64).reshape(-1, 3)
+            if here.size and not (
+                0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
+                and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
+                and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
+            ):
+                raise ValueError("the places of listed words do not fit their text")
+            here[:, 2] = numbers[here[:, 2]]
+            here[:, :2] += base
+            places.append(here)
+            base += len(text)
+        if places:
+            self._places = np.concatenate(places)
+        return 0
+
+    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+        """Drop the white space of a sentence, and note what constrains its characters."""
+        cdef const uint32_t* text = self._text + first
+        cdef Py_ssize_t kept = 0
+        cdef Py_ssize_t i
+        cdef uint8_t flags
+        cdef uint8_t constraint
+        cdef bint after_space = False
+        cdef bint after_joiner = False
+        cdef bint after_regional = False
+        self.is_constrained = False
+        for i in range(n):
+            flags = flags_of(self._properties, text[i])
+            if flags & IS_SPACE:
+                after_space = True
+                continue
+            constraint = FREE
+            if kept and after_space:
+                constraint = BEGINS_WORD
+            elif kept and (
+                flags & IS_EXTENSION or after_joiner or (after_regional and flags & IS_REGIONAL)
+            ):
+                constraint = CONTINUES_WORD
+            if constraint != FREE:
+                self.is_constrained = True
+            after_regional = (
+                flags & IS_REGIONAL != 0 and not (after_regional and not after_space)
+            )
+            after_joiner = flags & IS_JOINER != 0
+            after_space = False
+            self.characters[kept] = text[i]
+            self.constraints[kept] = constraint
+            kept += 1
+        return kept
+
+    cdef int _find_listed(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil:
+        """Find the listed words of a sentence, of which `kept` characters are no white space."""
+        cdef ListedWords* words = &self._listed_words
+        cdef Py_ssize_t low = self._n_passed
+        cdef Py_ssize_t high = low
+        cdef Py_ssize_t w
+        cdef Py_ssize_t i
+        cdef int32_t start
+        cdef int32_t last_start
+        cdef int32_t first_end = NO_DEADLINE
+        while high < self._places.shape[0] and self._places[high, 0] < first + n:
+            if self._places[high, 1] > first + n:
+                with gil:
+                    raise ValueError("a listed word goes beyond its sentence")
+            high += 1
+        self._n_passed = high
+        if low == high:
+            return 0
+        reserve(&self.buffers, words.first, kept + 2)
+        reserve(&self.buffers, words.ends, high - low)
+        reserve(&self.buffers, words.tags, high - low)
+        reserve(&self.buffers, words.deadlines, kept + 1)
+        reserve(&self.buffers, self._kept_before, n + 1)
+        start = 0
+        for i in range(n):
+            self._kept_before[i] = start
+            start += flags_of(self._properties, self._text[first + i]) & IS_SPACE == 0
+        self._kept_before[n] = start
+        i = 0
+        for w in range(low, high):
+            start = self._kept_before[self._places[w, 0] - first]
+            while i <= start:
+                words.first[i] = <int32_t> (w - low)
+                i += 1
+            words.ends[w - low] = self._kept_before[self._places[w, 1] - first]
+            words.tags[w - low] = <int32_t> self._places[w, 2]
+        while i <= kept + 1:
+            words.first[i] = <int32_t> (high - low)
+            i += 1
+        last_start = <int32_t> (kept - 1)
+        i = kept
+        while i >= 0:
+            for w in range(words.first[i], words.first[i + 1]):
+                first_end = min(first_end, words.ends[w])
+            words.deadlines[i] = NO_DEADLINE
+            if first_end != NO_DEADLINE:
+                while (
+                    last_start >= first_end
+                    or words.first[last_start] == words.first[last_start + 1]
+                ):
+                    last_start -= 1
+                words.deadlines[i] = last_start
+            i -= 1
+        self.listed = words
+        return 0
+
+    cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
+        """Make a sentence the one at hand; returns how many characters it has."""
+        cdef Py_ssize_t kept = self._squeeze(first, n)
+        self.listed = NULL
+        if self._places.shape[0]:
+            self._find_listed(first, n, kept)
+        return kept
+
+    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags) except -1:
+        """Make a whole text the sentence at hand; returns how many characters it has."""
+        self._load([text])
+        self._take_places([text], None if listed is None else [listed], listed_tags)
+        return self._open(0, len(text))
+
+    cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
+        """Lay the solution of a sentence of `kept` characters over those of the text again."""
+        cdef const uint32_t* text = self._text + first
+        cdef Py_ssize_t k = 0
+        cdef Py_ssize_t i
+        # What stands before the first character of a sentence belongs to another one.
+        if kept:
+            self.begins[0] = True
+        for i in range(n):
+            if flags_of(self._properties, text[i]) & IS_SPACE:
+                # Only in listed words does a character behind white space not begin a word.
+                self._marks[first + i] = BETWEEN if k == kept or self.begins[k] else INSIDE
+            else:
+                self._marks[first + i] = BEGINS if self.begins[k] else INSIDE
+                self._marked_tags[first + i] = self.word_tags[k]
+                k += 1
+
+    cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil:
+        """Find the words of one sentence and mark them; returns their score."""
+        cdef Py_ssize_t kept = self._open(first, n)
+        cdef double score = 0.0
+        if kept:
+            score = self.solve(kept)
+        self._mark(first, n, kept)
+        return score
+
+    cdef int _decode_all(
+        self, list texts, list sentences, list listed, listed_tags
+    ) except -1:
+        """Find the words of all sentences of some texts."""
+        cdef Py_ssize_t n_sentences = 0
+        cdef Py_ssize_t base = 0
+        cdef Py_ssize_t last
+        cdef Py_ssize_t i
+        cdef str text
+        for text, ends in zip(texts, sentences, strict=True):
+            reserve(&self.buffers, self._limits, n_sentences + len(ends) + 1)
+            last = 0
+            for end in ends:
+                if not last <= end <= len(text):
+                    raise ValueError(NOT_COVERED)
+                last = end
+                self._limits[n_sentences] = base + last
+                n_sentences += 1
+            if last != len(text):
+                raise ValueError(NOT_COVERED)
+            base += last
+        self._load(texts)
+        self._take_places(texts, listed, listed_tags)
+        with nogil:
+            last = 0
+            for i in range(n_sentences):
+                self._decode(last, self._limits[i] - last)
+                last = self._limits[i]
+        return 0
+
+    def segment(
+        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        *, bint white_space=False,
+    ):
+        """The words of each text, without the white space between them.
+
+        sentences: for each text where its sentences end, rising, the last at its length.
+        listed: for each text the places of listed words in it (`CompiledWords.places`); None if
+            there is no list. listed_tags: the names of their tags.
+        white_space: what lies between words is an item of its own.
+        The GIL is released while the texts are decoded.
+        """
+        cdef Py_ssize_t base = 0
+        cdef str text
+        # A list of our own, which nobody changes while the GIL is released.
+        texts = list(texts)
+        self._decode_all(texts, sentences, listed, listed_tags)
+        segmented = []
+        for text in texts:
+            segmented.append(self._words(text, base, white_space))
+            base += len(text)
+        return segmented
+
+    def tag(
+        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        *, bint white_space=False,
+    ):
+        """The words of each text and their tags, as pairs. As `segment`; white space has no tag."""
+        cdef Py_ssize_t base = 0
+        cdef str text
+        if not self.tags:
+            raise ValueError("this decoder gives no tags")
+        texts = list(texts)
+        self._decode_all(texts, sentences, listed, listed_tags)
+        tagged = []
+        for text in texts:
+            tagged.append(self._tagged_words(text, base, white_space))
+            base += len(text)
+        return tagged
+
+    def spans(self, str text not None, list sentences not None, listed=None, listed_tags=()):
+        """Begins and ends of the words of one text: int64 of shape (n_words, 2). As `segment`."""
+        cdef Py_ssize_t i
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t n_words = 0
+        cdef bint open_word = False
+        self._decode_all(
+            [text], [sentences], None if listed is None else [listed], listed_tags
+        )
+        for i in range(n):
+            n_words += self._marks[i] == BEGINS
+        spans = np.empty((n_words, 2), dtype=np.int64)
+        cdef int64_t[:, ::1] view = spans
+        n_words = 0
+        for i in range(n):
+            if self._marks[i] == INSIDE:
+                continue
+            if open_word:
+                view[n_words, 1] = i
+                n_words += 1
+            open_word = self._marks[i] == BEGINS
+            if open_word:
+                view[n_words, 0] = i
+        if open_word:
+            view[n_words, 1] = n
+        return spans
+
+    cdef list _words(self, str text, Py_ssize_t base, bint white_space=False):
+        """The words that are marked in a text, with the white space between them if asked for."""
+        cdef const uint8_t* marks = self._marks + base
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t begin = -1
+        cdef Py_ssize_t i
+        cdef list words = []
+        for i in range(n):
+            if marks[i] == INSIDE or (begin >= 0 and marks[i] == BETWEEN == marks[i - 1]):
+                continue
+            if begin >= 0:
+                words.append(PyUnicode_Substring(text, begin, i))
+            begin = i if marks[i] == BEGINS or white_space else -1
+        if begin >= 0:
+            words.append(PyUnicode_Substring(text, begin, n))
+        return words
+
+    cdef list _tagged_words(self, str text, Py_ssize_t base, bint white_space=False):
+        """The same in pairs with their tags, which are empty for white space."""
+        cdef const uint8_t* marks = self._marks + base
+        cdef const int32_t* word_tags = self._marked_tags + base
+        cdef Py_ssize_t i
+        cdef list tags = []
+        for i in range(len(text)):
+            if marks[i] == BEGINS:
+                tags.append(self.tags[word_tags[i]])
+            elif white_space and marks[i] == BETWEEN and (i == 0 or marks[i - 1] != BETWEEN):
+                tags.append("")
+        return list(zip(self._words(text, base, white_space), tags))

@@ -1,0 +1,99 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+from spacy_structreg.learn.memory cimport BufferOwner
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.transition_system cimport TransitionSystem
+from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
+from spacy_structreg.tasks.joint.tag_records cimport TagRecords
+from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
+
+cdef enum:
+    # Where a word would begin that there is not: before the sentence, or beyond a cut.
+    BEFORE_SENTENCE = -1
+    BEYOND_CUT = -2
+
+
+ctypedef struct WordState:
+    int32_t position  # characters consumed
+    int32_t first0    # where the current word begins
+    int32_t first1    # where the word before it begins
+    int32_t tag0      # their tags, and that of the word before them
+    int32_t tag1
+    int32_t tag2
+    int32_t deadline  # the last character where the current word may end, if it is not listed
+    int32_t is_final
+
+
+ctypedef struct GuideView:
+    # What a chain model says of the sentence; NULL where it is not to be asked.
+    Py_ssize_t n_labels
+    const double* emissions    # (n, n_labels)
+    const double* transitions  # (n_labels, n_labels)
+    const double* heuristic    # (n, n_labels): the best completion from a label on, with itself
+    const uint8_t* allowed     # (n, n_labels)
+    const int32_t* labels      # (n_tags, 4): the labels B, M, E, S of each tag
+    double weight
+
+
+cdef class WordTransitions(TransitionSystem):
+    cdef readonly CharacterAtoms characters
+    cdef readonly int n_tags
+    cdef readonly bint by_words
+    cdef readonly Py_ssize_t max_word_length
+    cdef readonly TagRecords records
+    cdef readonly bint prune
+    cdef int32_t* _numbers        # of the characters, in the records
+    cdef uint64_t* _categories
+    cdef Py_ssize_t _n
+    cdef Py_ssize_t _begin
+    cdef Py_ssize_t _end
+    cdef uint64_t* _symbols
+    cdef uint64_t* _types
+    cdef uint32_t* _characters
+    cdef int32_t* _hidden
+    cdef bint _any_hidden
+    cdef uint64_t* _inner
+    cdef const uint8_t* _constraints
+    cdef const ListedWords* _listed
+    cdef object _kept
+    cdef GuideView guide
+
+    cdef int load(
+        self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
+    ) except -1 nogil
+    cdef int release(self) except -1 nogil
+    cdef int _fill(
+        self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
+    ) except -1 nogil
+    cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil
+    cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil
+    cdef bint _is_listed(self, const WordState* at) noexcept nogil
+    cdef bint _may_append(self, const WordState* at) noexcept nogil
+    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil
+    cdef bint _may_be_word(self, const WordState* at) noexcept nogil
+    cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
+    cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
+    cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
+    cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil
+
+
+cdef class WordGuide(BufferOwner):
+    cdef readonly bint adds_scores
+    cdef readonly bint looks_ahead
+
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const ListedWords* listed, GuideView* view,
+    ) except -1 nogil
+
+
+cdef class WordDecoder(TextDecoder):
+    cdef readonly Agenda agenda
+    cdef readonly WordTransitions system
+    cdef readonly WordGuide guide
+
+    cdef Py_ssize_t _search(
+        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
+    ) except -1 nogil
+    cdef double _take(self, Py_ssize_t item) noexcept nogil

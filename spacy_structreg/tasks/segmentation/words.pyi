@@ -1,0 +1,69 @@
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spacy_structreg.learn.perceptron import Perceptron
+from spacy_structreg.search.agenda import Agenda
+from spacy_structreg.search.transition_system import TransitionSystem
+from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.joint.tag_records import TagRecords
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+from spacy_structreg.tasks.segmentation.text import TextDecoder
+
+class WordTransitions(TransitionSystem):
+    def __init__(
+        self,
+        characters: CharacterAtoms,
+        n_tags: int = 1,
+        by_words: bool = False,
+        max_word_length: int | None = None,
+        records: TagRecords | None = None,
+        prune: bool = True,
+    ) -> None: ...
+    @property
+    def characters(self) -> CharacterAtoms: ...
+    @property
+    def n_tags(self) -> int: ...
+    @property
+    def by_words(self) -> bool: ...
+    @property
+    def max_word_length(self) -> int: ...
+    @property
+    def records(self) -> TagRecords | None: ...
+    @property
+    def prune(self) -> bool: ...
+    def copy(self, prune: bool | None = None) -> WordTransitions: ...
+    def load_text(self, text: str, constraints: ArrayLike | None = None) -> None: ...
+    def compile(
+        self, words: Iterable[str], tags: Sequence[int] | None, learner: Perceptron
+    ) -> Derivation | None: ...
+
+class WordGuide:
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def adds_scores(self) -> bool: ...
+    @property
+    def looks_ahead(self) -> bool: ...
+
+class WordDecoder(TextDecoder):
+    @property
+    def capacity(self) -> int: ...
+    def __init__(
+        self, agenda: Agenda, tags: Iterable[str] = (), guide: WordGuide | None = None
+    ) -> None: ...
+    @property
+    def agenda(self) -> Agenda: ...
+    @property
+    def system(self) -> WordTransitions: ...
+    @property
+    def guide(self) -> WordGuide | None: ...
+    def nbest(
+        self,
+        text: str,
+        k: int,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+    ) -> list[tuple[float, list[Any]]]: ...

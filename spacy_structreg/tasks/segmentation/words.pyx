@@ -1,0 +1,818 @@
+"""Words as a transition system over characters: segmentation, with tags or without.
+
+Each character is appended to the current word or separated from it and begins the next one (Zhang
+& Clark 2011, section 3); with tags, a word takes its tag at its first character and keeps it
+(section 4). After the last character one more action ends the last word. Without tags there is one
+kind of word.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
+from spacy_structreg.learn.murmur cimport murmur_hash_64a
+from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.learn.random cimport next_unit
+from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.search.transition_system cimport (
+    NULL_ATOM,
+    AtomSet,
+    TransitionSystem,
+    has_atom,
+)
+from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
+from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.joint.tag_records cimport TagRecords, word_key
+from spacy_structreg.tasks.segmentation.text cimport (
+    ANY_TAG,
+    CONTINUES_WORD,
+    FREE,
+    GETS_ITS_TAG,
+    GOES_ON,
+    IS_LISTED,
+    ListedWords,
+    NO_DEADLINE,
+    TextDecoder,
+    listed_as,
+)
+
+import numpy as np
+
+from spacy_structreg.tasks.joint.tag_records import check_tags
+
+cdef enum:
+    APPEND = 0
+    START = 1  # the first of as many as there are tags
+    # How far atoms look beyond the ends of a sentence.
+    REACH = 2
+    MAX_LENGTH = 15
+    # What stands for a word that is not there.
+    NO_WORD = 1
+
+cdef enum:
+    POSITION
+    FIRST0
+    FIRST1
+    TAG0
+    TAG1
+    TAG2
+    N_ANCHORS
+
+cdef enum:
+    W1
+    W2
+    ONE
+    LENGTH1
+    LENGTH2
+    START1
+    END1
+    END2
+    C_2
+    C_1
+    C0
+    C1
+    FIRST
+    Y_2
+    Y_1
+    Y0
+    Y1
+    T0
+    T_1
+    T_2
+    START0
+    INNER
+    CATEGORY0
+    CATEGORY1
+    N_ATOMS
+
+# Names, in the notation of the papers, and anchors. On separating, w-1 is the word that has just
+# been completed; on appending, w0 is the word that goes on.
+_ATOMS = {
+    W1: ("w-1", [POSITION, FIRST0]),
+    W2: ("w-2", [FIRST0, FIRST1]),
+    ONE: ("one(w-1)", [POSITION, FIRST0]),
+    LENGTH1: ("len(w-1)", [POSITION, FIRST0]),
+    LENGTH2: ("len(w-2)", [FIRST0, FIRST1]),
+    START1: ("start(w-1)", [FIRST0]),
+    END1: ("end(w-1)", [POSITION, FIRST0]),
+    END2: ("end(w-2)", [FIRST0]),
+    C_2: ("c-2", [POSITION]),
+    C_1: ("c-1", [POSITION]),
+    C0: ("c0", [POSITION]),
+    C1: ("c+1", [POSITION]),
+    FIRST: ("first", [POSITION, FIRST0]),
+    Y_2: ("type-2", [POSITION]),
+    Y_1: ("type-1", [POSITION]),
+    Y0: ("type0", [POSITION]),
+    Y1: ("type+1", [POSITION]),
+    T0: ("t0", [TAG0]),
+    T_1: ("t-1", [TAG0]),
+    T_2: ("t-2", [TAG1]),
+    START0: ("start(w0)", [FIRST0]),
+    INNER: ("inner(w-1)", [POSITION, FIRST0]),
+    # The tags seen with words that contain a character; null without records.
+    CATEGORY0: ("cat(c0)", [POSITION]),
+    CATEGORY1: ("cat(end(w-1))", [POSITION, FIRST0]),
+}
+
+# The labels of a guide, in the order of GuideView.labels.
+cdef enum:
+    B
+    M
+    E
+    S
+
+
+cdef class WordTransitions(TransitionSystem):
+    """Appending and separating characters.
+
+    characters: what the model sees of a character. n_tags: how many tags a word may have, ≥ 1.
+    by_words: let whole words compete where they end, and prefixes of words not at all, instead of
+        all states that have consumed the same characters (multiple beams instead of one; sections
+        3.5.1 and 4.3.1). As the tag of a word is chosen, and scored, together with the end of the
+        word before, each tag has a beam of its own: as many words begin there as in the paper.
+    max_word_length: no word becomes longer, unless it must not end; None for no limit.
+    records: what words and characters are known to be; None for nothing. prune: do not propose
+        what they exclude.
+    """
+
+    def __init__(
+        self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
+        max_word_length=None, TagRecords records=None, bint prune=True,
+    ):
+        check_tags(n_tags)
+        if max_word_length is not None and max_word_length < 1:
+            raise ValueError(f"words cannot be at most {max_word_length} characters long")
+        self.characters = characters
+        self.n_tags = n_tags
+        self.by_words = by_words
+        self.max_word_length = 0 if max_word_length is None else max_word_length
+        if records is not None and records.n_tags != n_tags:
+            raise ValueError(f"the records are of {records.n_tags} tags, not of {n_tags}")
+        self.records = records
+        self.prune = prune and records is not None
+        self.has_unpruned_slots = by_words
+        self.state_size = sizeof(WordState)
+        self.n_anchors = N_ANCHORS
+        # Without types their atoms stay, and are null.
+        self.atoms = tuple([_ATOMS[i][0] for i in range(N_ATOMS)])
+        self.atom_anchors = tuple([tuple(map(int, _ATOMS[i][1])) for i in range(N_ATOMS)])
+        self.multi_valued = (_ATOMS[INNER][0],)
+        self.events = {"append": 1, "separate": 1, "boundary": 2}
+        starts = [[("separate", 0), ("boundary", 1)] for _ in range(n_tags)]
+        if n_tags > 1:
+            self.events["tag"] = n_tags
+            for tag, events in enumerate(starts):
+                events.append(("tag", tag))
+        self.fire_events(
+            [[("append", 0), ("boundary", 0)], *starts, [("separate", 0), ("boundary", 1)]]
+        )
+        self.load(NULL, 0, NULL)
+
+    def __reduce__(self):
+        return WordTransitions, (
+            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.records, self.prune,
+        )
+
+    def copy(self, prune=None):
+        """A system of the same settings, for another thread. prune: another choice of this."""
+        return WordTransitions(
+            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.records, self.prune if prune is None else prune,
+        )
+
+    # The sentence ------------------------------------------------------------------------------
+
+    cdef int load(
+        self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
+    ) except -1 nogil:
+        """Take a sentence without white space. constraints: of each character, or NULL."""
+        self._fill(text, n, 0, n)
+        self._begin = 0
+        self._end = n
+        self._any_hidden = False
+        self._constraints = constraints
+        self._listed = NULL
+        memset(&self.guide, 0, sizeof(GuideView))
+        return 0
+
+    cdef int release(self) except -1 nogil:
+        return self.load(NULL, 0, NULL)
+
+    cdef int _fill(
+        self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
+    ) except -1 nogil:
+        """Take in the characters from `first` up to `last` of a sentence of `n`."""
+        cdef Py_ssize_t stride = n + 2 * REACH
+        cdef Py_ssize_t i
+        self._n = n
+        reserve(&self.buffers, self._symbols, 2 * stride)
+        reserve(&self.buffers, self._characters, n + 1)
+        self.characters.fill(
+            text + first, last - first, self._symbols + REACH + first, stride, REACH
+        )
+        self._types = self._symbols + stride if self.characters._types != NULL else NULL
+        for i in range(first, last):
+            self._characters[i] = <uint32_t> self._symbols[REACH + i]
+        if self.records is not None:
+            reserve(&self.buffers, self._numbers, n + 1)
+            reserve(&self.buffers, self._categories, n + 1)
+            for i in range(first, last):
+                self._numbers[i] = self.records.number_of(self._characters[i])
+                self._categories[i] = self.records.category(self._numbers[i])
+        return 0
+
+    cdef int load_part(
+        self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
+        uint64_t* noise,
+    ) except -1 nogil:
+        cdef const uint32_t* block = <const uint32_t*> sentence
+        cdef Py_ssize_t n = block[0]
+        # No further does any atom see: a sentence of many pieces is not gone through for each.
+        cdef Py_ssize_t first = max(0, begin - REACH)
+        cdef Py_ssize_t last = min(n, begin + count + REACH)
+        cdef Py_ssize_t i
+        self._fill(block + 1, n, first, last)
+        self._any_hidden = False
+        self._constraints = NULL
+        self._listed = NULL
+        memset(&self.guide, 0, sizeof(GuideView))
+        self._begin = begin
+        self._end = begin + count
+        if dropout > 0.0:
+            reserve(&self.buffers, self._hidden, n + 1)
+            # How many of the characters before each one are hidden.
+            self._hidden[first] = 0
+            for i in range(first, last):
+                self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
+            self._any_hidden = self._hidden[last] > 0
+        return 0
+
+    def load_text(self, str text not None, constraints=None):
+        """Take a sentence without white space, for `Agenda.derivations` and the like.
+
+        constraints: uint8 of each character: 0 for none, 1 if it must begin a word, 2 if it must
+        not. They are kept until the next sentence.
+        """
+        cdef uint32_t[::1] codes = np.array([ord(c) for c in text] or [0], dtype=np.uint32)
+        cdef const uint8_t[::1] view
+        self.load(&codes[0], len(text), NULL)
+        self._kept = None
+        if constraints is not None and len(text):
+            self._kept = np.ascontiguousarray(constraints, dtype=np.uint8)
+            view = self._kept
+            if view.shape[0] != len(text):
+                raise ValueError("every character needs its constraint")
+            self._constraints = &view[0]
+
+    def compile(self, words, tags, Perceptron learner not None):
+        """A gold sentence as a `Derivation`; None if it has nothing but white space.
+
+        words: white space in and around them is dropped. tags: their numbers, or None.
+        """
+        squeezed = ["".join(word.split()) for word in words]
+        tags = [0] * len(squeezed) if tags is None else list(tags)
+        cdef Derivation derivation
+        cdef uint32_t* block
+        cdef Py_ssize_t i = 0
+        cdef int32_t tag
+        text = "".join(squeezed)
+        if not text:
+            return None
+        derivation = Derivation.make(
+            len(text), len(text) + 1, (len(text) + 1) * sizeof(uint32_t), learner.numbering
+        )
+        block = <uint32_t*> derivation.sentence
+        block[0] = <uint32_t> len(text)
+        for word, tag in zip(squeezed, tags, strict=True):
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(f"there is no tag {tag}")
+            for k, character in enumerate(word):
+                block[1 + i] = ord(character)
+                derivation.actions[i] = APPEND if k else START + tag
+                i += 1
+        derivation.actions[i] = START + self.n_tags
+        lengths = [len(word) for word in squeezed if word]
+        derivation.units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        return derivation
+
+    # States ------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t n_slots(self) noexcept nogil:
+        cdef Py_ssize_t count = self._end - self._begin
+        if self._end == self._n:
+            count += 1
+        if self.by_words:
+            count = (self._end - self._begin) * (self.n_tags + 1) + (self._end == self._n)
+        return count + 1
+
+    cdef void init(self, void* state) noexcept nogil:
+        cdef WordState* first = <WordState*> state
+        first.position = <int32_t> self._begin
+        first.first0 = BEFORE_SENTENCE if self._begin == 0 else BEYOND_CUT
+        first.first1 = first.first0
+        first.tag0 = first.first0
+        first.tag1 = first.first0
+        first.tag2 = first.first0
+        first.deadline = NO_DEADLINE if self._listed == NULL else self._listed.deadlines[0]
+        first.is_final = self._end == self._begin and self._end < self._n
+
+    cdef bint is_final(self, const void* state) noexcept nogil:
+        return (<const WordState*> state).is_final
+
+    cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef bint may_separate = True
+        cdef int32_t i = at.position
+        cdef int tag
+        if self._listed != NULL:
+            self._follow_list(at, mask)
+        elif i == self._n:
+            mask[START + self.n_tags] = not self.prune or self._may_be_word(at)
+        else:
+            if at.first0 >= 0:
+                mask[APPEND] = self._may_append(at)
+                if self._constraints != NULL:
+                    may_separate = self._constraints[i] != CONTINUES_WORD
+                if self.prune:
+                    may_separate = may_separate and self._may_be_word(at)
+            if may_separate:
+                for tag in range(self.n_tags):
+                    mask[START + tag] = 1
+                if self.prune:
+                    self._prune_starts(i, mask)
+        if self.guide.allowed != NULL and i < self._n:
+            self._keep_window(at, mask)
+
+    cdef bint _may_append(self, const WordState* at) noexcept nogil:
+        """True if the current word may take the next character if it is not a listed one."""
+        cdef int32_t i = at.position
+        if i >= at.deadline:
+            return False
+        if self._constraints != NULL and self._constraints[i] != FREE:
+            return self._constraints[i] == CONTINUES_WORD
+        if self.max_word_length and i - at.first0 >= self.max_word_length:
+            return False
+        if self.prune and self.records.lengths[at.tag0]:
+            return i - at.first0 < self.records.lengths[at.tag0]
+        return True
+
+    # Listed words (`tasks.segmentation.text`). Whether the current word is one of them is seen when
+    # it ends: until then it may be one, or, as long as the deadline is not past, another one. So a
+    # deadline of 0 says that it must be one.
+
+    cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil:
+        """`legal` where there are listed words."""
+        cdef const ListedWords* words = self._listed
+        cdef int32_t i = at.position
+        cdef bint is_listed = self._is_listed(at)
+        cdef bint is_other = i <= at.deadline and (not self.prune or self._may_be_word(at))
+        cdef bint begins_other
+        cdef int32_t w
+        cdef int tag
+        if i == self._n:
+            mask[START + self.n_tags] = is_listed or is_other
+            return
+        if at.first0 >= 0:
+            mask[APPEND] = (
+                self._may_append(at) or listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
+            )
+        if not is_listed and not is_other:
+            return
+        begins_other = (
+            i < words.deadlines[i] if is_listed
+            else i < at.deadline
+            and (self._constraints == NULL or self._constraints[i] != CONTINUES_WORD)
+        )
+        for w in range(words.first[i], words.first[i + 1]):
+            begins_other = begins_other or words.tags[w] == ANY_TAG
+        for tag in range(self.n_tags):
+            mask[START + tag] = begins_other
+        if self.prune:
+            self._prune_starts(i, mask)
+        for w in range(words.first[i], words.first[i + 1]):
+            if words.tags[w] != ANY_TAG:
+                mask[START + words.tags[w]] = 1
+
+    cdef bint _is_listed(self, const WordState* at) noexcept nogil:
+        """True if the current word is a listed one as it is, with its tag."""
+        cdef int found
+        if self._listed == NULL or at.first0 < 0:
+            return False
+        found = listed_as(self._listed, at.first0, at.position, at.tag0)
+        if not found & IS_LISTED:
+            return False
+        return not self.prune or found & GETS_ITS_TAG or self._may_be_word(at)
+
+    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil:
+        """The deadline of the state that an action leads to."""
+        cdef int32_t i = at.position
+        cdef int32_t deadline = at.deadline
+        if self._listed == NULL or i == self._n:
+            return deadline
+        if action == APPEND:
+            return deadline if self._may_append(at) else 0
+        if self._is_listed(at):
+            deadline = self._listed.deadlines[i]
+        elif i and self._constraints != NULL and self._constraints[i] == CONTINUES_WORD:
+            return 0
+        if self.prune and not self.records.is_in(
+            self.records.tags_of_first(self._numbers[i]), action - START
+        ):
+            return 0
+        return deadline if i < deadline else 0
+
+    # Guides' windows --------------------------------------------------------------------------
+
+    cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil:
+        """Take back the actions to labels beyond the window of the guide."""
+        cdef const GuideView* guide = &self.guide
+        cdef const uint8_t* allowed = guide.allowed + at.position * guide.n_labels
+        cdef const int32_t* labels
+        cdef bint may_separate = True
+        cdef int tag
+        if at.first0 >= 0:
+            labels = guide.labels + 4 * at.tag0
+            mask[APPEND] = (
+                mask[APPEND] and (allowed - guide.n_labels)[self._settled(at, True)]
+                and (allowed[labels[M]] or allowed[labels[E]])
+            )
+            may_separate = (allowed - guide.n_labels)[self._settled(at, False)]
+        for tag in range(self.n_tags):
+            labels = guide.labels + 4 * tag
+            mask[START + tag] = (
+                mask[START + tag] and may_separate
+                and (allowed[labels[B]] or allowed[labels[S]])
+            )
+
+    cdef bint _may_be_word(self, const WordState* at) noexcept nogil:
+        """True if the records have nothing against the current word as a whole."""
+        cdef Py_ssize_t n = at.position - at.first0
+        if at.first0 < 0:
+            return True
+        if self.records.lengths[at.tag0] and n > self.records.lengths[at.tag0]:
+            return False
+        return self.records.is_in(
+            self.records.tags_of_word(word_key(self._characters + at.first0, n)), at.tag0
+        )
+
+    cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil:
+        """Take back the tags that no word has that begins with a character."""
+        cdef const uint64_t* tags = self.records.tags_of_first(self._numbers[i])
+        cdef int tag
+        for tag in range(self.n_tags):
+            mask[START + tag] &= self.records.is_in(tags, tag)
+
+    cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
+        cdef const WordState* before = <const WordState*> state
+        cdef WordState* target = <WordState*> after
+        target[0] = before[0]
+        if action == START + self.n_tags or before.position == self._end:
+            target.is_final = True
+            return
+        target.position += 1
+        target.deadline = self._next_deadline(before, action)
+        if action != APPEND:
+            target.first1 = before.first0
+            target.first0 = before.position
+            target.tag2 = before.tag1
+            target.tag1 = before.tag0
+            target.tag0 = action - START
+        target.is_final = target.position == self._end and self._end < self._n
+
+    cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef Py_ssize_t consumed = at.position - self._begin
+        if not self.by_words:
+            return consumed + 1
+        if action == START + self.n_tags or (
+            at.position + 1 == self._end and self._end < self._n
+        ):
+            return self.n_slots() - 1
+        # For each character a slot of complete words for each tag of the word that it begins, and
+        # then one of the words that it goes on.
+        if action == APPEND:
+            return (consumed + 1) * (self.n_tags + 1)
+        return consumed * (self.n_tags + 1) + action
+
+    cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil:
+        # Words that are not complete do not compete.
+        return slot % (self.n_tags + 1) == 0 and slot < self.n_slots() - 1
+
+    cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef int32_t view[5]
+        if action == APPEND or action == START + self.n_tags:
+            view = [at.first0, at.first1, at.tag0, at.tag1, at.tag2]
+        else:
+            view = [at.position, at.first0, action - START, at.tag0, at.tag1]
+        # Templates see the tags of two words, the current one included.
+        view[4] = self._next_deadline(at, action)
+        if action == START + self.n_tags:
+            view = [0, 0, 0, 0, 0]
+        return murmur_hash_64a(view, sizeof(view), 1)
+
+    # Features ----------------------------------------------------------------------------------
+
+    cdef void anchors(self, const void* state, uint64_t* values) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        values[POSITION] = <uint64_t> at.position
+        values[FIRST0] = <uint64_t> <uint32_t> at.first0
+        values[FIRST1] = <uint64_t> <uint32_t> at.first1
+        values[TAG0] = <uint64_t> <uint32_t> at.tag0
+        values[TAG1] = <uint64_t> <uint32_t> at.tag1
+        values[TAG2] = <uint64_t> <uint32_t> at.tag2
+
+    cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """The atom of the word between two characters."""
+        if self._any_hidden and self._hidden[last] > self._hidden[first]:
+            return NULL_ATOM
+        return word_key(self._characters + first, last - first)
+
+    cdef void fill_atoms(
+        self, const void* state, const AtomSet* wanted, uint64_t* values
+    ) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const uint64_t* symbols = self._symbols + REACH
+        cdef const uint64_t* types
+        cdef Py_ssize_t i = at.position
+        cdef Py_ssize_t first0 = at.first0
+        cdef Py_ssize_t first1 = at.first1
+        cdef int a
+        if has_atom(wanted, W1):
+            values[W1] = (
+                self._word(first0, i) if first0 >= 0
+                else NO_WORD if first0 == BEFORE_SENTENCE else NULL_ATOM
+            )
+        if has_atom(wanted, W2):
+            values[W2] = (
+                self._word(first1, first0) if first1 >= 0
+                else NO_WORD if first1 == BEFORE_SENTENCE else NULL_ATOM
+            )
+        if has_atom(wanted, ONE):
+            values[ONE] = NULL_ATOM
+            if first0 >= 0 and i - first0 == 1:
+                values[ONE] = self._character(symbols, first0)
+        values[LENGTH1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[LENGTH1] = 1 + (<uint64_t> min(i - first0, MAX_LENGTH) if first0 >= 0 else 0)
+        values[LENGTH2] = NULL_ATOM
+        if first1 != BEYOND_CUT:
+            values[LENGTH2] = 1 + (
+                <uint64_t> min(first0 - first1, MAX_LENGTH) if first1 >= 0 else 0
+            )
+        values[START1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[START1] = self._character(symbols, first0)
+        values[START0] = values[START1]
+        values[END1] = NULL_ATOM
+        if first0 != BEYOND_CUT:
+            values[END1] = self._character(symbols, i - 1)
+        values[END2] = NULL_ATOM
+        if first1 != BEYOND_CUT:
+            values[END2] = self._character(symbols, first0 - 1 if first0 >= 0 else -1)
+        values[C_2] = self._character(symbols, i - 2)
+        values[C_1] = self._character(symbols, i - 1)
+        values[C0] = self._character(symbols, i)
+        values[C1] = self._character(symbols, i + 1)
+        values[FIRST] = NULL_ATOM if first0 < 0 else 1 + <uint64_t> (first0 == i - 1)
+        if self._types != NULL:
+            types = self._types + REACH
+            for a in range(4):
+                values[Y_2 + a] = self._character(types, i - 2 + a)
+        else:
+            for a in range(4):
+                values[Y_2 + a] = NULL_ATOM
+        # A tag is counted from 2 on, after nothing and the beginning of the sentence.
+        values[T_1] = <uint64_t> (at.tag0 + 2)
+        values[T0] = values[T_1]
+        values[T_2] = <uint64_t> (at.tag1 + 2)
+        values[CATEGORY0] = self._category(i)
+        values[CATEGORY1] = self._category(i - 1)
+        if first0 == BEYOND_CUT:
+            values[CATEGORY1] = NULL_ATOM
+
+    cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
+        """The atom of a character or its type; padding beyond the ends, null if it is hidden."""
+        if self._any_hidden and 0 <= i < self._n and self._hidden[i + 1] > self._hidden[i]:
+            return NULL_ATOM
+        return 1 + symbols[i]
+
+    cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil:
+        """The atom of the tags of words with a character; null if it is hidden or not there."""
+        if self.records is None or not 0 <= i < self._n:
+            return NULL_ATOM
+        if self._any_hidden and self._hidden[i + 1] > self._hidden[i]:
+            return NULL_ATOM
+        return self._categories[i]
+
+    cdef Py_ssize_t multi_values(
+        self, const void* state, int atom, const uint64_t** values
+    ) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const uint64_t* symbols = self._symbols + REACH
+        cdef Py_ssize_t n = at.position - at.first0 - 1
+        cdef Py_ssize_t i
+        if at.first0 < 0 or n <= 0:
+            return 0
+        reserve(&self.buffers, self._inner, n)
+        for i in range(n):
+            self._inner[i] = self._character(symbols, at.first0 + i)
+        values[0] = self._inner
+        return n
+
+    # Guides ------------------------------------------------------------------------------------
+
+    cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil:
+        """The label of the last character, once it is known whether the next one is appended."""
+        cdef const int32_t* labels = self.guide.labels + 4 * state.tag0
+        if state.first0 == state.position - 1:
+            return labels[B] if appends else labels[S]
+        return labels[M] if appends else labels[E]
+
+    cdef double external_score(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef const int32_t* labels
+        cdef Py_ssize_t i = at.position
+        cdef double score
+        cdef int32_t settled
+        cdef int32_t before = -1
+        if guide.emissions == NULL or at.first0 < 0:
+            return 0.0
+        settled = self._settled(at, action == APPEND)
+        score = guide.emissions[(i - 1) * guide.n_labels + settled]
+        if at.first0 < i - 1:
+            labels = guide.labels + 4 * at.tag0
+            before = labels[B] if at.first0 == i - 2 else labels[M]
+        elif at.first1 >= 0:
+            labels = guide.labels + 4 * at.tag1
+            before = labels[S] if at.first1 == i - 2 else labels[E]
+        if before >= 0:
+            score += guide.transitions[before * guide.n_labels + settled]
+        return guide.weight * score
+
+    cdef double heuristic(self, const void* state, int action) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef const double* ahead
+        cdef const double* transitions
+        cdef const int32_t* labels
+        cdef double one
+        cdef double other
+        cdef int32_t settled
+        cdef int32_t y
+        cdef int32_t z
+        if guide.heuristic == NULL or action == START + self.n_tags:
+            return 0.0
+        if action == APPEND:
+            labels = guide.labels + 4 * at.tag0
+            y = labels[M]
+            z = labels[E]
+        else:
+            labels = guide.labels + 4 * (action - START)
+            y = labels[B]
+            z = labels[S]
+        ahead = guide.heuristic + at.position * guide.n_labels
+        one = ahead[y]
+        other = ahead[z]
+        if at.first0 >= 0:
+            settled = self._settled(at, action == APPEND)
+            transitions = guide.transitions + settled * guide.n_labels
+            one += transitions[y]
+            other += transitions[z]
+        return guide.weight * max(one, other)
+
+
+cdef class WordGuide(BufferOwner):
+    """A chain model that is asked about a sentence before the agenda decodes it."""
+
+    @property
+    def capacity(self):
+        """As that of decoders."""
+        return 0
+
+    cdef int consult(
+        self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
+        const ListedWords* listed, GuideView* view,
+    ) except -1 nogil:
+        """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
+        return 0
+
+
+cdef class WordDecoder(TextDecoder):
+    """Finds the words of texts, and their tags if there are any, by the agenda.
+
+    agenda: its system is a `WordTransitions`. tags: the names of the tags, in their order; none
+    for segmentation. guide: a `WordGuide`, or None.
+    Raises ValueError if they do not fit each other.
+    """
+
+    def __init__(self, Agenda agenda not None, tags=(), WordGuide guide=None):
+        self.agenda = agenda
+        self.system = <WordTransitions?> agenda.system
+        self.tags = tuple(tags)
+        self.guide = guide
+        if max(1, len(self.tags)) != self.system.n_tags:
+            raise ValueError("the tags are not those of the transition system")
+        self.system.has_external_score = guide is not None and guide.adds_scores
+        self.system.has_heuristic = guide is not None and guide.looks_ahead
+
+    @property
+    def capacity(self):
+        """For how many characters at a time, or what the guide needs of them, there is room."""
+        return max(capacity_of(self._text), 0 if self.guide is None else self.guide.capacity)
+
+    cdef Py_ssize_t _search(
+        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
+    ) except -1 nogil:
+        """Search the sentence at hand; returns the first of the items found."""
+        cdef const uint8_t* constraints = self.constraints if self.is_constrained else NULL
+        cdef bint prune = self.system.prune
+        cdef Py_ssize_t first
+        self.system.load(self.characters, n, constraints)
+        self.system._listed = self.listed
+        try:
+            if self.guide is not None:
+                self.guide.consult(
+                    self.characters, n, constraints, self.listed, &self.system.guide
+                )
+            first = self.agenda.search(n_best, n_found)
+            if n_found[0] == 0 and prune:
+                # What the records leave need not reach the end.
+                self.system.prune = False
+                first = self.agenda.search(n_best, n_found)
+            if n_found[0] == 0 and self.system.guide.allowed != NULL:
+                # Nor need what the window leaves, which knows neither the longest word nor, of
+                # listed words that overlap, which a state has chosen.
+                self.system.guide.allowed = NULL
+                self.system.prune = prune
+                first = self.agenda.search(n_best, n_found)
+                if n_found[0] == 0 and prune:
+                    self.system.prune = False
+                    first = self.agenda.search(n_best, n_found)
+        finally:
+            # Whatever has failed, the next sentence is pruned again.
+            self.system.prune = prune
+            self.system.release()
+        return first
+
+    cdef double _take(self, Py_ssize_t item) noexcept nogil:
+        """Write the solution that an item of the last slot stands for; returns its score."""
+        cdef double score = self.agenda.items[item].score
+        cdef Py_ssize_t place = self.agenda.items[item].parent
+        cdef int32_t action
+        cdef Py_ssize_t i
+        # Every action but the last consumes a character.
+        i = self.agenda.items[place].step - 1
+        while i >= 0:
+            action = self.agenda.items[place].action
+            self.begins[i] = action != APPEND
+            self.word_tags[i] = action - START
+            place = self.agenda.items[place].parent
+            i -= 1
+        return score
+
+    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t first = self._search(n, 1, &n_found)
+        if n_found == 0:
+            with gil:
+                raise AssertionError("the transition system led into a dead end")
+        return self._take(first)
+
+    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+        """The `k` best analyses of one sentence, best first: (score, words) each.
+
+        With tags, words are pairs of a word and its tag. No more are found than the width of the
+        agenda, or `k` if that is more, lets through. If there is to be more than one, states are
+        not merged: it takes away what would come second. listed, listed_tags: as for `spans`.
+        Raises ValueError if k < 1.
+        """
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t first
+        cdef Py_ssize_t kept
+        cdef Py_ssize_t rank
+        cdef double score
+        cdef bint merge
+        if k < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {k}")
+        kept = self._open_text(text, listed, listed_tags)
+        if kept == 0:
+            return [(0.0, [])]
+        analyses = []
+        merge = self.agenda.merge
+        self.agenda.merge = merge and k == 1
+        try:
+            with nogil:
+                first = self._search(kept, k, &n_found)
+        finally:
+            self.agenda.merge = merge
+        for rank in range(min(k, n_found)):
+            score = self._take(first + rank)
+            self._mark(0, len(text), kept)
+            analyses.append(
+                (score, self._tagged_words(text, 0) if self.tags else self._words(text, 0))
+            )
+        return analyses

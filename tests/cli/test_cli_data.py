@@ -1,0 +1,230 @@
+"""`copy-data`, `unpack` and `select`: the files of corpora, put where a project reads them."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spacy_structreg.corpora.conllu import Sentence, Word, read_conllu, write_conllu
+
+Fails = Callable[..., str]
+GENRES = ("weblog", "email", "newsgroup", "answers", "reviews")
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in an empty folder, without a folder of corpora."""
+    monkeypatch.delenv("STRUCTREG_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+class TestCopyData:
+    def test_files_are_copied_and_decompressed(
+        self, tmp_path: Path, invoke: Callable, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data = tmp_path / "data"
+        (data / "x").mkdir(parents=True)
+        (data / "x/a.txt").write_bytes(b"a")
+        (data / "x/b.txt.xz").write_bytes(lzma.compress(b"b"))
+        (data / "x/c.txt.gz").write_bytes(gzip.compress(b"c"))
+        Path("d.txt").write_bytes(b"old")
+        files = [f"x/{name}.txt=deep/{name}.txt" for name in "abc"] + ["x/d.txt=d.txt"]
+        result = invoke("copy-data", *files, "--data", data)
+        assert result.stdout.splitlines() == [
+            *(f"deep/{name}.txt: x/{name}.txt of {data}" for name in "abc"),
+            "d.txt: as it is",
+        ]
+        assert [Path(f"deep/{name}.txt").read_bytes() for name in "abc"] == [b"a", b"b", b"c"]
+        # What is not in the folder stays as it is; a change in the folder is followed.
+        assert Path("d.txt").read_bytes() == b"old"
+        (data / "x/d.txt").write_bytes(b"new")
+        monkeypatch.setenv("STRUCTREG_DATA", str(data))
+        assert invoke("copy-data", *files).exit_code == 0
+        assert Path("d.txt").read_bytes() == b"new"
+        # Without a folder, all stay.
+        monkeypatch.delenv("STRUCTREG_DATA")
+        assert invoke("copy-data", *files).stdout.count(": as it is\n") == 4
+
+    def test_sources_of_one_target_are_joined_or_none_is_copied(
+        self, tmp_path: Path, invoke: Callable, fails: Fails
+    ) -> None:
+        Path("b").write_bytes(b"b\n")
+        Path("a.xz").write_bytes(lzma.compress(b"a\n"))
+        files = ["b=new/c", "a=new/c"]
+        assert invoke("copy-data", *files, "-d", tmp_path).stdout == f"new/c: b, a of {tmp_path}\n"
+        assert Path("new/c").read_bytes() == b"b\na\n"
+        Path("a.xz").unlink()
+        assert invoke("copy-data", *files, "-d", tmp_path).stdout == "new/c: as it is\n"
+        Path("new/c").unlink()
+        assert invoke("copy-data", *files, "-d", tmp_path, "--missing-ok").stdout == ""
+        assert "has b, a" in fails("copy-data", *files, "-d", tmp_path)
+        assert not Path("new/c").exists()
+
+    def test_all_that_is_missing_is_named(self, fails: Fails) -> None:
+        said = fails("copy-data", "x=a/x", "y=a/y", "z=a/z")
+        assert said.startswith("a/x, like a/y, a/z, is missing: run 'python -m spacy project asset")
+        assert said.endswith("or set STRUCTREG_DATA to a folder that has x")
+        assert not Path("a").exists()
+
+    def test_what_is_damaged_leaves_what_there_is(self, tmp_path: Path, fails: Fails) -> None:
+        for suffix, data in ((".xz", lzma.compress(b"a" * 1000)), (".gz", gzip.compress(b"a"))):
+            Path("a.txt" + suffix).write_bytes(data[:-5])
+            Path("b.txt").write_bytes(b"old")
+            said = fails("copy-data", "a.txt=b.txt", "--data", tmp_path)
+            assert f"a.txt{suffix}: the compressed data is damaged or truncated" in said
+            assert Path("b.txt").read_bytes() == b"old"
+            Path("a.txt" + suffix).unlink()
+
+    def test_a_file_is_not_copied_onto_itself(self, tmp_path: Path, fails: Fails) -> None:
+        Path("a").write_bytes(b"a")
+        assert "a is an input" in fails("copy-data", "a=a", "--data", tmp_path)
+
+
+class TestUnpack:
+    def test_members_are_written_as_they_are(self, invoke: Callable) -> None:
+        with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as opened:
+            opened.writestr("c/x", b"\xff\r\n")
+            opened.writestr("c/y", b"y")
+        result = invoke("unpack", "a.zip", "c/x=new/x", "c/y=y")
+        assert result.stdout == "new/x: c/x of a.zip\ny: c/y of a.zip\n"
+        assert (Path("new/x").read_bytes(), Path("y").read_bytes()) == (b"\xff\r\n", b"y")
+
+    def test_members_of_a_pattern_are_joined_in_the_order_of_names(
+        self, invoke: Callable, fails: Fails
+    ) -> None:
+        with zipfile.ZipFile("a.zip", "w") as opened:
+            for number in (10, 2, 1):
+                opened.writestr(f"t/c[1]/wsj_{number:04}.mrg", f"{number}\n")
+            opened.writestr("t/c[1]/README", "no trees")
+            opened.writestr("t/c1/wsj_0001.mrg", "no trees")
+        result = invoke("unpack", "a.zip", "*/c[1]/wsj_????.mrg=b")
+        assert result.stdout == "b: 3 files of a.zip\n"
+        assert Path("b").read_text("utf-8") == "1\n2\n10\n"
+        assert "there is no *.prd in it, but t/c1/wsj_0001.mrg, t/c[1]/README" in fails(
+            "unpack", "a.zip", "*.prd=c"
+        )
+
+    def test_another_encoding(self, invoke: Callable, fails: Fails) -> None:
+        text = "Señor NC B-PER\r\n" * 10_000
+        with zipfile.ZipFile("a.zip", "w") as opened:
+            opened.writestr("c/esp", text.encode("iso-8859-1"))
+            opened.writestr("c/han", ("中" * 100_000).encode("gb18030"))
+        assert invoke("unpack", "a.zip", "c/esp=esp", "-e", "iso-8859-1").exit_code == 0
+        assert Path("esp").read_bytes().decode() == text
+        # A character may begin in one block and end in the next.
+        assert invoke("unpack", "a.zip", "c/han=han", "-e", "gb18030").exit_code == 0
+        assert Path("han").read_text("utf-8") == "中" * 100_000
+        assert "a.zip/c/esp: not in utf-8" in fails("unpack", "a.zip", "c/esp=x", "-e", "utf-8")
+        for encoding in ("none", "hex", "utf-16"):
+            assert "is not an encoding" in fails("unpack", "a.zip", "c/esp=x", "-e", encoding)
+        assert not Path("x").exists()
+
+    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04" + bytes(50), b"<html>"])
+    def test_what_is_no_archive(self, data: bytes, fails: Fails) -> None:
+        Path("a.zip").write_bytes(data)
+        assert "a.zip: not a readable zip archive" in fails("unpack", "a.zip", "x=y")
+        assert not Path("y").exists()
+
+    def test_what_is_damaged_leaves_what_there_is(self, fails: Fails) -> None:
+        with zipfile.ZipFile("a.zip", "w") as opened:
+            opened.writestr("x", "wholly other bytes")
+        Path("a.zip").write_bytes(Path("a.zip").read_bytes().replace(b"wholly", b"partly"))
+        Path("y").write_bytes(b"old")
+        assert "a.zip/x: the member cannot be unpacked" in fails("unpack", "a.zip", "x=y")
+        assert Path("y").read_bytes() == b"old"
+
+    def test_a_member_that_is_too_large(
+        self, fails: Fails, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_DEFLATED) as opened:
+            opened.writestr("x", bytes(1000))
+        monkeypatch.setattr("spacy_structreg.cli.copy_data.LARGEST", 999)
+        assert "a.zip/x: 1000 bytes are more than the 999" in fails("unpack", "a.zip", "x=y")
+        assert not Path("y").exists()
+
+    def test_an_archive_that_may_be_missing(self, invoke: Callable, fails: Fails) -> None:
+        assert fails("unpack", "a.zip", "x=y") == "a.zip: No such file or directory"
+        assert invoke("unpack", "a.zip", "x=y", "--missing-ok").output == ""
+
+
+def write_treebank(path: str, *identities: str | None) -> None:
+    write_conllu(
+        path,
+        [
+            Sentence((Word("a", xpos="NN"),), comments=(f"# sent_id = {each}",) if each else ())
+            for each in identities
+        ],
+    )
+
+
+def identities(path: str) -> list[str | None]:
+    return [sentence.sent_id for sentence in read_conllu(path)]
+
+
+class TestSelect:
+    def test_sentences_by_the_beginning_of_their_names(
+        self, invoke: Callable, fails: Fails
+    ) -> None:
+        write_treebank("a.conllu", "weblog-1", "email-1", None)
+        write_treebank("b.conllu", "reviews-1", "weblog-0", "web-1")
+        invoke("select", "b.conllu", "a.conllu", "new/c.conllu", "--sent-id", "weblog-,email-")
+        assert identities("new/c.conllu") == ["weblog-0", "weblog-1", "email-1"]
+        said = fails("select", "a.conllu", "d.conllu", "--sent-id", "weblog-,reviews-,answers-")
+        assert said == "no sentence of a.conllu has a sent_id that begins with 'answers-'"
+        assert "has an empty part" in fails("select", "a.conllu", "d.conllu", "--sent-id", "a,")
+        assert not Path("d.conllu").exists()
+
+    def test_the_rest_of_a_treebank(self, invoke: Callable, fails: Fails) -> None:
+        write_treebank("all.conllu", *(f"{name}-{i}" for name in GENRES for i in range(3)))
+        for number, part in ((0, "dev"), (2, "test")):
+            write_treebank(f"{part}.conllu", *(f"{name}-{number}" for name in GENRES))
+        exclude = ("--exclude", "dev.conllu", "--exclude", "test.conllu")
+        result = invoke("select", "all.conllu", "train.conllu", *exclude)
+        assert result.stdout == "train.conllu: 5 sentences\n"
+        assert identities("train.conllu") == [f"{name}-1" for name in GENRES]
+        invoke("select", "all.conllu", "some.conllu", *exclude, "--sent-id", "email-")
+        assert identities("some.conllu") == ["email-1"]
+        assert "no sentence is left" in fails("select", "dev.conllu", "x.conllu", *exclude[:2])
+        # Parts of another release.
+        write_treebank("dev.conllu", "weblog-9")
+        assert "'weblog-9'" in fails("select", "all.conllu", "x.conllu", *exclude)
+        assert not Path("x.conllu").exists()
+
+    def test_inputs_that_may_be_missing(self, invoke: Callable, fails: Fails) -> None:
+        write_treebank("a.conllu", "1")
+        given = ("select", "a.conllu", "b.conllu", "c.conllu")
+        assert fails(*given) == "b.conllu: No such file or directory"
+        assert invoke(*given, "--missing-ok").output == ""
+        assert not Path("c.conllu").exists()
+
+    def test_an_output_that_is_an_input(self, fails: Fails) -> None:
+        write_treebank("a.conllu", "1")
+        write_treebank("b.conllu", "2")
+        assert "b.conllu is an input" in fails("select", "a.conllu", "b.conllu", "-x", "b.conllu")
+
+
+def test_the_training_set_of_ewt(data_folder: Path, invoke: Callable) -> None:
+    """Counts are those of the source."""
+    source = "ud-english-ewt/en_ewt-{}.conllu={}.conllu"
+    files = [source.format(name, "all") for name in GENRES]
+    files += [source.format(f"ud-{part}", part) for part in ("dev", "test")]
+    invoke("copy-data", "--data", data_folder, *files)
+    invoke("select", "all.conllu", "train.conllu", "-x", "dev.conllu", "-x", "test.conllu")
+    counts = {}
+    for name in GENRES:
+        given = [f"{part}.conllu" for part in ("train", "dev", "test")]
+        for part in given:
+            invoke("select", part, f"some-{part}", "--sent-id", f"{name}-")
+        counts[name] = tuple(len(identities(f"some-{part}")) for part in given)
+    assert counts == {
+        "answers": (2631, 419, 438),
+        "email": (3770, 523, 606),
+        "newsgroup": (1833, 274, 284),
+        "reviews": (2725, 554, 535),
+        "weblog": (1585, 231, 214),
+    }

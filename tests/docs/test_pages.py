@@ -1,0 +1,331 @@
+"""README.md and the pages in docs: what their code does, what it prints, and where links lead.
+
+The blocks of a page are run in their order, in a folder that holds the quickstart after its
+workflow, and small corpora in several formats. `docs.pages` says how blocks are marked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from docs.pages import PAGES, README, ROOT, Block, anchors, blocks, links, matches, run_python
+from spacy.tokens.underscore import Underscore
+from thinc.api import Config
+from typer.testing import CliRunner
+from warm_python import executable
+
+from spacy_structreg.cli.app import structreg_app
+from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
+
+QUICKSTART = Path("projects", "quickstart")
+TREEBANK = ROOT / QUICKSTART / "assets" / "treebank"
+PARTS = ("train", "dev", "test")
+# Trees of each part of the small corpora; there are words of all.
+N_TREES = {"train": 80, "dev": 15, "test": 15}
+# What the tests do not run; a page that needs more says so here.
+NOT_RUN = {
+    "README.md": {"sets up an environment": 2},
+}
+
+PLACES = ["New York", "Oslo", "Hamburg", "Lagos", "Lima", "Hanoi", "Cape Town", "Kyoto"]
+NAMES = ["Anna", "Omar", "Li", "Rosa", "Noor", "Ivan"]
+SEA = ["Two boats left the quay at dawn.", "The ferry to {} was late.", "{} has a harbor."]
+TOWN = ["The bus to {} is full.", "A new library opens in {}.", "Trams stop here at noon."]
+
+
+def structreg(*arguments: object) -> None:
+    result = CliRunner().invoke(structreg_app, list(map(str, arguments)))
+    assert result.exit_code == 0, result.output
+
+
+@pytest.fixture(scope="session")
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The quickstart with the pipelines of its workflows, trained by `fit`, which is faster."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    ignored = shutil.ignore_patterns("corpus", "training", "metrics", "project.lock")
+    shutil.copytree(ROOT / QUICKSTART, folder, dirs_exist_ok=True, ignore=ignored)
+    for part in PARTS:
+        corpus = folder / f"corpus/{part}.spacy"
+        structreg("convert", TREEBANK / f"{part}.bracket", corpus, "--head-rules", "ctb")
+    # The constituents of the sentences below need no more than these epochs.
+    for name, epochs in (("segment", 20), ("joint", 20), ("constituents", 4)):
+        output = folder / "training" / name / "model-best"
+        corpora = (f"--{part}={folder}/corpus/{part}.spacy" for part in ("train", "dev"))
+        settings = ["--training.max_epochs", epochs]
+        if name == "constituents":
+            settings += ["--components.constituency.dependencies", "parser"]
+        config = folder / f"configs/{name}.cfg"
+        structreg("fit", config, output, *corpora, *settings)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small corpora, each in three parts: words, trees in two formats, entities and categories."""
+    folder = tmp_path_factory.mktemp("corpora")
+    for part, n_trees in N_TREES.items():
+        lines = (TREEBANK / f"{part}.bracket").read_text("utf-8").splitlines(keepends=True)
+        starts = [number for number, line in enumerate(lines) if line.startswith("(")]
+        brackets = folder / f"{part}.bracket"
+        brackets.write_text("".join(lines[: starts[n_trees]]), "utf-8")
+        structreg("convert", brackets, folder / f"{part}.conllu", "--head-rules", "ctb")
+        structreg("convert", TREEBANK / brackets.name, folder / f"{part}.txt")
+        columns = "".join(
+            f"{name} B-PER\nlives O\nin O\n{_label(place)}. O\n\n"
+            for name in NAMES
+            for place in PLACES
+        )
+        (folder / f"{part}.col").write_text(columns, "utf-8")
+        texts = "".join(
+            f"{each.format(place)}\t{category}\n"
+            for category, group in (("sea", SEA), ("town", TOWN))
+            for each in group
+            for place in PLACES
+        )
+        (folder / f"{part}.tsv").write_text(texts, "utf-8")
+    (folder / "text.txt").write_text("昨天，市政府召开了会议。我们在北京学习语言。\n", "utf-8")
+    return folder
+
+
+def _label(place: str) -> str:
+    words = place.split()
+    return "".join(f"{word} {'I' if i else 'B'}-LOC\n" for i, word in enumerate(words))
+
+
+@pytest.fixture
+def folder(
+    quickstart: Path, corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """The folder that a page is read in; extensions of spaCy are afterwards as they were."""
+    shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(quickstart, tmp_path / QUICKSTART)
+    monkeypatch.chdir(tmp_path)
+    # Which comes with an extra alone.
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(executable())
+    before = Underscore.get_state()
+    Underscore.load_state(({}, {}, {}))
+    yield tmp_path
+    Underscore.load_state(before)
+
+
+# ---- how blocks are run ----
+
+
+def run_page(path: Path) -> dict[str, Any]:
+    """Run the blocks of a page in this folder; returns the names that its Python has made."""
+    names: dict[str, Any] = {"__name__": path.stem}
+    printed = ""
+    for block in blocks(path):
+        at = f"{path.name}:{block.line}"
+        match (block.marker, block.language):
+            case ("not run", _):
+                pass
+            case ("file", _):
+                Path(block.value).write_text(block.text, "utf-8")
+            case ("config", _):
+                check_config(block, at)
+            case (_, "python"):
+                run_python(block, names, at)
+            case (_, "bash"):
+                printed = run_shell(block.text, at)
+            case (_, "text"):
+                assert matches(block.text, printed), f"{at}: this was printed:\n{printed}"
+    return names
+
+
+def run_shell(text: str, at: str) -> str:
+    """Run a shell script with `python` being this one; returns what it prints."""
+    path = f"{Path('bin').resolve()}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONUTF8": "1", "ANSI_COLORS_DISABLED": "1"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, f"{at}:\n{done.stdout}\n{done.stderr}"
+    assert "Warning" not in done.stderr, f"{at}:\n{done.stderr}"
+    return done.stdout
+
+
+def check_config(block: Block, at: str) -> None:
+    """Lay a block over the config of a task, and have spaCy make all that the config names."""
+    config = task_config(block.value)
+    sections = re.findall(r"^\[(.+)\]$", block.text, re.M)
+    # Sections above those of the block are there, but have to be named before them.
+    above = {
+        ".".join(name.split(".")[:n]) for name in sections for n in range(1, name.count(".") + 1)
+    }
+    text = "".join(f"[{name}]\n" for name in sorted(above - {*sections})) + block.text
+    _merge(config, Config().from_str(text, interpolate=False))
+    nlp = spacy.util.load_model_from_config(config.interpolate(), auto_fill=False, validate=True)
+    settings = nlp.config.interpolate()["initialize"]
+    resolved = spacy.registry.resolve(settings, schema=spacy.schemas.ConfigSchemaInit)
+    for name, arguments in resolved["components"].items():
+        assert name in nlp.pipe_names, f"{at}: there is no component {name}"
+        assert arguments
+
+
+def task_config(task: str) -> Config:
+    structreg("init-config", f"{task}.cfg", "--task", task, "--lang", "zh", "--force")
+    return Config().from_disk(f"{task}.cfg", interpolate=False)
+
+
+def _merge(config: dict[str, Any], given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        there = config.get(name)
+        # A block that names its function has its own arguments.
+        if isinstance(value, dict) and isinstance(there, dict) and not _names_function(value):
+            _merge(there, value)
+        else:
+            config[name] = value
+
+
+def _names_function(section: dict[str, Any]) -> bool:
+    return any(name.startswith("@") for name in section)
+
+
+# ---- pages ----
+
+
+def check_parser(names: dict[str, Any]) -> None:
+    nlp = spacy.load("parser")
+    doc = nlp(Path("text.txt").read_text("utf-8").strip())
+    # Words, with tags, and not characters.
+    assert sum(len(token) > 1 for token in doc) >= 4
+    assert all(token.tag_ and token.dep_ for token in doc)
+    assert len(list(doc.sents)) == 2
+    assert nlp.pipe_names == ["tagger", "parser"]
+    # The tokenizer and the tagger are those that were trained first.
+    for folder, place in (("segmenter", "tokenizer"), ("tagger", "tagger")):
+        here, there = Path("parser", place, "model.srt"), Path(folder, place, "model.srt")
+        assert here.read_bytes() == there.read_bytes()
+
+
+def check_constituents(names: dict[str, Any]) -> None:
+    nlp = spacy.load("pipeline")
+    doc = nlp(Path("text.txt").read_text("utf-8").strip())
+    assert sum(len(token) > 1 for token in doc) >= 4
+    first, second = doc.sents
+    assert first._.parse_string.startswith("(")
+    assert "北京" in second._.parse_string
+    # Of the tokenizer that tags, with its rules for universal tags.
+    assert nlp.pipe_names == ["attribute_ruler", "constituency"]
+    assert all(token.tag_ and token.pos_ for token in doc)
+
+
+# What else is to hold after the blocks of a page.
+CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "constituents.md": check_constituents,
+    "parse.md": check_parser,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="the commands are those of a shell")
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_blocks_run_and_print_what_the_page_says(path: Path, folder: Path) -> None:
+    names = run_page(path)
+    if path.name in CHECKS:
+        CHECKS[path.name](names)
+
+
+def test_no_more_is_left_out_than_must_be() -> None:
+    left_out: dict[str, Counter[str]] = {}
+    for path in PAGES:
+        found = Counter(block.value for block in blocks(path) if block.marker == "not run")
+        if found:
+            left_out[path.name] = found
+    assert left_out == NOT_RUN
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*PAGES, ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("projects/*/README.md"))],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_links_lead_somewhere(path: Path) -> None:
+    for link in links(path):
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name) if name else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_the_readme_is_short_and_leads_to_every_page() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 150
+    index = ROOT / "docs/index.md"
+    assert "docs/index.md" in {link.partition("#")[0] for link in links(README)}
+    linked = {link.partition("#")[0] for link in links(index)}
+    assert {path.name for path in PAGES} - {"README.md", "index.md"} <= linked
+
+
+def test_all_figures_are_explained() -> None:
+    text = (ROOT / "docs/evaluate.md").read_text("utf-8")
+    named = {key for row in re.findall(r"^\| (`.*?) \|", text, re.M) for key in row.split("`")}
+    assert {key.removesuffix("_nopunct").removesuffix("_40") for key in SCORE_GLOSSARY} <= named
+
+
+# ---- the tests themselves ----
+
+
+def page(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "page.md"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("```python\ni = 1\nprint(i)\n# 2\n```\n", r"page\.md:2 and 1 lines below: this was"),
+        ("```python\nfor i in range(2):\n    print(i)\n# 0\n```\n", r"page\.md:2 and 0 lines"),
+        ("```python\nassert 1 > 2, 'no'\n```\n", "no"),
+        ("```bash\nfalse\n```\n", r"page\.md:2"),
+        ("```bash\necho a\n```\n\n```text\nb\n```\n", r"page\.md:6: this was printed"),
+    ],
+    ids=["output", "output of a loop", "assertion", "exit code", "output of a command"],
+)
+def test_blocks_that_are_wrong_fail(text: str, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        run_page(page(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\nls\n```\n",
+        "```ini\n[nlp]\n```\n",
+        "<!-- not run: it is slow -->\n```bash\nls\n```\n",
+        "<!-- file: ../words.txt -->\n```text\nls\n```\n",
+        "```text\nout of the blue\n```\n",
+    ],
+    ids=["language", "config of nothing", "reason", "file elsewhere", "text"],
+)
+def test_blocks_of_which_nothing_would_be_tested_are_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"page\.md:\d: no test for"):
+        blocks(page(tmp_path, text))
+
+
+def test_blocks_that_are_right_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "<!-- file: a.txt -->\n```text\none\ntwo\n```\n\n```bash\ncat a.txt\n```\n\n"
+        "```text\none\n…\n```\n\n```python\nprint(1)\n# 1\n\n# And then:\nfor i in range(2):\n"
+        "    print(i)\n# 0\n# 1\n```\n"
+    )
+    assert run_page(page(tmp_path, text))["i"] == 1

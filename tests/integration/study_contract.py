@@ -1,0 +1,314 @@
+"""What holds for every study of `projects`: each has a file of tests that takes it over from here.
+
+Such a file has a constant STUDY, a fixture `data`, the folder of its corpora, and a subclass of
+`StudyContract`; it imports the other fixtures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+PROJECTS = Path(__file__).parents[2] / "projects"
+MADE = ("report", "__pycache__", "project.lock", ".mypy_cache")
+HAN = re.compile("[\u3400-\u9fff]")
+RUNS = "report/runs.jsonl"
+CONFIG = "configs/small.yml"
+# Reads grids and results in one process, as that takes a second to start.
+READ = """
+import json, sys
+from pathlib import Path
+sys.path[:0] = ["scripts", ".."]
+import grid
+for kind, path in json.load(sys.stdin):
+    try:
+        getattr(grid, kind)(Path(path))
+    except ValueError as error:
+        print(json.dumps(str(error)))
+    else:
+        print("null")
+"""
+
+Lines: TypeAlias = "dict[tuple[Any, ...], dict[str, Any]]"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study, and a small grid to try it by.
+
+    key: the fields of a line of results that name the run. times: those that differ each time.
+    pictures: of the report of the small grid. interrupted: of its lines, those that an interrupted
+    run has left whole. reports: grid, folder and findings of those that are kept. missing: a file
+    of a corpus. faulty: what is changed in the grid, and what is said of it then. line: a result on
+    another training corpus. broken: what is changed in it so that it is none. workflow: does all.
+    """
+
+    name: str
+    grid: str
+    key: tuple[str, ...]
+    pictures: frozenset[str]
+    interrupted: tuple[slice, ...]
+    reports: tuple[tuple[str, str, str], ...]
+    missing: str
+    faulty: tuple[tuple[str, str, str], ...]
+    line: dict[str, Any]
+    broken: dict[str, Any]
+    times: tuple[str, ...] = ("seconds",)
+    workflow: str = "study"
+
+    @property
+    def folder(self) -> Path:
+        return PROJECTS / self.name
+
+    def copied(self, folder: Path) -> Path:
+        """A copy of the project without what it made, and with the small grid."""
+        for source, target in ((self.folder, "study"), (PROJECTS / "studies", "studies")):
+            shutil.copytree(source, folder / target, ignore=shutil.ignore_patterns(*MADE))
+        (folder / "study" / CONFIG).write_text(self.grid, encoding="utf-8")
+        return folder / "study"
+
+    def everything(self, project: Path, data: Path | None) -> subprocess.CompletedProcess[str]:
+        """Run the workflow on the small grid; it must succeed."""
+        done = run(
+            *("-m", "spacy", "project", "run", self.workflow, project.name),
+            *("--vars.grid", CONFIG),
+            folder=project.parent,
+            data=data,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def results(self, project: Path) -> Lines:
+        return self.by_key((project / RUNS).read_text(encoding="utf-8"))
+
+    def by_key(self, text: str) -> Lines:
+        lines = [json.loads(line) for line in text.splitlines()]
+        keyed = {tuple(line[name] for name in self.key): line for line in lines}
+        assert len(keyed) == len(lines)
+        return keyed
+
+    def without_times(self, text: str) -> Lines:
+        return {
+            key: {name: value for name, value in line.items() if name not in self.times}
+            for key, line in self.by_key(text).items()
+        }
+
+    def fails(
+        self, project: Path, *, data: Path | None, grid: str = "", results: str | None = None
+    ) -> str:
+        """What the command `run` says when it fails, by the small grid or another one."""
+        (project / CONFIG).write_text(grid or self.grid, encoding="utf-8")
+        if results is not None:
+            write_results(project, results)
+        done = command("run", CONFIG, RUNS, folder=project, data=data)
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: "), done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    def said(self, project: Path, grids: Sequence[str], results: Sequence[str]) -> list[str]:
+        """What is said of grids and of results that cannot be read."""
+        files = []
+        for kind, texts in (("Grid", grids), ("Results", results)):
+            for number, text in enumerate(texts):
+                path = project / f"{kind}-{number}"
+                path.write_text(text, encoding="utf-8")
+                files.append((kind, path.name))
+        done = run("-c", READ, folder=project, text=json.dumps(files))
+        assert done.returncode == 0, done.stderr
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        for (_, name), each in zip(files, found, strict=True):
+            assert each is not None, f"nothing is said of {(project / name).read_text('utf-8')}"
+            assert each.startswith(f"{name}:")
+        return found
+
+
+@pytest.fixture
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the project without what it made, and with the small grid."""
+    return request.module.STUDY.copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, data: Path
+) -> Path:
+    """The project after its workflow on the small grid."""
+    pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
+    study: Study = request.module.STUDY
+    project = study.copied(tmp_path_factory.mktemp("projects"))
+    (project / "findings.md").write_text("## Found\n\nNothing much.\n", encoding="utf-8")
+    study.everything(project, data)
+    return project
+
+
+class StudyContract:
+    """The tests of every study."""
+
+    @pytest.fixture
+    def study(self, request: pytest.FixtureRequest) -> Study:
+        return request.module.STUDY
+
+    @pytest.mark.slow
+    def test_every_picture_of_the_report_is_there(self, study: Study, finished: Path) -> None:
+        text = report_of(finished)
+        assert "Nothing much." in text
+        assert pictures_of(text) == study.pictures
+        for picture in study.pictures:
+            drawn = (finished / "report" / picture).read_text(encoding="utf-8")
+            assert drawn.startswith("<?xml")
+            assert drawn.rstrip().endswith("</svg>")
+
+    @pytest.mark.slow
+    def test_a_second_run_trains_nothing_and_changes_no_byte(
+        self, study: Study, finished: Path
+    ) -> None:
+        before = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
+        # Nothing is missing, so no corpus is needed.
+        done = study.everything(finished, None)
+        assert f"all {len(study.results(finished))} results are there" in done.stderr
+        after = {path.name: path.read_bytes() for path in (finished / "report").iterdir()}
+        assert after == before
+
+    @pytest.mark.slow
+    def test_an_interrupted_study_goes_on(
+        self, study: Study, finished: Path, project: Path, data: Path
+    ) -> None:
+        whole = (finished / RUNS).read_text(encoding="utf-8")
+        lines = whole.splitlines(keepends=True)
+        kept = [line for part in study.interrupted for line in lines[part]]
+        # Killed while a line was written; and some lines before it are missing.
+        cut = next(line for line in lines if line not in kept)[:40]
+        path = write_results(project, "".join(kept) + cut)
+        done = command("run", CONFIG, RUNS, folder=project, data=data)
+        assert done.returncode == 0, done.stderr
+        resumed = path.read_text(encoding="utf-8")
+        assert resumed.startswith("".join(kept))
+        assert study.without_times(resumed) == study.without_times(whole)
+
+    def test_without_corpora_it_says_what_to_set(
+        self, study: Study, project: Path, tmp_path: Path
+    ) -> None:
+        assert "set the environment variable STRUCTREG_DATA" in study.fails(project, data=None)
+        # An empty folder: the file that is missing is named.
+        (tmp_path / "empty").mkdir()
+        assert study.missing in study.fails(project, data=tmp_path / "empty")
+
+    def test_faulty_grids_and_broken_lines_are_refused(self, study: Study, project: Path) -> None:
+        assert all(old in study.grid for old, _, _ in study.faulty)
+        grids = [study.grid.replace(old, new, 1) for old, new, _ in study.faulty]
+        line = json.dumps(study.line) + "\n"
+        broken = ["{}\n", json.dumps(study.line | study.broken) + "\n"]
+        found = study.said(project, grids, [line + each + line for each in broken])
+        for (_, new, said), message in zip(study.faulty, found, strict=False):
+            assert said in message, new
+        for message in found[len(grids) :]:
+            assert re.match(r"Results-\d:2: ", message)
+
+    def test_a_faulty_grid_is_refused_before_anything_runs(
+        self, study: Study, project: Path, data: Path
+    ) -> None:
+        old, new, said = study.faulty[0]
+        message = study.fails(project, data=data, grid=study.grid.replace(old, new, 1))
+        assert "small.yml: " in message
+        assert said in message
+        assert not (project / "report").exists()
+
+    def test_results_of_other_data_are_refused(
+        self, study: Study, project: Path, data: Path
+    ) -> None:
+        message = study.fails(project, data=data, results=json.dumps(study.line) + "\n")
+        assert f"another training corpus {study.line['corpus']}" in message
+
+    def test_a_report_of_an_unfinished_study_is_refused(self, project: Path) -> None:
+        write_results(project, "")
+        done = command("report", CONFIG, RUNS, "report/README.md", folder=project)
+        assert done.returncode == 1
+        assert "run the grid first" in done.stderr
+        assert not (project / "report/README.md").exists()
+
+    def test_the_reports_that_are_kept_are_those_of_their_results(
+        self, study: Study, tmp_path: Path
+    ) -> None:
+        for grid, folder, findings in study.reports:
+            made = tmp_path / "README.md"
+            done = command(
+                *("report", f"configs/{grid}.yml", f"{folder}/runs.jsonl", made),
+                *("--findings", f"{findings}.md"),
+                folder=study.folder,
+            )
+            assert done.returncode == 0, done.stderr
+            kept = study.folder / folder
+            assert made.read_bytes() == (kept / "README.md").read_bytes()
+            pictures = pictures_of(made.read_text(encoding="utf-8"))
+            assert pictures == {path.name for path in kept.glob("*.svg")}
+
+    def test_what_is_kept_holds_figures_and_no_text_of_a_corpus(self, study: Study) -> None:
+        files = [path for path in (study.folder / "report").rglob("*") if path.is_file()]
+        assert {"README.md", "runs.jsonl"} <= {path.name for path in files}
+        for path in files:
+            assert not HAN.search(path.read_text(encoding="utf-8")), path.name
+        assert sum(path.stat().st_size for path in files) < 1_500_000
+
+
+def run(
+    *arguments: object, folder: Path, data: Path | None = None, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in a folder, with `data` as the folder of corpora."""
+    environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("STRUCTREG_DATA", None)
+    if data is not None:
+        environment["STRUCTREG_DATA"] = str(data)
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
+
+
+def command(
+    *arguments: object, folder: Path, data: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the studies in the folder of one."""
+    return run("../studies", *arguments, folder=folder, data=data)
+
+
+def write_results(project: Path, text: str) -> Path:
+    path = project / RUNS
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The tables of a Markdown file: rows of cells, the header first."""
+    found: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("|"):
+            found[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+        elif found[-1]:
+            found.append([])
+    return [[rows[0], *rows[2:]] for rows in found if rows]
+
+
+def pictures_of(text: str) -> set[str]:
+    """The pictures that a report shows."""
+    return set(re.findall(r"!\[[^]]+\]\(([^)]+)\)", text))
+
+
+def report_of(project: Path) -> str:
+    return (project / "report/README.md").read_text(encoding="utf-8")

@@ -1,0 +1,115 @@
+"""Gold Docs scored for every task: how often they are read and processed, and by what words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+
+from spacy_structreg.cli.evaluate import GivenName, evaluate
+from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.pipeline import gold_docs
+from spacy_structreg.pipeline.evaluation import evaluate_docs
+from spacy_structreg.pipeline.task import Given, ScoreSettings, all_tasks, task_of
+
+WORDS = ["Mira", "sails", "home"]
+TAGS = ["NNP", "VBZ", "RB"]
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Language:
+    """A pipeline that tags, parses and labels, from one sentence."""
+    nlp = spacy.blank("zh")
+    tagger = nlp.add_pipe("structreg_tagger", config={"model": {"seed": 1}})
+    tagger.estimator.fit([list(zip(WORDS, TAGS, strict=True))])
+    parser = nlp.add_pipe("structreg_parser", config={"model": {"seed": 1}})
+    tree = DependencySentence(tuple(WORDS), tuple(TAGS), (1, -1, 1), ("nsubj", "ROOT", "advmod"))
+    parser.estimator.fit([tree])
+    labeler = nlp.add_pipe("structreg_sequence_labeler", config={"model": {"seed": 1}})
+    labeler.estimator.fit([[("Mira", "B-PER"), ("sails", "O"), ("home", "O")]])
+    return nlp
+
+
+def gold_doc(nlp: Language, spaces: list[bool]) -> Doc:
+    heads = [1, 1, 1]
+    deps = ["nsubj", "ROOT", "advmod"]
+    doc = Doc(nlp.vocab, WORDS, spaces=spaces, tags=TAGS, heads=heads, deps=deps)
+    doc.ents = [Span(doc, 0, 1, "PER")]
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("spaces", "n_runs"), [([False, False, False], 1), ([True, True, False], 2)]
+)
+def test_docs_are_processed_once_if_they_are_given_alike(
+    pipeline: Language, spaces: list[bool], n_runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    labeler: Any = pipeline.get_pipe("structreg_sequence_labeler")
+    annotate = labeler.set_annotations
+
+    def note(docs: Any, scores: Any) -> None:
+        seen.extend(doc.text for doc in docs)
+        annotate(docs, scores)
+
+    monkeypatch.setattr(labeler, "set_annotations", note)
+    gold = [gold_doc(pipeline, spaces)]
+    found = evaluate_docs(pipeline, gold, ScoreSettings(Given(words=True)), by_doc=True)
+    assert len(seen) == n_runs
+    for key in ("tag_acc", "dep_las", "ents_f"):
+        assert found.figures[key] == 1.0
+        ((n_gold, n_found, n_right),) = found.sentences[key]
+        assert n_gold == n_found == n_right > 0
+    # Gold Docs stay as they are.
+    assert gold[0].text == "".join(
+        word + " " * space for word, space in zip(WORDS, spaces, strict=True)
+    )
+
+
+def test_a_corpus_is_read_once(
+    pipeline: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.to_disk(tmp_path / "pipeline")
+    path = tmp_path / "gold.spacy"
+    DocBin(docs=[gold_doc(pipeline, [True, True, False])]).to_disk(path)
+    reads: list[Path] = []
+    read = gold_docs.read_docbin
+
+    def counted(path: Path, vocab: Any) -> list[Doc]:
+        reads.append(path)
+        return read(path, vocab)
+
+    monkeypatch.setattr(gold_docs, "read_docbin", counted)
+    report = evaluate(str(tmp_path / "pipeline"), path, given=GivenName.words)
+    assert report["dep_las"] == report["ents_f"] == 1.0
+    assert reads == [path]
+
+
+def test_partial_trees_count_as_far_as_they_are_known(pipeline: Language) -> None:
+    doc = Doc(pipeline.vocab, WORDS, tags=TAGS, heads=[1, 1, 1], deps=["nsubj", "", ""])
+    found = evaluate_docs(pipeline, [doc], ScoreSettings(Given(words=True)))
+    assert found.counts["all"]["labeled_words"] < 3
+
+
+def test_components_name_their_tasks(pipeline: Language) -> None:
+    stems = [task.stem for task in all_tasks()]
+    assert stems == [
+        "segmentation",
+        "joint",
+        "tagging",
+        "dependencies",
+        "constituents",
+        "labeling",
+        "classification",
+    ]
+    named = [task_of(pipe) for _, pipe in pipeline.pipeline]
+    assert [task.stem if task else None for task in named] == [
+        "tagging",
+        "dependencies",
+        "labeling",
+    ]
+    assert task_of(pipeline.tokenizer) is None

@@ -1,0 +1,261 @@
+"""Constructor, header, registered function, config and table of a model are of the same settings.
+
+All follow from one class; here they are held to each other, and to what is wrong from every door.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confection import Config
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.util import registry
+
+from spacy_structreg.estimators.char_word_ensemble import CharWordEnsemble
+from spacy_structreg.estimators.tagging import Tagger, TaggerSettings
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.learn.setting_fields import (
+    Settings,
+    defaults_of,
+    described,
+    from_settings,
+    hints_of,
+    literals_of,
+    members_of,
+    plain,
+    setting,
+)
+from spacy_structreg.models.settings import MAX_BEAM, TrainingSettings
+from spacy_structreg.pipeline.setting_texts import (
+    config_block,
+    documented_classes,
+    model_classes,
+    settings_table,
+    with_tables,
+)
+
+MODELS = model_classes()
+REGISTERED = {
+    name: model
+    for name, model in MODELS.items()
+    if f"spacy_structreg.{name}.v1" in registry.architectures.get_all()
+}
+TRAINED = {name: model for name, model in MODELS.items() if not issubclass(model, CharWordEnsemble)}
+CLASSES = documented_classes()
+EVERY = pytest.mark.parametrize("name", CLASSES)
+EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
+
+
+def function(name: str) -> Any:
+    """The registered function of a class."""
+    kind = registry.misc if name in ("Learning", "LogLinear") else registry.architectures
+    return kind.get(f"spacy_structreg.{name}.v1")
+
+
+def test_every_model_is_documented() -> None:
+    assert {"Learning", "LogLinear", *MODELS} == set(CLASSES)
+
+
+def wrong_values(settings: type[Settings], name: str) -> list[Any]:
+    """Values that a setting cannot have, by its type and range."""
+    about, hint = dict(described(settings))[name], hints_of(settings)[name]
+    kinds = members_of(hint)
+    wrong: list[Any] = [object()]
+    if literals_of(kinds) or about.choices:
+        wrong += ["no such choice", 7]
+    if bool in kinds:
+        wrong += [1, 0, "true"]
+    if int in kinds:
+        wrong += [about.minimum - 1, about.maximum + 1, 1.5, True, "1"]
+    if float in kinds:
+        wrong += [about.minimum - 1, about.below, math.nan, math.inf, "1.0", True]
+        wrong += [about.minimum] if about.open_below else []
+    if type(None) not in kinds:
+        wrong.append(None)
+    return wrong
+
+
+@EVERY_MODEL
+def test_constructors(name: str) -> None:
+    model = MODELS[name]
+    parameters = inspect.signature(model).parameters
+    assert {key: p.default for key, p in parameters.items()} == defaults_of(model.SETTINGS)
+    made = model()
+    assert all(getattr(made, key) is getattr(made.settings, key) for key in parameters)
+    with pytest.raises(TypeError, match="nonsense"):
+        model(nonsense=1)
+
+
+@EVERY_MODEL
+def test_headers(name: str) -> None:
+    model = MODELS[name]
+    made = model()
+    written = json.loads(json.dumps(made.settings.as_dict()))
+    assert list(written)
+    assert set(written) == set(inspect.signature(model).parameters)
+    again = model.of(model.SETTINGS.from_dict(written))
+    assert again.settings.as_dict() == written
+    for key in written:
+        with pytest.raises(ValueError, match="settings of"):
+            model.SETTINGS.from_dict({k: v for k, v in written.items() if k != key})
+
+
+@pytest.mark.parametrize("name", [*REGISTERED, "Learning", "LogLinear"])
+def test_registered_functions(name: str) -> None:
+    settings = CLASSES[name]
+    parameters = inspect.signature(function(name)).parameters
+    expected = {k: plain(v) for k, v in defaults_of(settings, in_config=True).items()}
+    assert {key: p.default for key, p in parameters.items()} == expected
+    assert {key: p.annotation for key, p in parameters.items()} == {
+        key: hints_of(settings)[key] for key in parameters
+    }
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_config_blocks(name: str) -> None:
+    model = REGISTERED[name]
+    text = config_block("part.model", model)
+    block = Config().from_str("[part]\n" + text)["part"]["model"]
+    assert block.pop("@architectures") == f"spacy_structreg.{name}.v1"
+    expected = {k: plain(v) for k, v in defaults_of(model.SETTINGS, in_config=True).items()}
+    assert set(block) == set(expected)
+    if name in TRAINED:
+        learning = block.pop("learning")
+        learned = CLASSES[learning.pop("@misc").split(".")[1]].from_dict(learning)
+        assert learned == model(seed=0).learning
+        del expected["learning"]
+    assert block == expected
+    comments = " ".join(line[2:] for line in text.splitlines() if line.startswith("# "))
+    assert all(about.doc in comments for _, about in described(model.SETTINGS) if about.in_config)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_values_of_config_blocks() -> None:
+    text = config_block("m", Tagger, beam=None, learning=Learning(l2=0.5))
+    assert "\nbeam = null\n" in text
+    assert "\nl2 = 0.5\n" in text
+    with pytest.raises(ValueError, match="beam is 0"):
+        config_block("m", Tagger, beam=0)
+
+
+@EVERY
+def test_tables(name: str) -> None:
+    rows = settings_table(CLASSES[name]).splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == [key for key, _ in described(CLASSES[name])]
+    for row, (_, about) in zip(rows, described(CLASSES[name]), strict=True):
+        assert about.doc.replace("|", "\\|") in row
+        assert row.replace("\\|", "").count("|") == 5
+        assert "\n" not in about.doc
+        assert about.doc.endswith(".")
+
+
+def test_pages() -> None:
+    page = "# A page\n\n<!-- settings:Tagger -->\nold\n<!-- /settings -->\n\nMore.\n"
+    new = with_tables(page, CLASSES)
+    assert settings_table(TaggerSettings) in new
+    assert "old" not in new
+    assert new.startswith("# A page\n")
+    assert new.endswith("<!-- /settings -->\n\nMore.\n")
+    assert with_tables(new, CLASSES) == new
+    with pytest.raises(ValueError, match="no settings of 'Tiger'"):
+        with_tables(page.replace("Tagger", "Tiger"), CLASSES)
+
+
+# What is wrong, from every door -------------------------------------------------------------------
+
+
+@EVERY
+def test_wrong_values(name: str) -> None:
+    settings = CLASSES[name]
+    for key, _ in described(settings):
+        for value in wrong_values(settings, key):
+            with pytest.raises(ValueError, match=rf"^{key}\b.* is |^{key} is "):
+                settings(**{key: value})
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_wrong_values_in_headers_and_configs(name: str) -> None:
+    model = TRAINED[name]
+    written = model().settings.as_dict()
+    for key in ("epochs", "mean"):
+        for value in wrong_values(model.SETTINGS, key):
+            header = {"task": model.TASK, "state": "trained", "settings": {**written, key: value}}
+            with pytest.raises(ValueError, match=f"^a file: the model cannot be used: {key} is "):
+                model.from_contents("a file", header, {})
+            with pytest.raises(ValueError, match=f"^{key} is "):
+                model(**{key: value})
+    if name in REGISTERED:
+        with pytest.raises(ValueError, match="seed is -1; it must be at least 0"):
+            function(name)(seed=-1)
+        block = {"@architectures": f"spacy_structreg.{name}.v1", "seed": "much"}
+        with pytest.raises(ValueError, match="seed"):
+            registry.resolve({"model": block})
+
+
+def test_headers_hold_what_stands_for_none() -> None:
+    header = {"task": "tagger", "state": "trained", "settings": Tagger().settings.as_dict()}
+    header["settings"]["seed"] = None
+    with pytest.raises(ValueError, match=r"a file: .*: its setting seed is None"):
+        Tagger.from_contents("a file", header, {})
+
+
+@given(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.booleans()))
+def test_any_beam(value: Any) -> None:
+    fits = value is None or (type(value) is int and 1 <= value <= MAX_BEAM)
+    if fits:
+        assert TaggerSettings(beam=value).beam == value
+    else:
+        with pytest.raises(ValueError, match=r"^beam is "):
+            TaggerSettings(beam=value)
+
+
+def test_attributes_are_checked_when_they_are_changed() -> None:
+    model = Tagger()
+    model.epochs = 3
+    assert model.settings.epochs == model.epochs == 3
+    with pytest.raises(ValueError, match="epochs is 0; it must be at least 1"):
+        model.epochs = 0
+    assert model.untrained().epochs == 3
+
+
+# A setting is one line ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared(TrainingSettings):
+    depth: int = setting(3, "How deep.", minimum=1, maximum=9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(Shared):
+    width: float = setting(0.5, "How wide.", below=1.0)
+    depth: int = 4
+
+
+class Made:
+    @from_settings(Own)
+    def __init__(self, settings: Own) -> None:
+        self.settings = settings
+
+
+def test_a_new_default_leaves_range_and_documentation() -> None:
+    assert Own().depth == 4
+    assert Shared().depth == 3
+    assert [key for key, _ in described(Own)][:2] == ["width", "depth"]
+    assert dict(described(Own))["depth"].doc == "How deep."
+    with pytest.raises(ValueError, match="depth is 10; it must be at least 1 and at most 9"):
+        Made(depth=10)
+    assert inspect.signature(Made).parameters["depth"].default == 4
+    assert "width: How wide." in str(Made.__init__.__doc__)
+    assert "| `width` | ≥ 0, < 1 | `0.5` | How wide. |" in settings_table(Own)
+
+
+def test_learning_is_of_the_kinds_that_a_model_has() -> None:
+    with pytest.raises(ValueError, match=r"learning is LogLinear.* it must be Learning$"):
+        Tagger(learning=LogLinear())  # type: ignore[arg-type]
