@@ -1,0 +1,1 @@
+"""Knowledge sources: what a model knows besides its training corpus."""

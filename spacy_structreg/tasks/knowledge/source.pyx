@@ -1,0 +1,42 @@
+"""Base class of knowledge sources of characters.
+
+A source looks at a sentence and gives every character small symbols, which templates read as atoms
+like any other: the streams of `tasks.chain`. It never changes, but for working memory.
+"""
+
+from libc.stdint cimport uint64_t
+
+from spacy_structreg.learn.memory cimport BufferOwner
+
+
+cdef class CharacterSource(BufferOwner):
+    """Symbols of the characters of a sentence. A subclass has `NAME`, `fill` and `contents`.
+
+    atoms: the streams that it fills, in their order: the name of the atom, and in how many bits its
+        symbols fit. Symbol 0 stands for places beyond the sentence, and for nothing known.
+    """
+
+    NAME = ""
+    """Under which the source is stored in a model file."""
+
+    cdef int fill(
+        self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
+        Py_ssize_t reach,
+    ) except -1 nogil:
+        """Write the streams of a sentence of `n` characters, as the model sees them.
+
+        symbols: position 0 of the first stream; streams lie `stride` apart. Each gets `n` symbols
+        and `reach` zeros on both sides.
+        """
+        return 0
+
+    cpdef CharacterSource copy(self):
+        """A source for another thread; the same one, if it has no working memory."""
+        return self
+
+    def contents(self):
+        """The entries of the header of a model file, as msgpack gives them back, and the arrays.
+
+        The class method `from_contents` takes them back, and raises ValueError for anything else.
+        """
+        raise NotImplementedError
