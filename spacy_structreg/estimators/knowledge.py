@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
+from spacy_structreg.corpora.word_lists import read_word_list
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    LEXICON,
+    LEXICON_ATOMS,
+    MAX_GUIDES,
+    guide_templates,
+)
 from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
 from spacy_structreg.models.settings import KnowledgeSettings
 from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
@@ -20,12 +30,14 @@ _IN_PIPELINE: Final = Path("tokenizer", "model.srt")
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    listed = LEXICON_ATOMS if settings.lexicon else ()
+    return (*listed, *GUIDE_ATOMS[: len(settings.guides)])
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    listed = [LEXICON] if settings.lexicon else []
+    return [*listed, *map(guide_templates, GUIDE_ATOMS[: len(settings.guides)])]
 
 
 def new_sources(
@@ -38,7 +50,29 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    sources: list[CharacterSource] = []
+    if paths := lexicon_paths(settings.lexicon):
+        sources.append(LexiconSource(known_words(paths, atoms.seen)))
+    guides = zip(GUIDE_ATOMS, settings.guides, strict=False)
+    return [*sources, *(_guide(atom, path) for atom, path in guides)]
+
+
+def lexicon_paths(lexicon: str | Sequence[str]) -> list[str]:
+    """The files that the setting `lexicon` names."""
+    return [lexicon] if isinstance(lexicon, str) else list(lexicon)
+
+
+def known_words(paths: Iterable[str], seen: Callable[[str], str] = str) -> KnownWords:
+    """The words of lists as a model sees them.
+
+    Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
+    cannot be read.
+    """
+    paths = list(paths)
+    words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
+    if not len(words):
+        raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
+    return words
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
@@ -94,7 +128,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    LexiconSource.NAME: lambda _, header, arrays: LexiconSource.from_contents(header, arrays),
 }
 
 
@@ -136,6 +171,8 @@ def _text_models() -> tuple[Any, ...]:
 __all__ = [
     "MAX_GUIDES",
     "contents_of",
+    "known_words",
+    "lexicon_paths",
     "new_sources",
     "restored_guide",
     "restored_sources",

@@ -22,3 +22,12 @@ def guide_templates(atom: str) -> str:
     atom: of `GUIDE_ATOMS`. Jiang, Huang & Liu 2009, section 3, with more of the context.
     """
     return _GUIDE.replace("g", atom)
+
+
+LEXICON_ATOMS: Final = ("lexb", "lexe", "lexm")
+"""Lengths of the longest listed words that begin, end and go on here (`LexiconSource`)."""
+
+LEXICON: Final = """
+lexb0 | lexe0 | lexm0 | lexb0lexe0lexm0 | lexb0c0 | lexe0c0 | lexe0lexb+1 | lexe-1lexb0
+"""
+"""Lengths of listed words, alone, together, with the character and over a boundary."""

@@ -150,6 +150,11 @@ class KnowledgeSettings(Settings):
     Files are read when the model is trained, and what it needs of them is stored with it.
     """
 
+    lexicon: str | Sequence[str] = setting(
+        (),
+        "Files of word lists whose places in a text are features: of jieba's format, of CC-CEDICT, "
+        "or a word a line, with a tab and tags if known.",
+    )
     guides: Sequence[str] = setting(
         (),
         "Models of other standards whose labels are features: folders of trained pipelines, or "
@@ -164,7 +169,7 @@ class KnowledgeSettings(Settings):
     @property
     def has_sources(self) -> bool:
         """True if some knowledge source is on."""
-        return bool(self.guides)
+        return bool(self.lexicon or self.guides)
 
 
 @dataclass(frozen=True, kw_only=True)
