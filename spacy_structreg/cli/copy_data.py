@@ -43,8 +43,9 @@ def copy_data_command(
 
     The folder is named by the option --data or by the variable STRUCTREG_DATA. SOURCE may lie there
     as SOURCE.xz or SOURCE.gz, which is decompressed. PACKAGE:SOURCE is a file of an installed
-    Python package, such as jieba:dict.txt. Sources of one target are joined, in their order. A target whose sources are not in the folder, or all targets without a folder, stay as
-    they are; one that is nowhere is an error.
+    Python package, such as jieba:dict.txt. Sources of one target are joined, in their order. A
+    target whose sources are not in the folder, or all targets without a folder, stay as they are;
+    one that is nowhere is an error.
     """
     with user_errors():
         for line in copy_data(parse_pairs(files, "SOURCE"), data, missing_ok=missing_ok):
