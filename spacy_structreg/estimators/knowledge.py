@@ -16,7 +16,7 @@ from spacy_structreg.features.knowledge import (
     guide_templates,
 )
 from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
-from spacy_structreg.models.settings import KnowledgeSettings
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings
 from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
@@ -50,25 +50,29 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    sources: list[CharacterSource] = []
-    if paths := lexicon_paths(settings.lexicon):
-        sources.append(LexiconSource(known_words(paths, atoms.seen)))
     guides = zip(GUIDE_ATOMS, settings.guides, strict=False)
-    return [*sources, *(_guide(atom, path) for atom, path in guides)]
+    return [
+        *lexicon_sources(settings, atoms.seen),
+        *(_guide(atom, path) for atom, path in guides),
+    ]
 
 
-def lexicon_paths(lexicon: str | Sequence[str]) -> list[str]:
-    """The files that the setting `lexicon` names."""
-    return [lexicon] if isinstance(lexicon, str) else list(lexicon)
+def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
+    """The source of word lists, if settings name any. seen: as of `known_words`."""
+    words = known_words(settings, seen)
+    return [] if words is None else [LexiconSource(words)]
 
 
-def known_words(paths: Iterable[str], seen: Callable[[str], str] = str) -> KnownWords:
-    """The words of lists as a model sees them.
+def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords | None:
+    """The words of the lists that settings name; None if they name none.
 
+    seen: what the model sees of a text, of the same length.
     Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
     cannot be read.
     """
-    paths = list(paths)
+    paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
+    if not paths:
+        return None
     words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
     if not len(words):
         raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
@@ -104,6 +108,19 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
         if source.atoms != atoms:
             raise ValueError(f"the atoms of its knowledge source {name!r} are not its own")
         sources.append(source)
+    return sources
+
+
+def restored_lexicon(
+    settings: LexiconSettings, entries: dict[str, Any], arrays: Arrays
+) -> list[CharacterSource]:
+    """The source of word lists of a model file whose only source it is, if its settings name any.
+
+    Raises ValueError as `restored_sources`, and if the file has other sources.
+    """
+    sources = restored_sources(entries, arrays)
+    if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
+        raise ValueError("its knowledge sources are not those of its settings")
     return sources
 
 
@@ -172,9 +189,10 @@ __all__ = [
     "MAX_GUIDES",
     "contents_of",
     "known_words",
-    "lexicon_paths",
+    "lexicon_sources",
     "new_sources",
     "restored_guide",
+    "restored_lexicon",
     "restored_sources",
     "source_atoms",
     "source_templates",

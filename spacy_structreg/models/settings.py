@@ -144,17 +144,23 @@ class TextSettings(HalfWidthSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeSettings(Settings):
+class LexiconSettings(Settings):
+    """The setting of word lists."""
+
+    lexicon: str | Sequence[str] = setting(
+        (),
+        "Files of word lists, read in training only, which say what is a word and what tags it may "
+        "have: in jieba's format, CC-CEDICT's, or a word a line, if known with a tab and its tags.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSettings(LexiconSettings):
     """Settings of what a model of characters knows besides its training corpus.
 
     Files are read when the model is trained, and what it needs of them is stored with it.
     """
 
-    lexicon: str | Sequence[str] = setting(
-        (),
-        "Files of word lists whose places in a text are features: of jieba's format, of CC-CEDICT, "
-        "or a word a line, with a tab and tags if known.",
-    )
     guides: Sequence[str] = setting(
         (),
         "Models of other standards whose labels are features: folders of trained pipelines, or "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 FREQUENCY_BITS: Final = 4
-"""Frequency classes: 0 for an unknown frequency, 1 for once, n for 2ⁿ⁻¹ times and more, up to 15."""
+"""Frequency classes: 0 if it is unknown, n for 2ⁿ⁻¹ times and more, up to 15."""
 
 TAGS_BITS: Final = 16
 """Numbers of sets of tags: 0 for none."""
@@ -50,7 +50,7 @@ class KnownWords:
 
     @classmethod
     def of(cls, listed: Iterable[ListedWord], seen: Callable[[str], str] = str) -> Self:
-        """The words of lists. Of a word that comes again, all tags and the sum of frequencies count.
+        """The words of lists; of one that comes again, all tags and the sum of frequencies.
 
         seen: what a model sees of a text, of the same length. White space within a word is left
         out, as models do. Takes some 400 bytes a word meanwhile.
@@ -123,5 +123,3 @@ class KnownWords:
         lexicon = Lexicon.from_contents(entries, arrays, kinds.shape[1] - 1)
         frequencies = np.ascontiguousarray(kinds[0], dtype=np.uint8)
         return cls(lexicon, frequencies, np.ascontiguousarray(kinds[1]), tag_sets)
-
-
