@@ -1,6 +1,7 @@
 """Places of listed words, as a knowledge source of characters."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from spacy_structreg.tasks.knowledge.lexicon cimport FIRST
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
@@ -66,32 +67,53 @@ cdef class LexiconSource(CharacterSource):
         cdef uint64_t* tags_of_begin = symbols + 6 * stride
         cdef uint64_t* tags_of_end = symbols + 7 * stride
         cdef uint64_t* tags_of_inside = symbols + 8 * stride
-        cdef Py_ssize_t start, end, furthest, i
+        # And those of tags what is looked up.
+        cdef uint64_t* pairs = tags_of_inside
+        cdef uint64_t* slots = tags_of_end
+        cdef Py_ssize_t n_pairs = 0
+        cdef Py_ssize_t start, end, furthest, i, k
         cdef uint64_t longest, value, found
         cdef int64_t slot
         cdef int s
         for s in range(9):
-            for i in range(-reach, n + reach):
-                symbols[s * stride + i] = 0
-        for start in range(n - 1):
-            if start + AHEAD + 1 < n:
-                self._lexicon.fetch(characters[start + AHEAD], characters[start + AHEAD + 1])
-            slot = FIRST + <int64_t> characters[start]
+            memset(symbols + s * stride - reach, 0, (n + 2 * reach) * sizeof(uint64_t))
+        # Pairs of characters that may begin a word, which are fewer than half of all: nodes come
+        # to the cache for several of them at a time.
+        for i in range(n - 1):
+            pairs[n_pairs] = <uint64_t> i
+            n_pairs += self._lexicon.may_be(
+                self._lexicon.spread_key(FIRST + <uint32_t> characters[i], characters[i + 1])
+            )
+        for k in range(-AHEAD, n_pairs):
+            if k + AHEAD < n_pairs:
+                i = <Py_ssize_t> pairs[k + AHEAD]
+                self._lexicon.fetch(FIRST + <uint32_t> characters[i], characters[i + 1])
+            if k < 0:
+                continue
+            start = <Py_ssize_t> pairs[k]
+            slot = self._lexicon.step(FIRST + <uint32_t> characters[start], characters[start + 1])
+            slots[k] = <uint64_t> slot
+            if slot >= 0 and start + 2 < n:
+                self._lexicon.fetch(<uint32_t> slot, characters[start + 2])
+        for k in range(n_pairs):
+            start = <Py_ssize_t> pairs[k]
+            slot = <int64_t> slots[k]
             longest = 0
             value = 0
             furthest = min(n, start + self._lexicon.longest)
-            for end in range(start + 1, furthest):
-                slot = self._lexicon.step(<uint32_t> slot, characters[end])
-                if slot < 0:
-                    break
+            end = start + 1
+            while slot >= 0:
                 found = self._lexicon.value(slot)
-                if found == 0:
-                    continue
-                value = found
-                longest = <uint64_t> (end + 1 - start)
-                if ends[end] < longest:
-                    ends[end] = longest
-                    value_of_end[end] = value
+                if found:
+                    value = found
+                    longest = <uint64_t> (end + 1 - start)
+                    if ends[end] < longest:
+                        ends[end] = longest
+                        value_of_end[end] = value
+                end += 1
+                if end >= furthest:
+                    break
+                slot = self._lexicon.step(<uint32_t> slot, characters[end])
             begins[start] = longest
             value_of_begin[start] = value
             for i in range(start + 1, start + <Py_ssize_t> longest - 1):
