@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.knowledge import known_words
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
@@ -29,6 +30,7 @@ from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
     HalfWidthSettings,
+    LexiconSettings,
     PerceptronSettings,
     UpdatePoint,
     complete,
@@ -38,6 +40,7 @@ from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.tagging import (
     NEEDS_CATEGORIES,
     NEEDS_CLASSES,
@@ -64,7 +67,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+class TaggerSettings(LexiconSettings, HalfWidthSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -119,7 +122,10 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+            joined(settings.templates, *["lexicon"] * bool(settings.lexicon)),
+            TAGGING_EVENTS,
+            TAGGING_ATOMS,
+            TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
         # A trainer checks which updates there are, and which beams go with them.
@@ -210,10 +216,15 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             for word, tag in example:
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items())
+        atoms = WordAtoms(self.settings.half_width)
+        known = known_words(self.settings, lambda text: "".join(map(chr, atoms.codes_of(text))))
+        return self._spec_for(labels, counts.items(), known)
 
     def _spec_for(
-        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+        self,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        known: KnownWords | None = None,
     ) -> TagSpec:
         """The spec of labels and of how often each word has each tag."""
         number = {label: i for i, label in enumerate(labels)}
@@ -246,6 +257,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            known,
         )
 
     def _spec_from(
@@ -254,12 +266,15 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        known: KnownWords | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+                WordAtoms(self.settings.half_width, categories, classes, known),
+                len(labels) or 1,
+                atoms,
             ),
             dictionary,
             self._templates,
@@ -276,7 +291,12 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None
             for name in ("categories", "classes", "dictionary")
         ]
-        return self._spec_from(known, *sets)
+        listed = None
+        if self.settings.lexicon:
+            listed = KnownWords.from_contents(
+                field(entries, "lexicon", dict), unnested("lexicon", arrays)
+            )
+        return self._spec_from(known, *sets, listed)
 
 
 @dataclass(frozen=True)
@@ -343,12 +363,16 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        return {}, {
+        arrays = {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
+        if self.system.words.known is None:
+            return {}, arrays
+        header, listed = self.system.words.known.contents()
+        return {"lexicon": header}, arrays | nested("lexicon", listed)
 
 
 def _listed(words: Words) -> list[str]:

@@ -31,5 +31,11 @@ tag: shape(w0) | lower(w0)
 """After Ratnaparkhi 1996 and Collins 2002, for alphabetic scripts, where single characters say
 little; chosen on the development set of UD English EWT, where it is better than `WORDS`."""
 
-TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN}
+LISTED: Final = """
+tag: listed(w0) | listed(w-1) listed(w0) | listed(w0) listed(w+1) | listed(w0) t-1
+tag: listed(w0) w0 | listed(w-1) | listed(w+1) | listed(w0) suffix2(w0)
+"""
+"""The tags that word lists give a word and its neighbours."""
+
+TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN, "lexicon": LISTED}
 """Tables that a tagger may name instead of listing templates."""

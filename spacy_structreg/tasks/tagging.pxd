@@ -4,6 +4,7 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport AtomSet, TransitionSystem
+from spacy_structreg.tasks.knowledge.lexicon cimport Lexicon
 
 cdef enum:
     # The fields of a word, named by `WORD_FIELDS`.
@@ -26,6 +27,7 @@ cdef enum:
     CATEGORY_OF_START
     CATEGORY_OF_END
     TAGS
+    LISTED
     N_FIELDS
 
 
@@ -47,6 +49,9 @@ cdef class WordAtoms:
     cdef readonly bint half_width
     cdef readonly TagSets categories
     cdef readonly TagSets classes
+    cdef readonly object known
+    cdef Lexicon _lexicon
+    cdef const uint16_t[::1] _listed_tags
     cdef object _tables     # whose memory the pointers borrow
     cdef const uint32_t* _half_width
     cdef const uint32_t* _lower
@@ -58,6 +63,7 @@ cdef class WordAtoms:
         self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
     ) noexcept nogil
     cdef uint64_t category(self, uint32_t character) noexcept nogil
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
 
 
 ctypedef struct TagState:

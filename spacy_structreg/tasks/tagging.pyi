@@ -8,6 +8,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
 
 WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
@@ -34,6 +35,7 @@ class WordAtoms:
         half_width: bool = True,
         categories: TagSets | None = None,
         classes: TagSets | None = None,
+        known: KnownWords | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -41,6 +43,8 @@ class WordAtoms:
     def categories(self) -> TagSets | None: ...
     @property
     def classes(self) -> TagSets | None: ...
+    @property
+    def known(self) -> KnownWords | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 

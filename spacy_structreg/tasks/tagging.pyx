@@ -12,7 +12,8 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 - ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
-  ``tags``: the tags that it has in training itself, for words beside the current one.
+  ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``listed``: the set of tags that it has in word lists; null without any.
 
 ``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
 and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
@@ -47,6 +48,7 @@ from spacy_structreg.features.character_classes import (
 )
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
+from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -66,10 +68,13 @@ cdef enum:
     BEYOND_CUT = -2
     # In place of the only tag that a word may get.
     SEVERAL = -1
+    # Most characters of a listed word.
+    LONGEST = 255
     # At so many positions together what depends on the words alone is scored ahead.
     AHEAD = 32
 
 assert TABLE == TABLE_SIZE
+assert LONGEST == LONGEST_WORD
 
 cdef uint8_t IS_SPACE = WHITE_SPACE
 
@@ -95,6 +100,7 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    "listed",
 ]
 """The names of the fields of words, in the order of their numbers."""
 
@@ -251,15 +257,22 @@ cdef class WordAtoms:
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     categories: the tags of the training words that contain a character, by characters.
     classes: the tags of a training word, by `key_of`.
+    known: what word lists say of words, a `KnownWords` of words as they are seen; None for no lists.
     """
 
-    def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
+    def __init__(
+        self, bint half_width=True, TagSets categories=None, TagSets classes=None, known=None
+    ):
         cdef const uint32_t[::1] half_widths
         cdef const uint32_t[::1] lower
         cdef const uint8_t[::1] kinds
         self.half_width = half_width
         self.categories = categories
         self.classes = classes
+        self.known = known
+        if known is not None:
+            self._lexicon = known.lexicon
+            self._listed_tags = known.tags
         self._tables = (half_width_table(), lower_case_table(), shape_table())
         half_widths, lower, kinds = self._tables
         self._half_width = &half_widths[0] if half_width else NULL
@@ -267,7 +280,7 @@ cdef class WordAtoms:
         self._kinds = &kinds[0]
 
     def __reduce__(self):
-        return WordAtoms, (self.half_width, self.categories, self.classes)
+        return WordAtoms, (self.half_width, self.categories, self.classes, self.known)
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
         """The character that a model sees."""
@@ -351,6 +364,21 @@ cdef class WordAtoms:
             found = self.classes.find(fields[WORD])
             if found >= 0:
                 fields[TAGS] = self.classes._ids[found]
+        fields[LISTED] = NULL_ATOM
+        if self._lexicon is not None and wanted >> LISTED & 1:
+            fields[LISTED] = self.listed(word, n)
+
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
+        """The field of the listed tags of a word that is seen."""
+        cdef uint64_t[LONGEST] characters
+        cdef uint16_t value
+        cdef Py_ssize_t i
+        if n > LONGEST:
+            return NO_TAGS
+        for i in range(n):
+            characters[i] = word[i]
+        value = self._lexicon.lookup(characters, n)
+        return NO_TAGS if value == 0 else NO_TAGS + 1 + <uint64_t> self._listed_tags[value]
 
     def key_of(self, str word not None):
         """The key of a word, as sets of tags use it; of one character, use `code_of`."""
