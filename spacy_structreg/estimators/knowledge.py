@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
+from spacy_structreg.corpora.files import read_blocks
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    INFORMATION,
+    INFORMATION_ATOM,
+    MAX_GUIDES,
+    VARIETY,
+    VARIETY_ATOMS,
+    guide_templates,
+)
 from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
 from spacy_structreg.models.settings import KnowledgeSettings
 from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 # Where the model of a tokenizer lies in the folder of a pipeline.
 _IN_PIPELINE: Final = Path("tokenizer", "model.srt")
 
+# Raw text is counted in so many threads.
+_MAX_THREADS: Final = 4
+
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    atoms = GUIDE_ATOMS[: len(settings.guides)]
+    if settings.statistics is not None:
+        atoms += VARIETY_ATOMS
+    return (*atoms, INFORMATION_ATOM) if settings.statistics == "all" else atoms
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    templates = [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    if settings.statistics is not None:
+        templates.append(VARIETY)
+    if settings.statistics == "all":
+        templates.append(INFORMATION)
+    return templates
 
 
 def new_sources(
@@ -38,7 +62,15 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    sources: list[CharacterSource] = [
+        _guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+    ]
+    if settings.statistics is not None:
+        counted = chain(texts(), *map(read_blocks, settings.raw_text))
+        n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
+        totals = count_ngrams(counted, view=atoms.view(), n_threads=n_threads)
+        sources.append(StatisticsSource.of(totals, settings.statistics == "all"))
+    return sources
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
@@ -94,7 +126,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    StatisticsSource.NAME: lambda atom, *contents: StatisticsSource.from_contents(*contents),
 }
 
 

@@ -22,3 +22,17 @@ def guide_templates(atom: str) -> str:
     atom: of `GUIDE_ATOMS`. Jiang, Huang & Liu 2009, section 3, with more of the context.
     """
     return _GUIDE.replace("g", atom)
+
+
+VARIETY_ATOMS: Final = ("avtwo", "avthree", "avfour")
+"""The class of the accessor variety of the best n-gram of two, three and four characters that a
+character stands in, with its place there."""
+
+INFORMATION_ATOM: Final = "information"
+"""The class of the mutual information of a character and the one before it."""
+
+VARIETY: Final = "avtwo0 | avthree0 | avfour0"
+"""Accessor variety, as Gao, Qiu & Huang 2010 (section 5) and Zhao & Kit 2008 (section 3) have it."""
+
+INFORMATION: Final = "information0 | information+1 | information0information+1"
+"""Mutual information to the left and to the right."""
