@@ -73,6 +73,29 @@ def new_sources(
     return sources
 
 
+def has_statistics(atoms: CharacterAtoms | None) -> bool:
+    """True if one of the sources is counted in raw text."""
+    sources = () if atoms is None else atoms.sources
+    return any(isinstance(source, StatisticsSource) for source in sources)
+
+
+def recounted(
+    atoms: CharacterAtoms, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+) -> CharacterAtoms:
+    """The same atoms with statistics of other text.
+
+    together: keep what is known of n-grams, and take the higher classes of both.
+    """
+    totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
+    sources: list[CharacterSource] = []
+    for source in atoms.sources:
+        if isinstance(source, StatisticsSource):
+            counted = StatisticsSource.of(totals, source.information)
+            source = source.joined(counted) if together else counted
+        sources.append(source)
+    return atoms.with_sources(sources)
+
+
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
     """The part of `ModelSpec.contents` that holds sources; `restored_sources` takes it back."""
     entries: list[dict[str, Any]] = []
@@ -169,7 +192,9 @@ def _text_models() -> tuple[Any, ...]:
 __all__ = [
     "MAX_GUIDES",
     "contents_of",
+    "has_statistics",
     "new_sources",
+    "recounted",
     "restored_guide",
     "restored_sources",
     "source_atoms",

@@ -71,6 +71,13 @@ class TokenizerModel(Protocol):
         white_space: bool = False,
     ) -> Iterator[list[str]]: ...
 
+    @property
+    def can_adapt(self) -> bool: ...
+
+    def adapt(
+        self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+    ) -> Self: ...
+
     def untrained(self) -> Self: ...
 
     @classmethod

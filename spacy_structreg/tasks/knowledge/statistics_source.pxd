@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 
@@ -9,8 +9,8 @@ cdef class StatisticsSource(CharacterSource):
     cdef readonly object values
     cdef readonly object starts
     cdef const uint64_t[::1] _keys
-    cdef const uint8_t[::1] _values
+    cdef const uint16_t[::1] _values
     cdef const int64_t[::1] _starts
     cdef int _shift
 
-    cdef uint8_t _value(self, uint64_t key) noexcept nogil
+    cdef uint16_t _value(self, uint64_t key) noexcept nogil

@@ -1,19 +1,19 @@
 """Statistics of raw text as a knowledge source: accessor variety and mutual information.
 
-The accessor variety of an n-gram is the lesser of those to the left and to the right
-(`ngram_totals`; Feng et al. 2004, after Gao, Qiu & Huang 2010, section 5). Its class is the floor of
-its binary logarithm, 15 at most (Zhao & Kit 2008, section 3); n-grams of class 0 are not stored.
+The class of an accessor variety (`ngram_totals`; Feng et al. 2004, after Gao, Qiu & Huang 2010,
+section 5) is the floor of its binary logarithm, 15 at most (Zhao & Kit 2008, section 3).
 
 The mutual information of a bigram is the binary logarithm of how much more often it occurs than its
 characters would meet by chance. Its class is 1 for less than 1, 2 for less than 2 and so on, 15 at
 most; 0 where the bigram was hardly seen.
 
-N-grams are stored by a key, their 64 bits mixed one to one, in the order of the keys, with a byte:
-the class of the variety in the lower half, that of the information in the upper one. The upper bits
-of a key say in which part of the table it is looked for.
+N-grams are stored by a key, their 64 bits mixed one to one, in the order of the keys, with 16 bits:
+from the lowest on, the classes of the variety to the left, to the right, and of the information,
+4 each. N-grams of which all are 0 are left out. The upper bits of a key say in which part of the
+table it is looked for.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 
 from spacy_structreg.tasks.knowledge.ngram_counts cimport code_of
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
@@ -25,8 +25,11 @@ from spacy_structreg.features.knowledge import INFORMATION_ATOM, VARIETY_ATOMS
 
 cdef enum:
     HIGHEST = 15
-    VARIETY_BITS = 6
-    INFORMATION_BITS = 4
+    CLASS_BITS = 4
+    # Streams behind those of the best n-grams of two, three and four characters.
+    LEFT = 3
+    RIGHT = 4
+    MUTUAL = 5
 
 cdef uint64_t FIRST_FACTOR = 0xFF51AFD7ED558CCD
 cdef uint64_t SECOND_FACTOR = 0xC4CEB9FE1A85EC53
@@ -57,7 +60,7 @@ cdef class StatisticsSource(CharacterSource):
         for i in range(view.shape[0]):
             view[i] = mixed(view[i])
         order = np.argsort(keys)
-        self._index(keys[order], np.array(classes, np.uint8)[order], information)
+        self._index(keys[order], np.array(classes, np.uint16)[order], information)
 
     def _index(self, keys, values, bint information):
         """Take rising keys and their values."""
@@ -75,9 +78,11 @@ cdef class StatisticsSource(CharacterSource):
         self._values = values
         self._starts = starts
         self._shift = 64 - (int(starts.size) - 1).bit_length() + 1
-        self.atoms = dict.fromkeys(VARIETY_ATOMS, VARIETY_BITS)
+        self.atoms = dict.fromkeys(VARIETY_ATOMS, CLASS_BITS)
+        # Two bits for the place in the n-gram.
+        self.atoms |= dict.fromkeys(VARIETY_ATOMS[:LEFT], CLASS_BITS + 2)
         if information:
-            self.atoms[INFORMATION_ATOM] = INFORMATION_BITS
+            self.atoms[INFORMATION_ATOM] = CLASS_BITS
 
     def __reduce__(self):
         return _restored, self.contents()
@@ -89,14 +94,16 @@ cdef class StatisticsSource(CharacterSource):
     @classmethod
     def of(cls, totals, bint information=False):
         """The classes of the n-grams that were counted. totals: `NgramTotals`."""
-        variety = np.frexp(np.minimum(totals.left, totals.right).astype(np.float64))[1] - 1
-        classes = np.clip(variety, 0, HIGHEST)
+        classes = np.zeros(totals.ngrams.size, np.uint16)
+        for place, varieties in enumerate((totals.left, totals.right)):
+            found = np.clip(np.frexp(varieties.astype(np.float64))[1] - 1, 0, HIGHEST)
+            classes |= found.astype(np.uint16) << np.uint16(4 * place)
         if information:
             pairs = np.flatnonzero(totals.ngrams & np.uint64(0xFFFFFFFF) == 0)
             of_first = totals.characters[totals.ngrams[pairs] >> np.uint64(48)]
             of_second = totals.characters[totals.ngrams[pairs] >> np.uint64(32) & np.uint64(0xFFFF)]
             together = totals.frequencies[pairs] / of_first * (totals.characters.sum() / of_second)
-            classes[pairs] |= np.clip(np.frexp(together)[1], 1, HIGHEST) << 4
+            classes[pairs] |= np.clip(np.frexp(together)[1], 1, HIGHEST).astype(np.uint16) << np.uint16(8)
         known = classes > 0
         return cls(totals.ngrams[known], classes[known], information)
 
@@ -110,11 +117,11 @@ cdef class StatisticsSource(CharacterSource):
         keys = np.concatenate((self.keys, other.keys))
         values = np.concatenate((self.values, other.values))
         keys, place = np.unique(keys, return_inverse=True)
-        lower, upper = np.zeros(keys.size, np.uint8), np.zeros(keys.size, np.uint8)
-        np.maximum.at(lower, place, values & 0x0F)
-        np.maximum.at(upper, place, values & 0xF0)
+        highest = np.zeros((3, keys.size), np.uint16)
+        for k in range(3):
+            np.maximum.at(highest[k], place, values & np.uint16(0xF << 4 * k))
         cdef StatisticsSource source = StatisticsSource.__new__(StatisticsSource)
-        source._index(keys, lower | upper, self.information)
+        source._index(keys, highest[0] | highest[1] | highest[2], self.information)
         return source
 
     def contents(self):
@@ -133,7 +140,7 @@ cdef class StatisticsSource(CharacterSource):
         keys, values, starts = arrays["keys"], arrays["values"], arrays["starts"]
         n_parts = starts.size - 1
         if (
-            keys.dtype != np.uint64 or values.dtype != np.uint8 or starts.dtype != np.int64
+            keys.dtype != np.uint64 or values.dtype != np.uint16 or starts.dtype != np.int64
             or keys.ndim != 1 or values.shape != keys.shape or starts.ndim != 1
             or n_parts < 2 or n_parts & (n_parts - 1)
             or starts[0] != 0 or starts[-1] != keys.size or (np.diff(starts) < 0).any()
@@ -144,7 +151,7 @@ cdef class StatisticsSource(CharacterSource):
         source._set(keys, values, starts, entries["information"])
         return source
 
-    cdef uint8_t _value(self, uint64_t key) noexcept nogil:
+    cdef uint16_t _value(self, uint64_t key) noexcept nogil:
         """What is stored for a key; 0 if there is nothing."""
         cdef int64_t low = self._starts[key >> self._shift]
         cdef int64_t high = self._starts[(key >> self._shift) + 1]
@@ -166,8 +173,8 @@ cdef class StatisticsSource(CharacterSource):
         cdef uint64_t* stream
         cdef uint64_t ngram
         cdef uint64_t symbol
-        cdef uint8_t value
-        cdef int n_streams = 4 if self.information else 3
+        cdef uint16_t value
+        cdef int n_streams = MUTUAL + self.information
         cdef Py_ssize_t i
         cdef int length
         cdef int k
@@ -183,8 +190,11 @@ cdef class StatisticsSource(CharacterSource):
                 ngram |= code_of(characters[i + length - 1]) << (64 - 16 * length)
                 value = self._value(mixed(ngram))
                 if length == 2 and self.information:
-                    symbols[3 * stride + i + 1] = value >> 4
-                symbol = (value & HIGHEST) << 2
+                    symbols[MUTUAL * stride + i + 1] = value >> 8 & HIGHEST
+                if length == 2:
+                    symbols[LEFT * stride + i] = value & HIGHEST
+                    symbols[RIGHT * stride + i + 1] = value >> 4 & HIGHEST
+                symbol = min(value & HIGHEST, value >> 4 & HIGHEST) << 2
                 if symbol == 0:
                     continue
                 stream = symbols + (length - 2) * stride + i
@@ -192,7 +202,6 @@ cdef class StatisticsSource(CharacterSource):
                     if symbol > (stream[k] | 3):
                         stream[k] = symbol | k
         return 0
-
 
 def _restored(entries, arrays):
     return StatisticsSource.from_contents(entries, arrays)

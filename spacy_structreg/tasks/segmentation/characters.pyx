@@ -130,6 +130,10 @@ cdef class CharacterAtoms(BufferOwner):
         every = "".join(map(chr, range(TABLE)))
         return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
 
+    def with_sources(self, sources):
+        """Atoms that see the same characters, with these sources."""
+        return CharacterAtoms(self.types, self.half_width, sources)
+
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
         return CharacterAtoms(None, self.half_width)
