@@ -84,7 +84,7 @@ def recounted(
 ) -> CharacterAtoms:
     """The same atoms with statistics of other text.
 
-    together: keep what is known of n-grams, and take the higher classes of both.
+    together: keep what is known of n-grams, and join both.
     """
     totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
     sources: list[CharacterSource] = []

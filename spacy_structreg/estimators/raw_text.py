@@ -276,13 +276,13 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
         texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
             breaks and marks such as 。 end sentences.
-        together: keep what is known of n-grams, and take the higher classes of both; otherwise
-            nothing counts but the texts, which takes about as many as the model was trained on.
+        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
+            otherwise only the texts count, which takes millions of characters.
         n_threads: threads count side by side; the result does not depend on it.
         Raises ValueError if the model has not been trained, or without statistics.
         """
-        spec: Any = self._known_spec()
         tables = self._decoders().tables
+        spec: Any = self._known_spec()
         if not self.can_adapt:
             raise ValueError(
                 f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "

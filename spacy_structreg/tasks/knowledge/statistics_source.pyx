@@ -108,20 +108,26 @@ cdef class StatisticsSource(CharacterSource):
         return cls(totals.ngrams[known], classes[known], information)
 
     def joined(self, StatisticsSource other not None):
-        """The n-grams of both, of each the higher classes.
+        """The n-grams of both, of each the higher classes; as if both texts had been counted.
 
+        Two classes of a variety that differ by one at most make one above the higher: two sets of
+        about a size are up to twice as many together.
         Raises ValueError if one of the two has no mutual information and the other has.
         """
         if other.information != self.information:
             raise ValueError("statistics with mutual information cannot be joined to those without")
-        keys = np.concatenate((self.keys, other.keys))
-        values = np.concatenate((self.values, other.values))
-        keys, place = np.unique(keys, return_inverse=True)
-        highest = np.zeros((3, keys.size), np.uint16)
+        keys, places = np.unique(np.concatenate((self.keys, other.keys)), return_inverse=True)
+        values = np.zeros((2, keys.size), np.uint16)
+        values[0, places[:self.keys.size]] = self.values
+        values[1, places[self.keys.size:]] = other.values
+        joined = np.zeros(keys.size, np.uint16)
         for k in range(3):
-            np.maximum.at(highest[k], place, values & np.uint16(0xF << 4 * k))
+            low, high = np.sort(values >> np.uint16(4 * k) & np.uint16(HIGHEST), axis=0)
+            if k < 2:
+                high = np.minimum(high + ((low > 0) & (high - low <= 1)), HIGHEST)
+            joined |= high.astype(np.uint16) << np.uint16(4 * k)
         cdef StatisticsSource source = StatisticsSource.__new__(StatisticsSource)
-        source._index(keys, highest[0] | highest[1] | highest[2], self.information)
+        source._index(keys, joined, self.information)
         return source
 
     def contents(self):
