@@ -47,7 +47,6 @@ cdef class AgendaTrainer(BufferOwner):
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count,
         uint64_t* noise,
     ) except -1 nogil
-    cdef bint _agrees(self, const void* known, Py_ssize_t n_predicted) except -1 nogil
     cdef Py_ssize_t _visit_every(
         self, const int32_t* gold, Py_ssize_t n_gold
     ) except -1 nogil

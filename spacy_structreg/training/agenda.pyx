@@ -10,9 +10,9 @@ A beam of one can instead learn from *every* action, as a classifier does, and g
 choice, right or wrong, so that it sees such histories as it will meet in decoding; or from that of
 gold, in tasks where later gold actions would not be right after a wrong one.
 
-Of an example that is annotated in part, gold is the best derivation that goes with what is known,
-searched for anew at every visit by the weights at hand; nothing is learnt from a prediction that
-goes with it, too.
+Of an example that is annotated in part, all derivations that go with what is known are right. Gold
+is the best of them, searched for anew at every visit by the weights at hand; it is lost where none
+of them is left, and compared with the best of the others.
 """
 
 from libc.math cimport INFINITY
@@ -107,6 +107,7 @@ cdef class AgendaTrainer(BufferOwner):
             # Whoever looks at the agenda later decodes without gold.
             self.agenda.gold = NULL
             self.agenda.n_gold = 0
+            self.agenda.known = NULL
             self.agenda.cost = 0.0
             self.system.release()
         return n_wrong, n_actions_wrong
@@ -188,6 +189,7 @@ cdef class AgendaTrainer(BufferOwner):
         self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
+        self.agenda.known = derivation.known
         self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
         item = self._walk(gold, n_gold, &step, &loss)
         self.learner.begin_example()
@@ -196,8 +198,6 @@ cdef class AgendaTrainer(BufferOwner):
         n_predicted = self.agenda.items[item].step
         reserve(&self.buffers, self._predicted, n_predicted + 1)
         self.agenda.trace(item, self._predicted)
-        if derivation.known != NULL and self._agrees(derivation.known, n_predicted):
-            return 0
         for i in range(n_predicted):
             n_wrong += i >= n_gold or self._predicted[i] != gold[i]
         self._compare(gold, step, n_predicted)
@@ -231,6 +231,7 @@ cdef class AgendaTrainer(BufferOwner):
         self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = NULL
         self.agenda.n_gold = 0
+        self.agenda.known = NULL
         self.agenda.cost = 0.0
         n_slots = self.system.n_slots()
         self.agenda.begin()
@@ -245,28 +246,6 @@ cdef class AgendaTrainer(BufferOwner):
         reserve(&self.buffers, self._latent, self.agenda.items[first].step + 1)
         self.agenda.trace(first, self._latent)
         return self.agenda.items[first].step
-
-    cdef bint _agrees(self, const void* known, Py_ssize_t n_predicted) except -1 nogil:
-        """True if the predicted actions go with what is known."""
-        cdef Py_ssize_t size = self.system.state_size
-        cdef Py_ssize_t step
-        cdef bint agrees = True
-        cdef char* state
-        reserve(&self.buffers, self._states, 2 * size)
-        state = self._states
-        self.system.hold_to(known)
-        self.system.reserve_states(n_predicted + 1)
-        self.system.init(state)
-        for step in range(n_predicted):
-            memset(self.agenda.mask, 0, self.system.n_actions)
-            self.system.legal(state, self.agenda.mask)
-            if not self.agenda.mask[self._predicted[step]]:
-                agrees = False
-                break
-            self.system.apply(state, self._predicted[step], state + size)
-            memcpy(state, state + size, size)
-        self.system.hold_to(NULL)
-        return agrees
 
     cdef Py_ssize_t _visit_every(
         self, const int32_t* gold, Py_ssize_t n_gold
@@ -366,8 +345,12 @@ cdef class AgendaTrainer(BufferOwner):
                 if gold_step > 0 and count > 0 and competes:
                     # Of items other than gold; one that is gold again would say nothing.
                     other = first
-                    if self.agenda.items[first].is_gold:
-                        other = first + 1 if count > 1 else -1
+                    while other < first + count and self.agenda.items[other].is_gold and (
+                        other == first or self.agenda.known != NULL
+                    ):
+                        other += 1
+                    if other == first + count:
+                        other = -1
                     if other >= 0:
                         violation = self.agenda.items[other].score - gold_score
                         if (
