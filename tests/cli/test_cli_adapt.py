@@ -64,7 +64,9 @@ def test_files_of_all_kinds_are_counted(trained: str, tmp_path: Path, invoke: In
     files = [str(tmp_path / name) for name in ("a.txt", "b.txt.gz", "c.txt.xz")]
     output = tmp_path / "adapted"
     result = invoke("adapt", trained, *files, output, "--encoding", "gb18030", "--threads", 2)
-    assert result.output == f"Counted {3 * len(text)} characters, and saved the pipeline to {output}\n"
+    assert (
+        result.output == f"Counted {3 * len(text)} characters, and saved the pipeline to {output}\n"
+    )
     before, adapted = spacy.load(trained), spacy.load(output)
     counted = StatisticsSource.of(count_ngrams(RAW * 3))
     assert equal(source_of(adapted.tokenizer), source_of(before.tokenizer).joined(counted))

@@ -146,9 +146,14 @@ def test_pairs_of_models_adapt_by_their_characters() -> None:
     assert arrays(statistics(adapted.characters)) != arrays(statistics(pair.characters))
     again = GuidedSegmenter.from_bytes(adapted.to_bytes())
     assert again.predict_batch(RAW) == adapted.predict_batch(RAW)
-    assert not GuidedSegmenter(
-        characters=CharacterSegmenter(epochs=1, learning=Learning()), words=WordSegmenter(epochs=1)
-    ).fit(WORDS).can_adapt
+    assert (
+        not GuidedSegmenter(
+            characters=CharacterSegmenter(epochs=1, learning=Learning()),
+            words=WordSegmenter(epochs=1),
+        )
+        .fit(WORDS)
+        .can_adapt
+    )
 
 
 def test_averages_need_the_same_statistics() -> None:

@@ -124,9 +124,7 @@ def test_neither_order_nor_threads_nor_files_matter(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("most", [1, 10, 300, 10_000])
-def test_of_too_many_the_most_frequent_are_kept(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_too_many_the_most_frequent_are_kept(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram_totals, "_PORTION", 50)
     texts = long_texts(2, 200)
     counts = twin(texts, 2)

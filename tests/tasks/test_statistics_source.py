@@ -32,7 +32,8 @@ def twin(totals: NgramTotals, sentence: str, *, information: bool) -> list[list[
     seen = "".join(map(coded, sentence))
     n = len(seen)
     classes = {
-        ngram: (floor_of_log(left), floor_of_log(right)) for ngram, (_, left, right) in counts.items()
+        ngram: (floor_of_log(left), floor_of_log(right))
+        for ngram, (_, left, right) in counts.items()
     }
     streams = []
     for length in (2, 3, 4):
