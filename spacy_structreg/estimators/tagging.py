@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
@@ -28,9 +29,9 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
-    HalfWidthSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
     complete,
     joined,
 )
@@ -64,7 +65,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+class TaggerSettings(ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -110,7 +111,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     SCHEMA = TAGGED
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
     COUNTS: ClassVar = True
     SETTINGS = TaggerSettings
     settings: TaggerSettings
@@ -210,14 +211,17 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             for word, tag in example:
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items())
+        return self._spec_for(labels, counts.items(), read_script(self.settings.script))
 
     def _spec_for(
-        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+        self,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        script: Script | None = None,
     ) -> TagSpec:
         """The spec of labels and of how often each word has each tag."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = WordAtoms(self.settings.half_width)
+        atoms = WordAtoms(self.settings.half_width, script=script)
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
@@ -246,6 +250,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            script,
         )
 
     def _spec_from(
@@ -254,12 +259,15 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        script: Script | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+                WordAtoms(self.settings.half_width, categories, classes, script),
+                len(labels) or 1,
+                atoms,
             ),
             dictionary,
             self._templates,
@@ -276,7 +284,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None
             for name in ("categories", "classes", "dictionary")
         ]
-        return self._spec_from(known, *sets)
+        script = stored_script(self.settings.script, arrays)
+        return self._spec_from(known, *sets, script=script)
 
 
 @dataclass(frozen=True)
@@ -343,12 +352,13 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
+        script = self.system.words.script
         return {}, {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
-        }
+        } | ({} if script is None else script.arrays)
 
 
 def _listed(words: Words) -> list[str]:

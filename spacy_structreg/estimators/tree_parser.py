@@ -22,9 +22,9 @@ from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import (
     BeamSettings,
     CompleteTemplates,
-    HalfWidthSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
     complete,
     joined,
 )
@@ -41,7 +41,7 @@ TreeT = TypeVar("TreeT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeParserSettings(HalfWidthSettings, BeamSettings, PerceptronSettings):
+class TreeParserSettings(ViewSettings, BeamSettings, PerceptronSettings):
     """Settings of parsers of tagged words."""
 
     templates: str | Sequence[str] | None = setting(

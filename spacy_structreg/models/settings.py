@@ -26,6 +26,7 @@ MAX_WORD_LENGTH: Final = 10_000
 MAX_MODELS: Final = 1_000
 """Most models of one average."""
 
+ScriptName: TypeAlias = Literal["simplified"]
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]
@@ -117,17 +118,23 @@ class PerceptronSettings(TrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfWidthSettings(Settings):
-    """The setting of full-width forms."""
+class ViewSettings(Settings):
+    """Settings of how characters look to a model."""
 
     half_width: bool = setting(
         True,
         "Let full-width letters, digits and punctuation look like half-width ones to the model.",
     )
+    script: ScriptName | None = setting(
+        None,
+        'Let characters look to the model like those of another script, one by one: "simplified" '
+        "for traditional ones (with OpenCC, in training only), so that one model reads both; null "
+        "for none.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextSettings(HalfWidthSettings):
+class TextSettings(ViewSettings):
     """Settings of models that find words in raw text."""
 
     types: Types | None = setting(

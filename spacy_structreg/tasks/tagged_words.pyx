@@ -282,7 +282,7 @@ cdef class TaggedWordBuffer(BufferOwner):
                 self.tags[n_words] = self._hash(tag)
                 n_words += 1
                 self.bounds[n_words] = <int32_t> total
-        if words.half_width:
+        if words.n_seen:
             for i in range(total):
                 self.text[i] = words.see(self.text[i])
         return n_words

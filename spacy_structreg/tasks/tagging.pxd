@@ -47,8 +47,10 @@ cdef class WordAtoms:
     cdef readonly bint half_width
     cdef readonly TagSets categories
     cdef readonly TagSets classes
+    cdef readonly object script
+    cdef uint32_t n_seen    # characters below it may look like others
     cdef object _tables     # whose memory the pointers borrow
-    cdef const uint32_t* _half_width
+    cdef const uint32_t* _seen_as
     cdef const uint32_t* _lower
     cdef const uint8_t* _kinds
 

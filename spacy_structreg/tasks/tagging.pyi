@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
@@ -34,6 +35,7 @@ class WordAtoms:
         half_width: bool = True,
         categories: TagSets | None = None,
         classes: TagSets | None = None,
+        script: Script | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -41,6 +43,8 @@ class WordAtoms:
     def categories(self) -> TagSets | None: ...
     @property
     def classes(self) -> TagSets | None: ...
+    @property
+    def script(self) -> Script | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 

@@ -42,9 +42,9 @@ import numpy as np
 from spacy_structreg.features.character_classes import (
     TABLE_SIZE,
     WHITE_SPACE,
-    half_width_table,
     property_table,
 )
+from spacy_structreg.features.scripts import view_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
 
@@ -251,29 +251,32 @@ cdef class WordAtoms:
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     categories: the tags of the training words that contain a character, by characters.
     classes: the tags of a training word, by `key_of`.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
     """
 
-    def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
-        cdef const uint32_t[::1] half_widths
+    def __init__(
+        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None
+    ):
+        cdef const uint32_t[::1] seen
         cdef const uint32_t[::1] lower
         cdef const uint8_t[::1] kinds
         self.half_width = half_width
         self.categories = categories
         self.classes = classes
-        self._tables = (half_width_table(), lower_case_table(), shape_table())
-        half_widths, lower, kinds = self._tables
-        self._half_width = &half_widths[0] if half_width else NULL
+        self.script = script
+        self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
+        seen, lower, kinds = self._tables
+        self.n_seen = len(seen)
+        self._seen_as = &seen[0] if self.n_seen else NULL
         self._lower = &lower[0]
         self._kinds = &kinds[0]
 
     def __reduce__(self):
-        return WordAtoms, (self.half_width, self.categories, self.classes)
+        return WordAtoms, (self.half_width, self.categories, self.classes, self.script)
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
         """The character that a model sees."""
-        if self._half_width != NULL and character < TABLE:
-            return self._half_width[character]
-        return character
+        return self._seen_as[character] if character < self.n_seen else character
 
     cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
         """The key of a word that is seen."""
@@ -767,7 +770,7 @@ cdef class TagDecoder(BufferOwner):
                     self._bounds[n_visible] = <int32_t> total
                 n_words += 1
             self._counts[i] = <int32_t> (n_visible - before)
-        if self.system.words.half_width:
+        if self.system.words.n_seen:
             for i in range(total):
                 self._text[i] = self.system.words.see(self._text[i])
         return n_words

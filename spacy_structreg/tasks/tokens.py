@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.features.labeling import LABELING_TABLES
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
@@ -123,6 +124,7 @@ class TokenFeatures:
         `features.labeling`. columns: the names of the columns; the first is the word.
     gazetteers: without them, templates that read them are left out of `templates`; they are among
         `all_templates`.
+    script: as which characters of words, and of phrases of gazetteers, others look; None for none.
 
     The same atoms in another order are the same template, and kept once. `shapes` are those of
     templates that have one value at each position, the tag bigram included; `atoms` the streams
@@ -136,12 +138,17 @@ class TokenFeatures:
         templates: Iterable[str],
         columns: Sequence[str] = ("w",),
         gazetteers: Gazetteers | None = None,
+        script: Script | None = None,
     ) -> None:
         if isinstance(templates, str):
             templates = [templates]
         self._atoms = token_atoms(columns)
         self.columns = tuple(columns)
         self.gazetteers = gazetteers
+        self.script = script
+        self._phrases = gazetteers
+        if gazetteers is not None and script is not None:
+            self._phrases = gazetteers.seen_by(script.see)
         parsed = parse_state_templates(
             templates, LABELING_EVENTS, self._atoms, LABELING_TABLES, without_atoms=[EDGE]
         )
@@ -195,7 +202,12 @@ class TokenFeatures:
             [str(template) for template in self.all_templates],
             self.columns,
             self.gazetteers,
+            self.script,
         )
+
+    def with_script(self, script: Script | None) -> TokenFeatures:
+        """The same features of words in another script."""
+        return TokenFeatures(map(str, self.all_templates), self.columns, self.gazetteers, script)
 
     def see(
         self, tokens: Sequence[Sequence[str]], reach: int
@@ -223,7 +235,7 @@ class TokenFeatures:
             words.append(self._word(token[0]) if entry is None else entry)
         found = None
         if self._sees_gazetteers:
-            found = self._gazetteer_symbols([token[0] for token in tokens])
+            found = self._gazetteer_symbols(self._seen([token[0] for token in tokens]))
         if self._columns:
             for token in tokens:
                 for i in self._columns:
@@ -238,8 +250,9 @@ class TokenFeatures:
         ``\`` and ``|`` have a ``\`` before them; padding is ``\-``. Raises ValueError as `see`.
         """
         self.see(tokens, 0)
-        words = [token[0] for token in tokens]
-        found = self.gazetteers.match(words) if self.gazetteers is not None else []
+        words = self._seen([token[0] for token in tokens])
+        tokens = [(word, *token[1:]) for word, token in zip(words, tokens, strict=True)]
+        found = self._phrases.match(words) if self._phrases is not None else []
         return [
             [
                 name
@@ -279,14 +292,19 @@ class TokenFeatures:
         """The fields of a word and the symbols of its letter n-grams, remembered."""
         if not isinstance(word, str):
             raise self._fault([word])
-        values = [WORD_ATOMS[field](word) for field in self._word_fields]
+        (seen,) = self._seen([word])
+        values = [WORD_ATOMS[field](seen) for field in self._word_fields]
         symbols = [NULL_SYMBOL if value is None else symbol_of(value) for value in values]
         entry = np.array(symbols, dtype=np.uint64).tobytes()
         if self._sees_ngrams:
-            entry += ngram_symbols(word)
+            entry += ngram_symbols(seen)
         self._words[word] = entry
         self._remembered += _BYTES_OF_ENTRY + _BYTES_OF_CHARACTER * len(word) + len(entry)
         return entry
+
+    def _seen(self, words: list[str]) -> list[str]:
+        """Words as templates see them."""
+        return words if self.script is None else list(map(self.script.see, words))
 
     @cached_property
     def _values_of_gazetteers(self) -> dict[str, bytes]:
@@ -294,12 +312,12 @@ class TokenFeatures:
         return {value: np.uint64(symbol_of(value)).tobytes() for value in values}
 
     def _gazetteer_symbols(self, words: Sequence[str]) -> list[bytes]:
-        if self.gazetteers is None:
+        if self._phrases is None:
             return [b""] * len(words)
         symbols = self._values_of_gazetteers
         return [
             b"".join([symbols[value] for value in values]) if values else b""
-            for values in self.gazetteers.match(words)
+            for values in self._phrases.match(words)
         ]
 
     def _fault(self, token: object) -> ValueError:

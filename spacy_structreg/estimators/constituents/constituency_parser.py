@@ -20,6 +20,7 @@ from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUE
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import TaggedSentence
 from spacy_structreg.features.constituents import CONSTITUENT_TABLES
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
@@ -75,7 +76,7 @@ class ConstituencyParser(
     SCHEMA = CONSTITUENTS
     GIVEN_WORDS = True
     PRIMARY = "brackets_f"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
 
     SETTINGS = TreeParserSettings
 
@@ -155,12 +156,17 @@ class ConstituencyParser(
                 "there is no phrase in the training corpus from which a constituency parser could "
                 "learn"
             )
-        return self._spec_for(sorted(labels), most_unaries)
+        return self._spec_for(sorted(labels), most_unaries, read_script(self.settings.script))
 
-    def _spec_for(self, labels: Sequence[str], max_unaries: int) -> ConstituentSpec:
+    def _spec_for(
+        self, labels: Sequence[str], max_unaries: int, script: Script | None = None
+    ) -> ConstituentSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         system = ConstituentTransitions(
-            WordAtoms(self.settings.half_width), labels, atoms, max_unaries=max_unaries
+            WordAtoms(self.settings.half_width, script=script),
+            labels,
+            atoms,
+            max_unaries=max_unaries,
         )
         return ConstituentSpec(system, self._templates, self.settings.beam, self._update)
 
@@ -171,7 +177,8 @@ class ConstituencyParser(
         known = sorted(set(check_strings("labels", labels)))
         if not all(known) or not known:
             raise ValueError("phrases need labels, none of which is empty")
-        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1))
+        script = stored_script(self.settings.script, arrays)
+        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), script)
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,8 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
             ) from error
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {"max_unaries": self.system.max_unaries}, {}
+        script = self.system.words.script
+        return {"max_unaries": self.system.max_unaries}, {} if script is None else script.arrays
 
 
 def _n_unaries(sentence: ConstituencySentence) -> int:

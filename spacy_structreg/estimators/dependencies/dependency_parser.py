@@ -27,6 +27,7 @@ from spacy_structreg.estimators.tree_queries import (
     without_blanks,
 )
 from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
@@ -128,7 +129,7 @@ class DependencyParser(
     SCHEMA = DEPENDENCIES
     GIVEN_WORDS = True
     PRIMARY = "dep_las"
-    MUST_AGREE = ("system", "templates", "labels", "half_width")
+    MUST_AGREE = ("system", "templates", "labels", "half_width", "script")
     SETTINGS = DependencyParserSettings
     settings: DependencyParserSettings
 
@@ -223,13 +224,16 @@ class DependencyParser(
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
-        return self._spec_for(sorted(labels | loose - {root}), root)
+        script = read_script(self.settings.script)
+        return self._spec_for(sorted(labels | loose - {root}), root, script)
 
-    def _spec_for(self, labels: Sequence[str], root_label: str) -> DependencySpec:
+    def _spec_for(
+        self, labels: Sequence[str], root_label: str, script: Script | None = None
+    ) -> DependencySpec:
         events = list(dict.fromkeys(template.event for template in self._templates))
         atoms = [atom for template in self._templates for atom in template.atoms]
         system = SYSTEMS[self.settings.system].make(
-            WordAtoms(self.settings.half_width), len(labels) or 1, atoms, events
+            WordAtoms(self.settings.half_width, script=script), len(labels) or 1, atoms, events
         )
         return DependencySpec(
             system=system,
@@ -245,7 +249,11 @@ class DependencyParser(
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> DependencySpec:
-        return self._spec_for(check_strings("labels", labels), field(entries, "root_label", str))
+        return self._spec_for(
+            check_strings("labels", labels),
+            field(entries, "root_label", str),
+            stored_script(self.settings.script, arrays),
+        )
 
 
 @dataclass(frozen=True)
@@ -307,7 +315,8 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
         )
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {"root_label": self.root_label}, {}
+        script = self.system.words.script
+        return {"root_label": self.root_label}, {} if script is None else script.arrays
 
 
 def _is_tree(example: DependencySentence) -> bool:

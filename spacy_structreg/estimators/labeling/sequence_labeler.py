@@ -6,13 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from spacy_structreg.estimators.label_chain import Labeler, LabelerSettings, SpanScheme, Split
+from spacy_structreg.estimators.label_chain import (
+    LabelChainSpec,
+    Labeler,
+    LabelerSettings,
+    SpanScheme,
+    Split,
+)
 from spacy_structreg.estimators.labeling.labeled_schema import LABELED, LabeledTokens
 from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.learn.model_file import field
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.settings import CompleteTemplates, complete, joined
+from spacy_structreg.models.settings import CompleteTemplates, ScriptName, complete, joined
 from spacy_structreg.tasks.tokens import TokenFeatures
 
 if TYPE_CHECKING:
@@ -52,6 +59,12 @@ class SequenceLabelerSettings(LabelerSettings):
         ("w",), "What templates see of a token, by name; the first is its word."
     )
     scheme: SpanScheme | None = "bioes"
+    script: ScriptName | None = setting(
+        None,
+        'Let the characters of words, and of gazetteers, look to the model like those of another '
+        'script, one by one: "simplified" for traditional ones (with OpenCC, in training only), so '
+        "that one model reads both; null for none.",
+    )
     gazetteers: Gazetteers | Mapping[str, Iterable[str]] | None = setting(
         None,
         "Lists of phrases by name; without them, templates that read them do nothing.",
@@ -71,7 +84,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     TASK = "sequence_labeler"
     SCHEMA = LABELED
     GIVEN_WORDS = True
-    MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels")
+    MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels", "script")
     SETTINGS = SequenceLabelerSettings
     settings: SequenceLabelerSettings
 
@@ -88,7 +101,9 @@ class SequenceLabeler(Labeler[LabeledTokens]):
 
     def features(self, items: Iterable[Any]) -> list[list[str]]:
         """The names of the features of each token, for inspection and for other programs."""
-        return self._seen.names(self._items(items))
+        seen = self._spec.seen if isinstance(self._spec, LabelChainSpec) else self._seen
+        assert isinstance(seen, TokenFeatures)
+        return seen.names(self._items(items))
 
     def with_gazetteers(self, gazetteers: Gazetteers) -> Self:
         """An untrained labeler of the same settings, but with other gazetteers.
@@ -103,6 +118,17 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         return self.of(replace(self.settings, gazetteers=gazetteers))
 
     # Hooks of the base classes -------------------------------------------------------------------
+
+    def _new_features(self) -> tuple[TokenFeatures, Arrays]:
+        return self._features_with(read_script(self.settings.script))
+
+    def _stored_features(self, arrays: Arrays) -> tuple[TokenFeatures, Arrays]:
+        return self._features_with(stored_script(self.settings.script, arrays))
+
+    def _features_with(self, script: Script | None) -> tuple[TokenFeatures, Arrays]:
+        if script is None:
+            return self._seen, {}
+        return self._seen.with_script(script), script.arrays
 
     @staticmethod
     def _split(sentence: LabeledTokens) -> Split:

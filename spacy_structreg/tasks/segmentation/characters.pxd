@@ -8,9 +8,11 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 cdef class CharacterAtoms:
     cdef readonly object types
     cdef readonly bint half_width
+    cdef readonly object script
     cdef readonly dict atoms
     cdef object _tables
-    cdef const uint32_t* _half_width
+    cdef uint32_t _n_seen             # as what the model sees characters below this number
+    cdef const uint32_t* _seen
     cdef const uint8_t* _types
 
     cdef void fill(

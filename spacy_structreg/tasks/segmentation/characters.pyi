@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.segmentation.bmes import JointScheme, SegmentationScheme
@@ -11,11 +12,15 @@ from spacy_structreg.tasks.segmentation.text import TextDecoder
 from spacy_structreg.tasks.segmentation.word_lattice import WordLattice
 
 class CharacterAtoms:
-    def __init__(self, types: str | None = None, half_width: bool = False) -> None: ...
+    def __init__(
+        self, types: str | None = None, half_width: bool = False, script: Script | None = None
+    ) -> None: ...
     @property
     def types(self) -> str | None: ...
     @property
     def half_width(self) -> bool: ...
+    @property
+    def script(self) -> Script | None: ...
     @property
     def atoms(self) -> dict[str, int]: ...
     def symbols(self, text: str, reach: int) -> NDArray[np.uint64]: ...

@@ -18,7 +18,8 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 import numpy as np
 
-from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table, type_table
+from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
+from spacy_structreg.features.scripts import view_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -39,27 +40,30 @@ cdef class CharacterAtoms:
 
     types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
     half_width: whether full-width forms of ASCII look to the model like ASCII.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
     atoms: the streams of a sentence, and the bits of their symbols.
     """
 
-    def __init__(self, types=None, half_width=False):
+    def __init__(self, types=None, half_width=False, script=None):
         cdef const uint8_t[::1] type_view
-        cdef const uint32_t[::1] half_width_view
+        cdef const uint32_t[::1] view
         self.types = types
         self.half_width = half_width
+        self.script = script
         self.atoms = {"c": CHARACTER_BITS}
-        self._tables = (half_width_table(), None)
-        half_width_view = self._tables[0]
-        self._half_width = &half_width_view[0] if half_width else NULL
+        self._tables = (view_table(half_width, script), None)
+        view = self._tables[0]
+        self._n_seen = len(view)
+        self._seen = &view[0] if self._n_seen else NULL
         self._types = NULL
         if types is not None:
             self.atoms["type"] = TYPE_BITS
-            self._tables = (half_width_table(), type_table(types))
+            self._tables = (self._tables[0], type_table(types))
             type_view = self._tables[1]
             self._types = &type_view[0]
 
     def __reduce__(self):
-        return CharacterAtoms, (self.types, self.half_width)
+        return CharacterAtoms, (self.types, self.half_width, self.script)
 
     cdef void fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
@@ -75,8 +79,8 @@ cdef class CharacterAtoms:
             symbols[n + i] = PADDING
         for i in range(n):
             character = text[i]
-            if self._half_width != NULL and character < TABLE:
-                character = self._half_width[character]
+            if character < self._n_seen:
+                character = self._seen[character]
             symbols[i] = character
         if self._types == NULL:
             return
