@@ -278,14 +278,14 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
 
     def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
         known = check_strings("labels", labels)
-        sets = [
+        categories, classes, dictionary = (
             TagSets(len(known), unnested(name, arrays))
             if any(key.startswith(f"{name}.") for key in arrays)
             else None
             for name in ("categories", "classes", "dictionary")
-        ]
+        )
         script = stored_script(self.settings.script, arrays)
-        return self._spec_from(known, *sets, script=script)
+        return self._spec_from(known, categories, classes, dictionary, script)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.estimators.knowledge import contents_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
@@ -108,7 +110,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     """
 
     TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
     SETTINGS = WordJointTaggerSettings
     settings: WordJointTaggerSettings
@@ -121,8 +123,8 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
         self._parsed = parse_state_templates(
             joined(settings.templates, *["types"] * (settings.types is not None)),
             system.events,
@@ -143,10 +145,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     def _spec_of(self, examples: Iterable[TaggedWords]) -> WordJointSpec:
         sentences = list(examples)
         tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
+        atoms = self._atoms(read_script(self.settings.script))
         records = TagRecords.collect(
             sentences,
             tags,
-            self._atoms,
+            atoms,
             lengths=self.settings.lengths,
             dictionary=self.settings.dictionary,
             closed=self._closed,
@@ -154,17 +157,24 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records)
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        return self._features(tags, TagRecords(len(tags), arrays))
+        atoms = self._atoms(stored_script(self.settings.script, arrays))
+        of_records = {name: array for name, array in arrays.items() if name != "script"}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
-    def _features(self, tags: tuple[str, ...], records: TagRecords) -> WordJointSpec:
+    def _atoms(self, script: Script | None) -> CharacterAtoms:
+        return CharacterAtoms(self.settings.types, self.settings.half_width, script=script)
+
+    def _features(
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
+    ) -> WordJointSpec:
         system = WordTransitions(
-            self._atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+            atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
@@ -246,4 +256,5 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self.records.arrays)
+        entries, arrays = contents_of(self.system.characters)
+        return entries, {**self.records.arrays, **arrays}

@@ -61,7 +61,7 @@ class SequenceLabelerSettings(LabelerSettings):
     scheme: SpanScheme | None = "bioes"
     script: ScriptName | None = setting(
         None,
-        'Let the characters of words, and of gazetteers, look to the model like those of another '
+        "Let the characters of words, and of gazetteers, look to the model like those of another "
         'script, one by one: "simplified" for traditional ones (with OpenCC, in training only), so '
         "that one model reads both; null for none.",
     )

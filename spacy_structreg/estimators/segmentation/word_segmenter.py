@@ -9,10 +9,13 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.estimators.knowledge import contents_of
 from spacy_structreg.estimators.raw_text import BaseSegmenter
+from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.segmentation import WORD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
@@ -68,26 +71,42 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
     """
 
     TASK = "word_segmenter"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
     COUNTS: ClassVar = True
     SETTINGS = WordSegmenterSettings
     settings: WordSegmenterSettings
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+        system = _system_of(settings)
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
-        super().__init__(replace(settings, templates=complete(templates)), self._features)
+        # Scripts are read when the model is trained.
+        spec = self._features if settings.script is None else None
+        super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, WordDecoder]:
-        return self._features
+        return self._seen_by(read_script(self.settings.script))
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> ModelSpec[Words, WordDecoder]:
+        return self._seen_by(stored_script(self.settings.script, arrays))
+
+    def _seen_by(self, script: Script | None) -> WordSpec:
+        if script is None:
+            return self._features
+        return replace(self._features, system=_system_of(self.settings, script))
+
+
+def _system_of(settings: WordSegmenterSettings, script: Script | None = None) -> WordTransitions:
+    atoms = CharacterAtoms(settings.types, settings.half_width, script=script)
+    return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
 
 
 @dataclass(frozen=True)
@@ -140,3 +159,6 @@ class WordSpec(ModelSpec[Words, WordDecoder]):
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         return cut_units([example.units for example in examples], mini_sample, seed)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.system.characters)
