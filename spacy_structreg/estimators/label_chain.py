@@ -131,7 +131,7 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
     seen: the features. labels: in the spelling of the scheme, any; what the scheme needs besides
         is added. scheme: that of the chain; None for labels that may follow one another freely.
     split: parts a gold sentence into what features see and its labels, in BIO if there is a scheme.
-    arrays: those that features need of a model file.
+    contents: the entries and arrays that features need of a model file.
     Raises ValueError for labels that are not of the scheme, and for too many or none.
     """
 
@@ -141,10 +141,10 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
         labels: Iterable[str],
         scheme: Scheme | None,
         split: Callable[[GoldT], Split],
-        arrays: Arrays | None = None,
+        contents: tuple[dict[str, Any], Arrays] | None = None,
     ) -> None:
         self.seen = seen
-        self._arrays = arrays or {}
+        self._contents = contents or ({}, {})
         self.scheme = scheme
         self._split = split
         self._labels = complete_labels(labels, scheme)
@@ -189,7 +189,8 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
         return self.features.compile(symbols, np.array(numbers, np.uint16), learner, lists)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self._arrays)
+        entries, arrays = self._contents
+        return dict(entries), dict(arrays)
 
     def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
         """A sequence of unknown labels, which counts in the regulariser of feature noising."""
@@ -276,20 +277,26 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> LabelChainSpec[GoldT]:
-        return self._chain(check_strings("labels", labels), *self._stored_features(arrays))
+        return self._chain(check_strings("labels", labels), *self._stored_features(entries, arrays))
 
     def _chain(
-        self, labels: Iterable[str], seen: SequenceFeatures, arrays: Arrays
+        self,
+        labels: Iterable[str],
+        seen: SequenceFeatures,
+        entries: dict[str, Any],
+        arrays: Arrays,
     ) -> LabelChainSpec[GoldT]:
-        return LabelChainSpec(seen, labels, self._scheme, self._split, arrays)
+        return LabelChainSpec(seen, labels, self._scheme, self._split, (entries, arrays))
 
-    def _new_features(self) -> tuple[SequenceFeatures, Arrays]:
+    def _new_features(self) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
         """The features of a new training, and what they need of a model file."""
-        return self._seen, {}
+        return self._seen, {}, {}
 
-    def _stored_features(self, arrays: Arrays) -> tuple[SequenceFeatures, Arrays]:
-        """The features of a model file. Raises ValueError if its arrays are not for them."""
-        return self._seen, {}
+    def _stored_features(
+        self, entries: dict[str, Any], arrays: Arrays
+    ) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
+        """The features of a model file. Raises ValueError for what is not for them."""
+        return self._seen, {}, {}
 
     # Prediction ----------------------------------------------------------------------------------
 

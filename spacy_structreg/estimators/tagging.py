@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
-from spacy_structreg.features.scripts import Script, read_script, stored_script
+from spacy_structreg.estimators.word_knowledge import (
+    WordKnowledge,
+    contents_of_words,
+    further_tables,
+)
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
@@ -32,6 +36,7 @@ from spacy_structreg.models.settings import (
     PerceptronSettings,
     UpdatePoint,
     ViewSettings,
+    WordSettings,
     complete,
     joined,
 )
@@ -47,7 +52,6 @@ from spacy_structreg.tasks.tagging import (
     TagDecoder,
     TagSets,
     TagTransitions,
-    WordAtoms,
 )
 from spacy_structreg.training.agenda import AgendaTrainer
 
@@ -65,7 +69,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(ViewSettings, PerceptronSettings):
+class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -120,11 +124,15 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+            joined(settings.templates, *further_tables(settings)),
+            TAGGING_EVENTS,
+            TAGGING_ATOMS,
+            TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
         # A trainer checks which updates there are, and which beams go with them.
-        spec = self._spec_for((), ())
+        known = WordKnowledge.unread(settings)
+        spec = self._spec_for((), (), known)
         spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
@@ -211,17 +219,18 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             for word, tag in example:
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items(), read_script(self.settings.script))
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(labels, counts.items(), known)
 
     def _spec_for(
         self,
         labels: Sequence[str],
         counts: Iterable[tuple[str, Counter[str]]],
-        script: Script | None = None,
+        known: WordKnowledge,
     ) -> TagSpec:
         """The spec of labels and of how often each word has each tag."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = WordAtoms(self.settings.half_width, script=script)
+        atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
@@ -250,7 +259,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
-            script,
+            known,
         )
 
     def _spec_from(
@@ -259,13 +268,13 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
-        script: Script | None,
+        known: WordKnowledge,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes, script),
+                known.atoms(categories, classes),
                 len(labels) or 1,
                 atoms,
             ),
@@ -284,8 +293,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None
             for name in ("categories", "classes", "dictionary")
         )
-        script = stored_script(self.settings.script, arrays)
-        return self._spec_from(known, categories, classes, dictionary, script)
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        return self._spec_from(known, categories, classes, dictionary, knowledge)
 
 
 @dataclass(frozen=True)
@@ -352,13 +361,13 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        script = self.system.words.script
-        return {}, {
+        entries, arrays = contents_of_words(self.system.words)
+        return entries, arrays | {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
-        } | ({} if script is None else script.arrays)
+        }
 
 
 def _listed(words: Words) -> list[str]:

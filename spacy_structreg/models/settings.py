@@ -119,18 +119,38 @@ class PerceptronSettings(TrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewSettings(Settings):
+class ScriptSettings(Settings):
+    """The setting of scripts."""
+
+    script: ScriptName | None = setting(
+        None,
+        'Let characters look to the model like those of another script, one by one: "simplified" '
+        "for traditional ones (with OpenCC, in training only), so that one model reads both; null "
+        "for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewSettings(ScriptSettings):
     """Settings of how characters look to a model."""
 
     half_width: bool = setting(
         True,
         "Let full-width letters, digits and punctuation look like half-width ones to the model.",
     )
-    script: ScriptName | None = setting(
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSettings(ScriptSettings):
+    """Settings of what a model of given words knows besides its training corpus.
+
+    Files are read when the model is trained, and what it needs of them is stored with it.
+    """
+
+    word_classes: str | None = setting(
         None,
-        'Let characters look to the model like those of another script, one by one: "simplified" '
-        "for traditional ones (with OpenCC, in training only), so that one model reads both; null "
-        "for none.",
+        "A file of classes of words, whose templates are added: a word, a tab and its class a "
+        "line, or paths of Brown clustering; null for none.",
     )
 
 

@@ -9,12 +9,14 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 
 WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 NEEDS_CATEGORIES: frozenset[str]
 NEEDS_CLASSES: frozenset[str]
+NEEDS_WORD_CLASSES: frozenset[str]
 
 class TagSets:
     def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[Any]]) -> None: ...
@@ -36,6 +38,7 @@ class WordAtoms:
         categories: TagSets | None = None,
         classes: TagSets | None = None,
         script: Script | None = None,
+        word_classes: WordClasses | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -45,6 +48,8 @@ class WordAtoms:
     def classes(self) -> TagSets | None: ...
     @property
     def script(self) -> Script | None: ...
+    @property
+    def word_classes(self) -> WordClasses | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 

@@ -12,7 +12,9 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 - ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
-  ``tags``: the tags that it has in training itself, for words beside the current one.
+  ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
+  words (`tasks.knowledge.word_classes`).
 
 ``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
 and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
@@ -36,6 +38,7 @@ from spacy_structreg.search.transition_system cimport (
     add_atom,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.knowledge.word_classes cimport N_CLASS_FIELDS, WordClasses
 
 import numpy as np
 
@@ -47,6 +50,7 @@ from spacy_structreg.features.character_classes import (
 from spacy_structreg.features.scripts import view_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
+from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -95,10 +99,12 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    *CLASS_FIELDS,
 ]
 """The names of the fields of words, in the order of their numbers."""
 
 assert len(WORD_FIELDS) == N_FIELDS
+assert WORD_CLASS + N_CLASS_FIELDS == N_FIELDS
 
 _MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
 
@@ -123,6 +129,10 @@ NEEDS_CATEGORIES = frozenset(
 
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """The atoms that are about the tags of words."""
+
+
+NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("class")])
+"""The atoms that are about classes of words."""
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
@@ -252,10 +262,12 @@ cdef class WordAtoms:
     categories: the tags of the training words that contain a character, by characters.
     classes: the tags of a training word, by `key_of`.
     script: as which characters others look to the model (`features.scripts.Script`), or None.
+    word_classes: classes of words, by `key_of`, or None.
     """
 
     def __init__(
-        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None
+        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None,
+        WordClasses word_classes=None,
     ):
         cdef const uint32_t[::1] seen
         cdef const uint32_t[::1] lower
@@ -264,6 +276,7 @@ cdef class WordAtoms:
         self.categories = categories
         self.classes = classes
         self.script = script
+        self.word_classes = word_classes
         self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
         seen, lower, kinds = self._tables
         self.n_seen = len(seen)
@@ -272,7 +285,9 @@ cdef class WordAtoms:
         self._kinds = &kinds[0]
 
     def __reduce__(self):
-        return WordAtoms, (self.half_width, self.categories, self.classes, self.script)
+        return WordAtoms, (
+            self.half_width, self.categories, self.classes, self.script, self.word_classes
+        )
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
         """The character that a model sees."""
@@ -354,6 +369,11 @@ cdef class WordAtoms:
             found = self.classes.find(fields[WORD])
             if found >= 0:
                 fields[TAGS] = self.classes._ids[found]
+        if self.word_classes is not None and wanted >> WORD_CLASS:
+            memcpy(
+                fields + WORD_CLASS, self.word_classes.fields_of(fields[WORD]),
+                N_CLASS_FIELDS * sizeof(uint64_t),
+            )
 
     def key_of(self, str word not None):
         """The key of a word, as sets of tags use it; of one character, use `code_of`."""
@@ -400,6 +420,8 @@ cdef class TagTransitions(TransitionSystem):
             raise ValueError("atoms of categories need the categories of characters")
         if words.classes is None and NEEDS_CLASSES & set(chosen):
             raise ValueError("atoms of the tags of words need their classes")
+        if words.word_classes is None and NEEDS_WORD_CLASSES & set(chosen):
+            raise ValueError("atoms of word classes need the setting word_classes")
         of_words = [name for name in chosen if name in _ATOMS]
         many = [name for name in _MANY if name in chosen]
         of_tags = [name for name in ("t-1", "t-2") if name in chosen]

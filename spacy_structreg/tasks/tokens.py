@@ -10,6 +10,8 @@ of up to `REACH` tokens, ``name(w-1)``, ``name(w0)``, ``name(w+1)``, …:
 - ``digits``: without case and with 0 for every digit; ``len``: its length, up to 15;
 - ``prefix1`` to ``prefix6``, ``suffix1`` to ``suffix6``: its first and last characters, without
   case; null for shorter words;
+- ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
+  words (`tasks.knowledge.word_classes`);
 - every further column by its name, ``tag(w0)`` for a column ``tag``.
 
 Beyond the ends of a sentence they have a value of their own, *padding*. Of the atoms with any
@@ -44,6 +46,8 @@ from spacy_structreg.features.state_templates import StateTemplate, parse_state_
 from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
 from spacy_structreg.features.word_atoms import NULLABLE, WORD_ATOMS, letter_ngrams
+from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS, WordClasses
+from spacy_structreg.tasks.tagging import WordAtoms
 from spacy_structreg.tasks.token_keys import (
     GAZETTEERS,
     NGRAMS,
@@ -89,11 +93,14 @@ class TokenAtom:
         return self.field in _MANY
 
 
-def token_atoms(columns: Sequence[str]) -> dict[str, TokenAtom]:
+def token_atoms(columns: Sequence[str], classes: bool = False) -> dict[str, TokenAtom]:
     """The atoms of tokens with these columns, by the names that they have in templates.
+
+    classes: whether there are classes of words.
 
     Raises ValueError for columns without a usable name, or with that of something else.
     """
+    taken = (*WORD_ATOMS, *(CLASS_FIELDS if classes else ()))
     if isinstance(columns, str) or not columns:
         raise ValueError("tokens have no columns; name at least that of the word, as in ['w']")
     for i, column in enumerate(columns[1:]):
@@ -101,10 +108,10 @@ def token_atoms(columns: Sequence[str]) -> dict[str, TokenAtom]:
             raise ValueError(
                 f"{column!r} cannot be the name of a column; use letters, digits and underscores"
             )
-        if column in WORD_ATOMS or column in _MANY or column in columns[: i + 1]:
+        if column in taken or column in _MANY or column in columns[: i + 1]:
             raise ValueError(f"the name {column!r} of a column is taken; use another one")
     atoms = {}
-    for field in (*WORD_ATOMS, *columns[1:]):
+    for field in (*taken, *columns[1:]):
         for offset in range(-REACH, REACH + 1):
             at = _at(offset)
             atoms[at if field == "w" else f"{field}({at})"] = TokenAtom(field, offset, offset)
@@ -125,6 +132,7 @@ class TokenFeatures:
     gazetteers: without them, templates that read them are left out of `templates`; they are among
         `all_templates`.
     script: as which characters of words, and of phrases of gazetteers, others look; None for none.
+    classes: classes of words, as seen in the script; None for none, and for no atoms of them.
 
     The same atoms in another order are the same template, and kept once. `shapes` are those of
     templates that have one value at each position, the tag bigram included; `atoms` the streams
@@ -139,13 +147,16 @@ class TokenFeatures:
         columns: Sequence[str] = ("w",),
         gazetteers: Gazetteers | None = None,
         script: Script | None = None,
+        classes: WordClasses | None = None,
     ) -> None:
         if isinstance(templates, str):
             templates = [templates]
-        self._atoms = token_atoms(columns)
+        self._atoms = token_atoms(columns, classes is not None)
         self.columns = tuple(columns)
         self.gazetteers = gazetteers
         self.script = script
+        self.classes = classes
+        self._key_of = WordAtoms(half_width=False).key_of
         self._phrases = gazetteers
         if gazetteers is not None and script is not None:
             self._phrases = gazetteers.seen_by(script.see)
@@ -175,7 +186,9 @@ class TokenFeatures:
         streams = {self._atoms[name].field for template in single for name in template.atoms}
         if "words" in used:
             used.add("w")
-        self._word_fields = tuple(field for field in WORD_ATOMS if field in used)
+        self._word_fields = tuple(
+            field for field in (*WORD_ATOMS, *CLASS_FIELDS) if field in used - set(columns[1:])
+        )
         self._columns = tuple(i for i, name in enumerate(columns) if i and name in used)
         fields = (*self._word_fields, *(columns[i] for i in self._columns))
         self._numbers = {field: number for number, field in enumerate(fields)} | _MANY
@@ -203,11 +216,14 @@ class TokenFeatures:
             self.columns,
             self.gazetteers,
             self.script,
+            self.classes,
         )
 
-    def with_script(self, script: Script | None) -> TokenFeatures:
-        """The same features of words in another script."""
-        return TokenFeatures(map(str, self.all_templates), self.columns, self.gazetteers, script)
+    def knowing(self, script: Script | None, classes: WordClasses | None) -> TokenFeatures:
+        """The same features with another script and other classes of words."""
+        return TokenFeatures(
+            map(str, self.all_templates), self.columns, self.gazetteers, script, classes
+        )
 
     def see(
         self, tokens: Sequence[Sequence[str]], reach: int
@@ -293,7 +309,7 @@ class TokenFeatures:
         if not isinstance(word, str):
             raise self._fault([word])
         (seen,) = self._seen([word])
-        values = [WORD_ATOMS[field](seen) for field in self._word_fields]
+        values = [self._value(field, seen) for field in self._word_fields]
         symbols = [NULL_SYMBOL if value is None else symbol_of(value) for value in values]
         entry = np.array(symbols, dtype=np.uint64).tobytes()
         if self._sees_ngrams:
@@ -301,6 +317,14 @@ class TokenFeatures:
         self._words[word] = entry
         self._remembered += _BYTES_OF_ENTRY + _BYTES_OF_CHARACTER * len(word) + len(entry)
         return entry
+
+    def _value(self, field: str, seen: str) -> str | None:
+        """A field of a word as templates see it."""
+        if field in WORD_ATOMS:
+            return WORD_ATOMS[field](seen)
+        assert self.classes is not None
+        number = self.classes.number(self._key_of(seen))
+        return self.classes.text_of(number, CLASS_FIELDS.index(field)) or ""
 
     def _seen(self, words: list[str]) -> list[str]:
         """Words as templates see them."""
@@ -360,8 +384,8 @@ class TokenFeatures:
                 values += letter_ngrams(tokens[at][0])
             elif atom.field == "gazetteers":
                 values += found[at]
-            elif atom.field in WORD_ATOMS:
-                values.append(WORD_ATOMS[atom.field](tokens[at][0]))
+            elif atom.field in self._word_fields:
+                values.append(self._value(atom.field, tokens[at][0]))
             else:
                 values.append(tokens[at][self.columns.index(atom.field)])
         kept = dict.fromkeys(value for value in values if value is not None)

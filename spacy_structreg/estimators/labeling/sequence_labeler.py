@@ -14,12 +14,12 @@ from spacy_structreg.estimators.label_chain import (
     Split,
 )
 from spacy_structreg.estimators.labeling.labeled_schema import LABELED, LabeledTokens
+from spacy_structreg.estimators.word_knowledge import WordKnowledge, further_tables
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.settings import CompleteTemplates, ScriptName, complete, joined
+from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
 from spacy_structreg.tasks.tokens import TokenFeatures
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _restored_gazetteers(stored: Any) -> Gazetteers | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceLabelerSettings(LabelerSettings):
+class SequenceLabelerSettings(WordSettings, LabelerSettings):
     """Settings of a `SequenceLabeler`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -59,12 +59,6 @@ class SequenceLabelerSettings(LabelerSettings):
         ("w",), "What templates see of a token, by name; the first is its word."
     )
     scheme: SpanScheme | None = "bioes"
-    script: ScriptName | None = setting(
-        None,
-        "Let the characters of words, and of gazetteers, look to the model like those of another "
-        'script, one by one: "simplified" for traditional ones (with OpenCC, in training only), so '
-        "that one model reads both; null for none.",
-    )
     gazetteers: Gazetteers | Mapping[str, Iterable[str]] | None = setting(
         None,
         "Lists of phrases by name; without them, templates that read them do nothing.",
@@ -94,7 +88,10 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         if gazetteers is not None and not isinstance(gazetteers, Gazetteers):
             gazetteers = Gazetteers(gazetteers)
         self._seen: TokenFeatures = TokenFeatures(
-            joined(settings.templates), settings.columns, gazetteers
+            joined(settings.templates, *further_tables(settings)),
+            settings.columns,
+            gazetteers,
+            classes=WordKnowledge.unread(settings).word_classes,
         )
         templates = complete(self._seen.all_templates)
         super().__init__(replace(settings, templates=templates, gazetteers=gazetteers))
@@ -119,16 +116,18 @@ class SequenceLabeler(Labeler[LabeledTokens]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _new_features(self) -> tuple[TokenFeatures, Arrays]:
-        return self._features_with(read_script(self.settings.script))
+    def _new_features(self) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        return self._knowing(WordKnowledge.read(self.settings))
 
-    def _stored_features(self, arrays: Arrays) -> tuple[TokenFeatures, Arrays]:
-        return self._features_with(stored_script(self.settings.script, arrays))
+    def _stored_features(
+        self, entries: dict[str, Any], arrays: Arrays
+    ) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        return self._knowing(WordKnowledge.stored(self.settings, entries, arrays))
 
-    def _features_with(self, script: Script | None) -> tuple[TokenFeatures, Arrays]:
-        if script is None:
-            return self._seen, {}
-        return self._seen.with_script(script), script.arrays
+    def _knowing(self, known: WordKnowledge) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        if known.script is None and known.word_classes is None:
+            return self._seen, {}, {}
+        return self._seen.knowing(known.script, known.word_classes), *known.contents()
 
     @staticmethod
     def _split(sentence: LabeledTokens) -> Split:
