@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
-from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
+from spacy_structreg.features.knowledge import GUIDE_ATOMS, guide_templates
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
-
-# Where the model of a tokenizer lies in the folder of a pipeline.
-_IN_PIPELINE: Final = Path("tokenizer", "model.srt")
 
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
@@ -38,7 +34,11 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    tasks = [model.TASK for model in _text_models()]
+    return [
+        restored_guide(atom, *read_model(path, tasks)[1:])
+        for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+    ]
 
 
 def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:
@@ -99,23 +99,6 @@ _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSou
 }
 
 
-def _guide(atom: str, path: str) -> GuideSource:
-    """The guide of a model file, or of the tokenizer of a pipeline in a folder."""
-    file = Path(path)
-    if file.is_dir():
-        file /= _IN_PIPELINE
-        if not file.exists():
-            raise ValueError(
-                f"{path}: this folder holds no pipeline whose tokenizer is a trained model of "
-                "ours; name one as a guide, or a model file"
-            )
-    header, arrays = parse_model(SourceFile(file).data, name=str(file))
-    try:
-        return restored_guide(atom, header, arrays)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
-
-
 def _text_models() -> tuple[Any, ...]:
     # They have sources themselves.
     from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -132,14 +115,3 @@ def _text_models() -> tuple[Any, ...]:
         WordJointTagger,
         GuidedJointTagger,
     )
-
-
-__all__ = [
-    "MAX_GUIDES",
-    "contents_of",
-    "new_sources",
-    "restored_guide",
-    "restored_sources",
-    "source_atoms",
-    "source_templates",
-]

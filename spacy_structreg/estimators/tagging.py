@@ -21,7 +21,7 @@ from spacy_structreg.estimators.word_knowledge import (
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
@@ -40,7 +40,7 @@ from spacy_structreg.models.settings import (
     complete,
     joined,
 )
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
@@ -97,6 +97,11 @@ class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
         "had there; null for any tags.",
         minimum=1,
     )
+    guide: str | None = setting(
+        None,
+        "A tagger of another standard whose tags are features: the folder of a trained pipeline, "
+        "or a model file; it is stored with the model.",
+    )
 
 
 class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
@@ -124,16 +129,20 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates, *further_tables(settings)),
+            joined(
+                settings.templates,
+                *["guide"] * (settings.guide is not None),
+                *further_tables(settings),
+            ),
             TAGGING_EVENTS,
             TAGGING_ATOMS,
             TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
-        # A trainer checks which updates there are, and which beams go with them.
-        known = WordKnowledge.unread(settings)
-        spec = self._spec_for((), (), known)
-        spec.new_trainer(spec.new_learner(self.learning))
+        if settings.guide is None:
+            # A trainer checks which updates there are, and which beams go with them.
+            spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
+            spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -219,16 +228,20 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             for word, tag in example:
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
+        guide = None
+        if self.settings.guide is not None:
+            guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
         known = WordKnowledge.read(self.settings)
-        return self._spec_for(labels, counts.items(), known)
+        return self._spec_for(labels, counts.items(), known, guide)
 
     def _spec_for(
         self,
         labels: Sequence[str],
         counts: Iterable[tuple[str, Counter[str]]],
         known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
-        """The spec of labels and of how often each word has each tag."""
+        """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
         atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
@@ -260,6 +273,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
             known,
+            guide,
         )
 
     def _spec_from(
@@ -269,6 +283,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         classes: TagSets | None,
         dictionary: TagSets | None,
         known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
@@ -277,8 +292,10 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
                 known.atoms(categories, classes),
                 len(labels) or 1,
                 atoms,
+                new_guide=None if guide is None else guide._decoders().new_decoder,
             ),
             dictionary,
+            guide,
             self._templates,
             self.settings.beam,
             self.settings.decode_beam,
@@ -293,8 +310,16 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None
             for name in ("categories", "classes", "dictionary")
         )
+        if (self.settings.guide is None) != ("guide" not in entries):
+            raise ValueError("it has a guide, or none, against its settings")
+        guide = None
+        if "guide" in entries:
+            header = field(entries, "guide", dict)
+            guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
+            if not guide.is_trained or header["state"] != "trained":
+                raise ValueError("its guide is not a trained model")
         knowledge = WordKnowledge.stored(self.settings, entries, arrays)
-        return self._spec_from(known, categories, classes, dictionary, knowledge)
+        return self._spec_from(known, categories, classes, dictionary, knowledge, guide)
 
 
 @dataclass(frozen=True)
@@ -302,12 +327,13 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
     system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders.
+    dictionary: for decoders. guide: of another standard, stored with the model.
     """
 
     tags: tuple[str, ...]
     system: TagTransitions
     dictionary: TagSets | None
+    guide: Tagger | None
     templates: tuple[StateTemplate, ...]
     beam: int | None
     decode_beam: int | None
@@ -362,12 +388,16 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "dictionary": self.dictionary,
         }
         entries, arrays = contents_of_words(self.system.words)
-        return entries, arrays | {
+        arrays |= {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
+        if self.guide is None:
+            return entries, arrays
+        header, inner = self.guide.contents()
+        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
 
 
 def _listed(words: Words) -> list[str]:

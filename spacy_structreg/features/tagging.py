@@ -39,5 +39,17 @@ tag: class6(w-1) | class6(w+1) | class10(w-1) class10(w0) | class10(w0) class10(
 """Classes of the word and its neighbours, and the beginnings of their paths, which are added where
 there are classes: after Ratinov & Roth 2009, section 6.1."""
 
-TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN, "classes": CLASSES}
+GUIDE: Final = """
+tag: guide(w0) | guide(w0) w0 | guide(w0) end(w0) | guide(w0) t-1
+tag: guide(w-1) guide(w0) | guide(w0) guide(w+1) | guide(w-1) guide(w0) guide(w+1)
+"""
+"""Tags by a guide of another standard, alone, in pairs and triples, and with the word (Jiang, Huang
+& Liu 2009)."""
+
+TAGGER_TABLES: Final = {
+    "words": WORDS,
+    "latin": LATIN,
+    "guide": GUIDE,
+    "classes": CLASSES,
+}
 """Tables that a tagger may name instead of listing templates."""
