@@ -272,8 +272,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
-            known,
-            guide,
+            known=known,
+            guide=guide,
         )
 
     def _spec_from(
@@ -282,6 +282,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        *,
         known: WordKnowledge,
         guide: Tagger | None,
     ) -> TagSpec:
@@ -319,7 +320,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             if not guide.is_trained or header["state"] != "trained":
                 raise ValueError("its guide is not a trained model")
         knowledge = WordKnowledge.stored(self.settings, entries, arrays)
-        return self._spec_from(known, categories, classes, dictionary, knowledge, guide)
+        return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
 
 
 @dataclass(frozen=True)
