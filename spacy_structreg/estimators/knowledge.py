@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, guide_templates
+from spacy_structreg.corpora.files import read_blocks
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    INFORMATION,
+    INFORMATION_ATOM,
+    VARIETY,
+    VARIETY_ATOMS,
+    guide_templates,
+)
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+
+# Raw text is counted in so many threads.
+_MAX_THREADS: Final = 4
 
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    atoms = GUIDE_ATOMS[: len(settings.guides)]
+    if settings.statistics is not None:
+        atoms += VARIETY_ATOMS
+    return (*atoms, INFORMATION_ATOM) if settings.statistics == "all" else atoms
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    templates = [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    if settings.statistics is not None:
+        templates.append(VARIETY)
+    if settings.statistics == "all":
+        templates.append(INFORMATION)
+    return templates
 
 
 def new_sources(
@@ -35,10 +58,39 @@ def new_sources(
     cannot be read.
     """
     tasks = [model.TASK for model in _text_models()]
-    return [
+    sources: list[CharacterSource] = [
         restored_guide(atom, *read_model(path, tasks)[1:])
         for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
     ]
+    if settings.statistics is not None:
+        counted = chain(texts(), *map(read_blocks, settings.raw_text))
+        n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
+        totals = count_ngrams(counted, view=atoms.view(), n_threads=n_threads)
+        sources.append(StatisticsSource.of(totals, settings.statistics == "all"))
+    return sources
+
+
+def has_statistics(atoms: CharacterAtoms | None) -> bool:
+    """True if one of the sources is counted in raw text."""
+    sources = () if atoms is None else atoms.sources
+    return any(isinstance(source, StatisticsSource) for source in sources)
+
+
+def recounted(
+    atoms: CharacterAtoms, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+) -> CharacterAtoms:
+    """The same atoms with statistics of other text.
+
+    together: keep what is known of n-grams, and join both.
+    """
+    totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
+    sources: list[CharacterSource] = []
+    for source in atoms.sources:
+        if isinstance(source, StatisticsSource):
+            counted = StatisticsSource.of(totals, source.information)
+            source = source.joined(counted) if together else counted
+        sources.append(source)
+    return atoms.with_sources(sources)
 
 
 def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:
@@ -95,7 +147,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    StatisticsSource.NAME: lambda atom, *contents: StatisticsSource.from_contents(*contents),
 }
 
 

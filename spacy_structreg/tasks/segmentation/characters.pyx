@@ -131,6 +131,15 @@ cdef class CharacterAtoms(BufferOwner):
         """A text as the model sees it: a string of the same length."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
+    def view(self):
+        """What the model sees each code point below 0x20000 as: uint32 of shape (0x20000,)."""
+        every = "".join(map(chr, range(TABLE)))
+        return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
+
+    def with_sources(self, sources):
+        """Atoms that see the same characters, with these sources."""
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
+
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
         return CharacterAtoms(None, self.half_width, script=self.script)
@@ -170,6 +179,18 @@ cdef class CharacterAtoms(BufferOwner):
             kept = [tag for word, tag in zip(squeezed, tags, strict=True) if word]
             labels = scheme.encode(lengths, kept)
         return features.compile(self.symbols(text, features.reach), labels, learner)
+
+    def compile_partial(
+        self, str text not None, boundaries, tags, scheme, ChainFeatures features not None,
+        Learner learner not None,
+    ):
+        """A sentence of which some words or tags are known as a `CompiledChain`.
+
+        text: without white space. boundaries, tags: as the scheme's `allowed` takes them, which
+        raises ValueError for tags that it does not know.
+        """
+        allowed = scheme.allowed(boundaries, tags)
+        return features.compile(self.symbols(text, features.reach), allowed, learner)
 
 
 cdef class CharacterDecoder(TextDecoder):
