@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.knowledge.source import CharacterSource
@@ -18,6 +19,7 @@ class CharacterAtoms:
         types: str | None = None,
         half_width: bool = False,
         sources: Iterable[CharacterSource] = (),
+        script: Script | None = None,
     ) -> None: ...
     @property
     def types(self) -> str | None: ...
@@ -27,6 +29,8 @@ class CharacterAtoms:
     def sources(self) -> tuple[CharacterSource, ...]: ...
     @property
     def n_sources(self) -> int: ...
+    @property
+    def script(self) -> Script | None: ...
     @property
     def atoms(self) -> dict[str, int]: ...
     def copy(self) -> CharacterAtoms: ...
