@@ -12,6 +12,7 @@ from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
+from spacy_structreg.cli.correct import correct_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
@@ -36,6 +37,7 @@ structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
+structreg_app.command("correct")(correct_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 
