@@ -16,6 +16,7 @@ from spacy_structreg.cli.correct import correct_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
+from spacy_structreg.cli.info import info_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
@@ -37,6 +38,7 @@ structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
+structreg_app.command("info")(info_command)
 structreg_app.command("correct")(correct_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
