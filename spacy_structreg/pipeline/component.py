@@ -267,15 +267,15 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         """
         from spacy_structreg.models.corrections import Corrections
 
-        gold = self._gold_sentences(examples)
+        gold = self._learnt_from(examples)
         if not gold:
             return Corrections(0, 0)
         corrections: Corrections = self.estimator.correct(
-            gold, sample=self._gold_sentences(sample)
+            gold, sample=self._learnt_from(sample)
         )
         return corrections
 
-    def _gold_sentences(self, examples: Iterable[Example]) -> list[Any]:
+    def _learnt_from(self, examples: Iterable[Example]) -> list[Any]:
         return [sentence for example in examples for sentence in self.gold(example)[0]]
 
     def _compile(self, example: Example) -> list[Any]:
