@@ -431,6 +431,18 @@ cdef class TrainingRows(Rows):
             )
         self._stamps[row] = time
 
+    cdef void forget(self, int64_t time) noexcept nogil:
+        """Let all weights be zero after update `time`, which still counts in their sums."""
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef Py_ssize_t i
+        for i in range(self.n_rows):
+            self._catch_up(<int32_t> i, time)
+            self._cells(<int32_t> i, &first, &count)
+            for k in range(first, first + count):
+                self._values[k] = 0.0
+
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(n):
