@@ -12,6 +12,7 @@ from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
+from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled, Report
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
@@ -60,6 +61,8 @@ class TokenizerModel(Protocol):
     def owns(self, sentences: Sequence[Compiled]) -> bool: ...
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]: ...
+
+    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections: ...
 
     def predict(
         self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
