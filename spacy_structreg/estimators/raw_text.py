@@ -292,7 +292,9 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
 
 
-class BaseSegmenter(TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
+class BaseSegmenter(
+    TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]
+):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
@@ -310,7 +312,7 @@ class BaseSegmenter(TextEstimator[SegmentedGold, FinderT, SegmentationScores], S
 
 
 class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
+    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED

@@ -79,7 +79,12 @@ def test_tags_of_known_words() -> None:
     allowed = scheme.allowed([False, True, None], [(0, 2, "VV")])
     assert [scheme.labels[i] for i in np.flatnonzero(allowed[0])] == ["B-VV"]
     assert [scheme.labels[i] for i in np.flatnonzero(allowed[1])] == ["E-VV"]
-    assert {scheme.labels[i] for i in np.flatnonzero(allowed[2])} == {"B-NN", "B-VV", "S-NN", "S-VV"}
+    assert {scheme.labels[i] for i in np.flatnonzero(allowed[2])} == {
+        "B-NN",
+        "B-VV",
+        "S-NN",
+        "S-VV",
+    }
     with pytest.raises(ValueError, match="no tag 'XX'"):
         scheme.allowed([False], [(0, 2, "XX")])
 
@@ -193,7 +198,7 @@ def test_a_visit_equals_brute_force(algorithm: str, sentence, seed: int, data) -
         assert after[cell] == pytest.approx(weight + expected.get(cell, 0.0), abs=1e-9)
 
 
-# What is known as a whole ---------------------------------------------------------------------------
+# What is known as a whole -------------------------------------------------------------------------
 
 WORDS = [["北京", "大学", "人"], ["人", "人人"], ["大学生", "在", "北京大学"], ["人"]]
 SETTINGS = [
