@@ -116,7 +116,8 @@ cdef class AgendaTrainer(BufferOwner):
         """Give rows to the features that gold derivations have `least` times, and to no others.
 
         derivations: `Derivation`s, whole; a feature counts once a state and event. Those that are
-        known in part are passed over. The weights must be new. Raises ValueError if a derivation was made for another learner.
+        known in part are passed over. The weights must be new. Raises ValueError if a derivation
+        was made for another learner.
         """
         for table, count in zip(self.learner.tables, self._counts(derivations), strict=True):
             table.restrict(count, least)

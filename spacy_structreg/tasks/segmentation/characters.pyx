@@ -380,7 +380,6 @@ cdef class CharacterDecoder(TextDecoder):
             by_lists = False
         return analyses
 
-
     def margins(self, str text not None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
         cdef Py_ssize_t n = self._open_text(text, None, ())
