@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 from spacy_structreg.corpora.files import read_blocks
@@ -13,22 +12,18 @@ from spacy_structreg.features.knowledge import (
     GUIDE_ATOMS,
     INFORMATION,
     INFORMATION_ATOM,
-    MAX_GUIDES,
     VARIETY,
     VARIETY_ATOMS,
     guide_templates,
 )
-from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
-
-# Where the model of a tokenizer lies in the folder of a pipeline.
-_IN_PIPELINE: Final = Path("tokenizer", "model.srt")
 
 # Raw text is counted in so many threads.
 _MAX_THREADS: Final = 4
@@ -62,8 +57,10 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
+    tasks = [model.TASK for model in _text_models()]
     sources: list[CharacterSource] = [
-        _guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+        restored_guide(atom, *read_model(path, tasks)[1:])
+        for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
     ]
     if settings.statistics is not None:
         counted = chain(texts(), *map(read_blocks, settings.raw_text))
@@ -155,23 +152,6 @@ _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSou
 }
 
 
-def _guide(atom: str, path: str) -> GuideSource:
-    """The guide of a model file, or of the tokenizer of a pipeline in a folder."""
-    file = Path(path)
-    if file.is_dir():
-        file /= _IN_PIPELINE
-        if not file.exists():
-            raise ValueError(
-                f"{path}: this folder holds no pipeline whose tokenizer is a trained model of "
-                "ours; name one as a guide, or a model file"
-            )
-    header, arrays = parse_model(SourceFile(file).data, name=str(file))
-    try:
-        return restored_guide(atom, header, arrays)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
-
-
 def _text_models() -> tuple[Any, ...]:
     # They have sources themselves.
     from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
@@ -188,16 +168,3 @@ def _text_models() -> tuple[Any, ...]:
         WordJointTagger,
         GuidedJointTagger,
     )
-
-
-__all__ = [
-    "MAX_GUIDES",
-    "contents_of",
-    "has_statistics",
-    "new_sources",
-    "recounted",
-    "restored_guide",
-    "restored_sources",
-    "source_atoms",
-    "source_templates",
-]

@@ -23,7 +23,7 @@ from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.models.decoders import DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT, TaggedWords, TextSchema, Words
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
@@ -192,7 +192,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
 
     def _segmentation_scores(
         self,
-        gold: list[Words],
+        gold: Sequence[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -248,7 +248,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
 
     def _joint_scores(
         self,
-        gold: list[TaggedWords],
+        gold: Sequence[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -305,12 +305,11 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        squeezed: GoldT = self.SCHEMA.squeezed(sentence)
-        return self.SCHEMA.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+        return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
 
 
-class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
-    """A text estimator whose gold sentences are lists of words."""
+class BaseSegmenter(TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
+    """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
     SCHEMA = SEGMENTED
@@ -318,7 +317,7 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
 
     def _score(
         self,
-        gold: list[Words],
+        gold: list[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -326,8 +325,8 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
         return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
 
 
-class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
+    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
@@ -335,7 +334,7 @@ class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPr
 
     def _score(
         self,
-        gold: list[TaggedWords],
+        gold: list[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,

@@ -174,6 +174,18 @@ cdef class CharacterAtoms(BufferOwner):
             labels = scheme.encode(lengths, kept)
         return features.compile(self.symbols(text, features.reach), labels, learner)
 
+    def compile_partial(
+        self, str text not None, boundaries, tags, scheme, ChainFeatures features not None,
+        Learner learner not None,
+    ):
+        """A sentence of which some words or tags are known as a `CompiledChain`.
+
+        text: without white space. boundaries, tags: as the scheme's `allowed` takes them, which
+        raises ValueError for tags that it does not know.
+        """
+        allowed = scheme.allowed(boundaries, tags)
+        return features.compile(self.symbols(text, features.reach), allowed, learner)
+
 
 cdef class CharacterDecoder(TextDecoder):
     """Finds the words of texts by trained weights. It holds working memory: one in each thread.
