@@ -90,7 +90,7 @@ cdef class ChainGuide(WordGuide):
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
         cdef const double* emissions
-        if self.decoder.load_chain(characters, n, constraints, listed, False):
+        if self.decoder.load_chain(characters, n, constraints, listed, NULL, False):
             mask = self.chain._mask
         emissions = self.chain.emissions(0, n)
         view.n_labels = n_labels

@@ -14,6 +14,8 @@ class TextDecoder:
         sentences: list[list[int]],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         *,
         white_space: bool = False,
     ) -> list[list[str]]: ...
@@ -23,6 +25,8 @@ class TextDecoder:
         sentences: list[list[int]],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         *,
         white_space: bool = False,
     ) -> list[list[tuple[str, str]]]: ...
@@ -32,4 +36,6 @@ class TextDecoder:
         sentences: list[int],
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int64]: ...
