@@ -52,6 +52,10 @@ class DecoderPool(Generic[DecoderT]):
         self._make = make
         self._idle: list[DecoderT] = []
 
+    def new_decoder(self) -> DecoderT:
+        """A decoder of its own, which is not lent again."""
+        return self._make(self.tables)
+
     @contextmanager
     def borrow(self) -> Iterator[DecoderT]:
         """Lend a decoder that nobody else uses."""
@@ -59,7 +63,7 @@ class DecoderPool(Generic[DecoderT]):
         try:
             decoder = self._idle.pop()
         except IndexError:
-            decoder = self._make(self.tables)
+            decoder = self.new_decoder()
         yield decoder
         if decoder.capacity <= _KEPT:
             self._idle.append(decoder)

@@ -47,6 +47,10 @@ class TextSchema(ExampleSchema[GoldT]):
     def squeezed(self, sentence: GoldT) -> GoldT:
         """A sentence without white space in its words, and without words of nothing else."""
 
+    def text(self, sentence: GoldT) -> str:
+        """The text of a sentence."""
+        return "".join(self.layers(sentence)[0])
+
     @abstractmethod
     def split(self, sentence: GoldT) -> Sequence[GoldT]:
         """A squeezed sentence, split again as `corpora.sentences.split_words` does."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from spacy_structreg.features.knowledge import MAX_GUIDES
 from spacy_structreg.learn.learning_settings import (
     AnyLearning,
     Learning,
@@ -140,6 +141,30 @@ class TextSettings(HalfWidthSettings):
         '"punctuation" cuts texts into sentences first, in training as in prediction; "doc" takes '
         "every text as one.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSettings(Settings):
+    """Settings of what a model of characters knows besides its training corpus.
+
+    Files are read when the model is trained, and what it needs of them is stored with it.
+    """
+
+    guides: Sequence[str] = setting(
+        (),
+        "Models of other standards whose labels are features: folders of trained pipelines, or "
+        "model files.",
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if len(self.guides) > MAX_GUIDES:
+            raise ValueError(f"guides are {len(self.guides)} models; {MAX_GUIDES} are the most")
+
+    @property
+    def has_sources(self) -> bool:
+        """True if some knowledge source is on."""
+        return bool(self.guides)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.estimators.knowledge import contents_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSettings
 from spacy_structreg.features.template_compiler import compile_shapes
@@ -63,8 +64,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     @from_settings(CharacterJointTaggerSettings)
     def __init__(self, settings: CharacterJointTaggerSettings) -> None:
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        templates = settings.parsed(self._atoms)
+        templates = settings.parsed()
         self._shapes = compile_shapes(templates)
         super().__init__(replace(settings, templates=complete(templates)))
 
@@ -78,23 +78,25 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     def _spec_of(self, examples: Iterable[TaggedWords]) -> CharacterJointSpec:
         listed = list(examples)
         tags = {tag for example in listed for _, tag in example}
-        spec = self._spec_for(tags)
+        atoms = self.settings.atoms(lambda: map(self.SCHEMA.text, listed))
+        spec = self._spec_for(tags, atoms)
         if self.settings.prune is None:
             return spec
-        return self._spec_for(tags, _label_lists(spec, listed, self.settings.prune))
+        return replace(spec, lists=_label_lists(spec, listed, self.settings.prune))
 
-    def _spec_for(self, tags: Iterable[str], lists: Lists | None = None) -> CharacterJointSpec:
+    def _spec_for(self, tags: Iterable[str], atoms: CharacterAtoms) -> CharacterJointSpec:
         scheme = with_tags(SCHEMES[self.settings.scheme](), tags)
-        features = ChainFeatures(self._shapes, self._atoms.atoms, len(scheme.labels))
-        return CharacterJointSpec(self._atoms, scheme, features, lists)
+        features = ChainFeatures(self._shapes, atoms.atoms, len(scheme.labels))
+        return CharacterJointSpec(atoms, scheme, features, None)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> CharacterJointSpec:
         tags = [label.partition("-")[2] for label in check_strings("labels", labels)]
+        spec = self._spec_for(tags, self.settings.restored_atoms(entries, arrays))
         if not {"lists.characters", "lists.labels"} <= arrays.keys():
-            return self._spec_for(tags)
-        return self._spec_for(tags, Lists.unpacked(arrays, len(labels)))
+            return spec
+        return replace(spec, lists=Lists.unpacked(arrays, len(labels)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         lists = None if self.lists is None else (self.lists.characters, self.lists.allowed)
         return CharacterDecoder(
-            self.atoms,
+            self.atoms.copy(),
             ChainDecoder(self.features, self.scheme.graph, tables),
             self.scheme.begins,
             tags=self.scheme.tags,
@@ -188,7 +190,8 @@ class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
         return self.atoms.compile(words, self.scheme, self.features, learner, tags)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, {} if self.lists is None else self.lists.packed()
+        entries, arrays = contents_of(self.atoms.sources)
+        return entries, arrays if self.lists is None else {**arrays, **self.lists.packed()}
 
 
 def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedWords], least: int) -> Lists:
@@ -198,7 +201,7 @@ def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedWords], leas
     for example in examples:
         text = "".join(word for word, _ in example)
         labels = spec.scheme.encode([len(word) for word, _ in example], [tag for _, tag in example])
-        characters = spec.atoms.symbols(text, 0)[0].tolist()
+        characters = spec.atoms.without_sources().symbols(text, 0)[0].tolist()
         counts.update(characters)
         for character, label in zip(characters, labels.tolist(), strict=True):
             seen[character].add(label)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    new_sources,
+    restored_sources,
+    source_atoms,
+    source_templates,
+)
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning
+from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.example_schema import Words
@@ -19,6 +27,7 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
     CompleteTemplates,
+    KnowledgeSettings,
     TextSettings,
     TrainingSettings,
     complete,
@@ -48,7 +57,7 @@ alone, but hardly differ, so that there is little to average."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CharacterSettings(TextSettings, TrainingSettings):
+class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
     """Settings of chains of characters."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -73,11 +82,33 @@ class CharacterSettings(TextSettings, TrainingSettings):
             return DEFAULT_LEARNING_OF_MANY
         return super().chosen_learning
 
-    def parsed(self, atoms: CharacterAtoms) -> tuple[Template, ...]:
-        """The templates over some atoms. Raises ValueError for those that cannot be."""
+    def parsed(self) -> tuple[Template, ...]:
+        """The templates. Raises ValueError for those that cannot be."""
         further = [CHARACTER_TYPES] if self.types else []
-        names = joined(self.templates, *further, *([SKIP_BIGRAM] if self.skip_bigram else []))
-        return parse_templates(names, atoms.atoms, CHARACTER_TABLES)
+        further += [SKIP_BIGRAM] if self.skip_bigram else []
+        names = joined(self.templates, *further, *source_templates(self))
+        known = [*self.plain_atoms.atoms, *source_atoms(self)]
+        return parse_templates(names, known, CHARACTER_TABLES)
+
+    @property
+    def plain_atoms(self) -> CharacterAtoms:
+        """The atoms of characters without those of sources."""
+        return CharacterAtoms(self.types, self.half_width)
+
+    def atoms(self, texts: Callable[[], Iterable[str]]) -> CharacterAtoms:
+        """The atoms of characters. texts: gives the sentences of the training corpus.
+
+        Raises ValueError or OSError for files of sources that cannot be used.
+        """
+        plain = self.plain_atoms
+        return CharacterAtoms(self.types, self.half_width, new_sources(self, plain, texts))
+
+    def restored_atoms(self, entries: dict[str, Any], arrays: Arrays) -> CharacterAtoms:
+        """The atoms of characters of a model file. Raises ValueError for what cannot be used."""
+        sources = restored_sources(entries, arrays)
+        if (names := [name for each in sources for name in each.atoms]) != [*source_atoms(self)]:
+            raise ValueError(f"it has knowledge sources of the atoms {names}")
+        return CharacterAtoms(self.types, self.half_width, sources)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,17 +133,26 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
     @from_settings(CharacterSegmenterSettings)
     def __init__(self, settings: CharacterSegmenterSettings) -> None:
-        atoms = CharacterAtoms(settings.types, settings.half_width)
-        templates = settings.parsed(atoms)
-        scheme = SCHEMES[settings.scheme]()
-        features = ChainFeatures(compile_shapes(templates), atoms.atoms, len(scheme.labels))
-        self._chain = CharacterSpec(atoms, scheme, features)
-        super().__init__(replace(settings, templates=complete(templates)), self._chain)
+        templates = settings.parsed()
+        self._shapes = compile_shapes(templates)
+        self._scheme = SCHEMES[settings.scheme]()
+        # Sources are read when the model is trained.
+        spec = None if settings.has_sources else self._spec_for(settings.plain_atoms)
+        super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, CharacterDecoder]:
-        return self._chain
+    def _spec_of(self, examples: Iterable[Words]) -> CharacterSpec:
+        return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> CharacterSpec:
+        return self._spec_for(self.settings.restored_atoms(entries, arrays))
+
+    def _spec_for(self, atoms: CharacterAtoms) -> CharacterSpec:
+        features = ChainFeatures(self._shapes, atoms.atoms, len(self._scheme.labels))
+        return CharacterSpec(atoms, self._scheme, features)
 
 
 @dataclass(frozen=True)
@@ -139,7 +179,7 @@ class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         decoder = ChainDecoder(self.features, self.scheme.graph, tables)
-        return CharacterDecoder(self.atoms, decoder, self.scheme.begins)
+        return CharacterDecoder(self.atoms.copy(), decoder, self.scheme.begins)
 
     def new_guide(
         self, tables: list[TrainedRows], tags: Sequence[str] = (), **settings: Any
@@ -157,3 +197,6 @@ class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
 
     def compile(self, example: Words, learner: Learner) -> CompiledChain | None:
         return self.atoms.compile(example, self.scheme, self.features, learner)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.atoms.sources)

@@ -1,22 +1,31 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.tasks.chain cimport ChainDecoder
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 
-cdef class CharacterAtoms:
+cdef class CharacterAtoms(BufferOwner):
     cdef readonly object types
     cdef readonly bint half_width
     cdef readonly dict atoms
+    cdef readonly tuple sources
+    cdef readonly int n_sources
+    cdef void** _sources
+    cdef int* _first_streams
     cdef object _tables
     cdef const uint32_t* _half_width
     cdef const uint8_t* _types
 
-    cdef void fill(
+    cdef int fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
         Py_ssize_t reach,
-    ) noexcept nogil
+    ) except -1 nogil
+    cdef int _fill_sources(
+        self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
+        Py_ssize_t reach,
+    ) except -1 nogil
 
 
 cdef class CharacterDecoder(TextDecoder):

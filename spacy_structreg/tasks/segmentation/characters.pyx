@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memset
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
 from spacy_structreg.tasks.chain cimport ChainDecoder, ChainFeatures
+from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
     BEGINS_WORD,
@@ -36,17 +37,20 @@ cdef enum:
 assert TABLE == TABLE_SIZE
 
 
-cdef class CharacterAtoms:
-    """The atoms of characters: ``c``, the character itself, and ``type``, its type.
+cdef class CharacterAtoms(BufferOwner):
+    """The atoms of characters: ``c``, the character itself, ``type``, its type, and of sources.
 
     types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
     half_width: whether full-width forms of ASCII look to the model like ASCII.
+    sources: knowledge sources (`tasks.knowledge`), whose atoms come last.
     atoms: the streams of a sentence, and the bits of their symbols.
+    Raises ValueError if two streams have one name.
     """
 
-    def __init__(self, types=None, half_width=False):
+    def __init__(self, types=None, half_width=False, sources=()):
         cdef const uint8_t[::1] type_view
         cdef const uint32_t[::1] half_width_view
+        cdef CharacterSource source
         self.types = types
         self.half_width = half_width
         self.atoms = {"c": CHARACTER_BITS}
@@ -59,14 +63,29 @@ cdef class CharacterAtoms:
             self._tables = (half_width_table(), type_table(types))
             type_view = self._tables[1]
             self._types = &type_view[0]
+        self.sources = tuple(sources)
+        self.n_sources = len(self.sources)
+        reserve(&self.buffers, self._sources, self.n_sources + 1)
+        reserve(&self.buffers, self._first_streams, self.n_sources + 1)
+        for i, source in enumerate(self.sources):
+            self._sources[i] = <void*> source
+            self._first_streams[i] = len(self.atoms)
+            if known := sorted(self.atoms.keys() & source.atoms.keys()):
+                raise ValueError(f"two sources have the atom {known[0]!r}")
+            self.atoms.update(source.atoms)
 
     def __reduce__(self):
-        return CharacterAtoms, (self.types, self.half_width)
+        return CharacterAtoms, (self.types, self.half_width, self.sources)
 
-    cdef void fill(
+    def copy(self):
+        """Atoms for another thread: sources may have working memory."""
+        sources = [source.copy() for source in self.sources]
+        return CharacterAtoms(self.types, self.half_width, sources) if sources else self
+
+    cdef int fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
         Py_ssize_t reach,
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Write the streams of a sentence; `symbols` is position 0 of the first one."""
         cdef uint64_t* types = symbols + stride
         cdef uint64_t other = 0
@@ -80,15 +99,37 @@ cdef class CharacterAtoms:
             if self._half_width != NULL and character < TABLE:
                 character = self._half_width[character]
             symbols[i] = character
-        if self._types == NULL:
-            return
-        # The last code point of the tables is unassigned; those beyond share its type, "other".
-        other = self._types[TABLE - 1]
-        for i in range(reach):
-            types[i - reach] = 0
-            types[n + i] = 0
-        for i in range(n):
-            types[i] = self._types[symbols[i]] if symbols[i] < TABLE else other
+        if self._types != NULL:
+            # The last code point of the tables is unassigned; those beyond share its type, "other".
+            other = self._types[TABLE - 1]
+            for i in range(reach):
+                types[i - reach] = 0
+                types[n + i] = 0
+            for i in range(n):
+                types[i] = self._types[symbols[i]] if symbols[i] < TABLE else other
+        if self.n_sources:
+            self._fill_sources(symbols, n, symbols, stride, reach)
+        return 0
+
+    cdef int _fill_sources(
+        self, const uint64_t* characters, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
+        Py_ssize_t reach,
+    ) except -1 nogil:
+        """Write the streams of the sources."""
+        cdef int i
+        for i in range(self.n_sources):
+            (<CharacterSource> self._sources[i]).fill(
+                characters, n, symbols + self._first_streams[i] * stride, stride, reach
+            )
+        return 0
+
+    def seen(self, str text not None):
+        """A text as the model sees it: a string of the same length."""
+        return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
+
+    def without_sources(self):
+        """Atoms that see the same characters, without sources."""
+        return CharacterAtoms(None, self.half_width)
 
     def symbols(self, str text not None, Py_ssize_t reach):
         """The streams of a sentence without white space: uint64, (n_streams, n + 2 * reach)."""

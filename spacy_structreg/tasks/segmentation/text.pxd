@@ -108,7 +108,7 @@ cdef class TextDecoder(BufferOwner):
     cdef int32_t* _kept_before
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil
-    cdef int _make_room(self, Py_ssize_t n) except -1
+    cdef int _make_room(self, Py_ssize_t n) except -1 nogil
     cdef int _load(self, list texts) except -1
     cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1
     cdef int _take_fixed(self, list texts, list fixed) except -1

@@ -102,7 +102,7 @@ cdef class TextDecoder(BufferOwner):
         """
         return 0.0
 
-    cdef int _make_room(self, Py_ssize_t n) except -1:
+    cdef int _make_room(self, Py_ssize_t n) except -1 nogil:
         """Room for texts of `n` characters in all, and so for their longest sentence."""
         reserve(&self.buffers, self.characters, n + 1)
         reserve(&self.buffers, self.constraints, n + 1)

@@ -48,6 +48,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef Py_ssize_t _n
     cdef Py_ssize_t _begin
     cdef Py_ssize_t _end
+    cdef Py_ssize_t _n_streams
     cdef uint64_t* _symbols
     cdef uint64_t* _types
     cdef uint32_t* _characters

@@ -147,6 +147,7 @@ cdef class WordTransitions(TransitionSystem):
         if max_word_length is not None and max_word_length < 1:
             raise ValueError(f"words cannot be at most {max_word_length} characters long")
         self.characters = characters
+        self._n_streams = max(2, len(characters.atoms))
         self.n_tags = n_tags
         self.by_words = by_words
         self.max_word_length = 0 if max_word_length is None else max_word_length
@@ -211,7 +212,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef Py_ssize_t stride = n + 2 * REACH
         cdef Py_ssize_t i
         self._n = n
-        reserve(&self.buffers, self._symbols, 2 * stride)
+        reserve(&self.buffers, self._symbols, self._n_streams * stride)
         reserve(&self.buffers, self._characters, n + 1)
         self.characters.fill(
             text + first, last - first, self._symbols + REACH + first, stride, REACH

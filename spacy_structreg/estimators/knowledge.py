@@ -1,0 +1,144 @@
+"""Knowledge sources of models: made by settings, and stored in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
+from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
+from spacy_structreg.models.settings import KnowledgeSettings
+from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.source import CharacterSource
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+
+# Where the model of a tokenizer lies in the folder of a pipeline.
+_IN_PIPELINE: Final = Path("tokenizer", "model.srt")
+
+
+def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
+    """The names of the atoms of the sources that settings name."""
+    return GUIDE_ATOMS[: len(settings.guides)]
+
+
+def source_templates(settings: KnowledgeSettings) -> list[str]:
+    """The templates of the sources that settings name."""
+    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+
+
+def new_sources(
+    settings: KnowledgeSettings, atoms: CharacterAtoms, texts: Callable[[], Iterable[str]]
+) -> list[CharacterSource]:
+    """The sources that settings name, read from their files.
+
+    atoms: of the model without sources, which say how it sees characters (`CharacterAtoms.seen`).
+    texts: gives the sentences of the training corpus.
+    Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
+    cannot be read.
+    """
+    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+
+
+def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
+    """The part of `ModelSpec.contents` that holds sources; `restored_sources` takes it back."""
+    entries: list[dict[str, Any]] = []
+    arrays: Arrays = {}
+    for number, source in enumerate(sources):
+        header, inner = source.contents()
+        entries.append({"source": source.NAME, "atoms": source.atoms, "header": header})
+        arrays |= nested(f"source{number}", inner)
+    return {"sources": entries} if entries else {}, arrays
+
+
+def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterSource]:
+    """The sources of a model file: from what `contents_of` gave.
+
+    Raises ValueError for anything else: files may be hostile.
+    """
+    stored = field(entries, "sources", list) if "sources" in entries else []
+    sources = []
+    for number, entry in enumerate(stored):
+        if not isinstance(entry, dict):
+            raise ValueError(f"its knowledge source {number} is {entry!r:.60}")
+        name, atoms = field(entry, "source", str), field(entry, "atoms", dict)
+        header = field(entry, "header", dict)
+        if name not in _RESTORERS or not atoms:
+            raise ValueError(f"it has a knowledge source {name!r:.60}, which is unknown")
+        source = _RESTORERS[name](next(iter(atoms)), header, unnested(f"source{number}", arrays))
+        if source.atoms != atoms:
+            raise ValueError(f"the atoms of its knowledge source {name!r} are not its own")
+        sources.append(source)
+    return sources
+
+
+def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:
+    """A guide by the header and the arrays of its model.
+
+    Raises ValueError if they are none of a trained model that finds words in raw text.
+    """
+    if atom not in GUIDE_ATOMS:
+        raise ValueError(f"the atom of its guide is {atom!r:.60}")
+    models = {model.TASK: model for model in _text_models()}
+    task = field(header, "task", str)
+    if task not in models:
+        raise ValueError(
+            f"a guide must find words in raw text, and a model of the task {task!r:.60} does not; "
+            f"guides are models of the tasks {', '.join(models)}"
+        )
+    if field(header, "state", str) != "trained":
+        raise ValueError("its guide is not a trained model")
+    model = models[task].from_contents("guide", header, arrays)
+    return GuideSource(atom, model._decoders().new_decoder, (header, arrays), restored_guide)
+
+
+_RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
+    GuideSource.NAME: restored_guide
+}
+
+
+def _guide(atom: str, path: str) -> GuideSource:
+    """The guide of a model file, or of the tokenizer of a pipeline in a folder."""
+    file = Path(path)
+    if file.is_dir():
+        file /= _IN_PIPELINE
+        if not file.exists():
+            raise ValueError(
+                f"{path}: this folder holds no pipeline whose tokenizer is a trained model of "
+                "ours; name one as a guide, or a model file"
+            )
+    header, arrays = parse_model(SourceFile(file).data, name=str(file))
+    try:
+        return restored_guide(atom, header, arrays)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _text_models() -> tuple[Any, ...]:
+    # They have sources themselves.
+    from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+    from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+    from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+    from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+
+    return (
+        CharacterSegmenter,
+        WordSegmenter,
+        GuidedSegmenter,
+        CharacterJointTagger,
+        WordJointTagger,
+        GuidedJointTagger,
+    )
+
+
+__all__ = [
+    "MAX_GUIDES",
+    "contents_of",
+    "new_sources",
+    "restored_guide",
+    "restored_sources",
+    "source_atoms",
+    "source_templates",
+]

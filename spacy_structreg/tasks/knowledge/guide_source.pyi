@@ -1,0 +1,16 @@
+from collections.abc import Callable
+from typing import Any
+
+from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.tasks.knowledge.source import CharacterSource
+
+class GuideSource(CharacterSource):
+    def __init__(
+        self,
+        atom: str,
+        new_decoder: Callable[[], Any],
+        stored: tuple[dict[str, Any], Arrays],
+        restore: Callable[[str, dict[str, Any], Arrays], GuideSource],
+    ) -> None: ...
+    def copy(self) -> GuideSource: ...
+    def contents(self) -> tuple[dict[str, Any], Arrays]: ...
