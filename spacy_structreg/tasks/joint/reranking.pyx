@@ -124,8 +124,8 @@ cdef class RerankingDecoder(CharacterDecoder):
         return best
 
     def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), bonuses=None,
-        fixed=None,
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
     ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 

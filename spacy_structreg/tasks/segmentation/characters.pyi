@@ -72,6 +72,7 @@ class CharacterDecoder(TextDecoder):
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
         bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
         fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...

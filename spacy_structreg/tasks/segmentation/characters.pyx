@@ -329,8 +329,8 @@ cdef class CharacterDecoder(TextDecoder):
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
     def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), bonuses=None,
-        fixed=None,
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
     ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 

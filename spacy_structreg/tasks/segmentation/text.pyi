@@ -14,9 +14,9 @@ class TextDecoder:
         sentences: list[list[int]],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
         bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
         fixed: list[NDArray[np.uint8]] | None = None,
-        *,
         white_space: bool = False,
     ) -> list[list[str]]: ...
     def tag(
@@ -25,9 +25,9 @@ class TextDecoder:
         sentences: list[list[int]],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
         bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
         fixed: list[NDArray[np.uint8]] | None = None,
-        *,
         white_space: bool = False,
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
@@ -36,6 +36,7 @@ class TextDecoder:
         sentences: list[int],
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
         bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
         fixed: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int64]: ...

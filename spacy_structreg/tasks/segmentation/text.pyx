@@ -220,6 +220,8 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t w
         cdef Py_ssize_t i
         cdef int32_t start
+        cdef int32_t end
+        cdef int32_t found = 0
         cdef int32_t last_start
         cdef int32_t first_end = NO_DEADLINE
         self._n_passed = high
@@ -232,14 +234,20 @@ cdef class TextDecoder(BufferOwner):
         i = 0
         for w in range(low, high):
             start = self._kept_before[self._places[w, 0] - first]
+            end = self._kept_before[self._places[w, 1] - first]
+            if start == end:
+                continue
             while i <= start:
-                words.first[i] = <int32_t> (w - low)
+                words.first[i] = found
                 i += 1
-            words.ends[w - low] = self._kept_before[self._places[w, 1] - first]
-            words.tags[w - low] = <int32_t> self._places[w, 2]
+            words.ends[found] = end
+            words.tags[found] = <int32_t> self._places[w, 2]
+            found += 1
         while i <= kept + 1:
-            words.first[i] = <int32_t> (high - low)
+            words.first[i] = found
             i += 1
+        if found == 0:
+            return 0
         last_start = <int32_t> (kept - 1)
         i = kept
         while i >= 0:
@@ -399,7 +407,7 @@ cdef class TextDecoder(BufferOwner):
 
     def segment(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        bonuses=None, fixed=None, *, bint white_space=False,
+        *, bonuses=None, fixed=None, bint white_space=False,
     ):
         """The words of each text, without the white space between them.
 
@@ -426,7 +434,7 @@ cdef class TextDecoder(BufferOwner):
 
     def tag(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        bonuses=None, fixed=None, *, bint white_space=False,
+        *, bonuses=None, fixed=None, bint white_space=False,
     ):
         """The words of each text and their tags, as pairs. As `segment`; white space has no tag."""
         cdef Py_ssize_t base = 0
@@ -442,7 +450,7 @@ cdef class TextDecoder(BufferOwner):
         return tagged
 
     def spans(
-        self, str text not None, list sentences not None, listed=None, listed_tags=(),
+        self, str text not None, list sentences not None, listed=None, listed_tags=(), *,
         bonuses=None, fixed=None,
     ):
         """Begins and ends of the words of one text: int64 of shape (n_words, 2). As `segment`."""

@@ -145,9 +145,9 @@ cdef class WordLattice(BufferOwner):
         self.lattice.scores = NULL
         self.lattice.last = NULL
         if bonuses != NULL:
+            reserve(&self.buffers, self._last, self.lattice.n)
             self.lattice.scores = self._scores
             self.lattice.last = self._last
-            reserve(&self.buffers, self._last, self.lattice.n)
             for c in range(self.lattice.n):
                 if self._positions[c] == n - 1:
                     if not self._may_end(c, n, words, bonuses, &score):

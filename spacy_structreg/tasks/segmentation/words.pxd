@@ -91,7 +91,7 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil
 
 

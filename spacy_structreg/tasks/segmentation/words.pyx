@@ -725,8 +725,21 @@ cdef class WordTransitions(TransitionSystem):
         cdef int32_t settled
         cdef int32_t y
         cdef int32_t z
-        if guide.heuristic == NULL or action == START + self.n_tags:
+        cdef double bonus = 0.0
+        cdef Py_ssize_t start = at.first0 if action == APPEND else at.position
+        cdef int32_t tag = at.tag0 if action == APPEND else action - START
+        cdef int32_t w
+        if action == START + self.n_tags:
             return 0.0
+        if self._bonuses != NULL:
+            # The word may get a bonus yet: prefixes of such words must last until they end.
+            for w in range(self._bonuses.first[start], self._bonuses.first[start + 1]):
+                if self._bonuses.ends[w] > at.position and (
+                    self._bonuses.tags[w] == ANY_TAG or self._bonuses.tags[w] == tag
+                ):
+                    bonus = max(bonus, self._bonuses.scores[w])
+        if guide.heuristic == NULL:
+            return bonus
         if action == APPEND:
             labels = guide.labels + 4 * at.tag0
             y = labels[M]
@@ -743,7 +756,7 @@ cdef class WordTransitions(TransitionSystem):
             transitions = guide.transitions + settled * guide.n_labels
             one += transitions[y]
             other += transitions[z]
-        return guide.weight * max(one, other)
+        return guide.weight * max(one, other) + bonus
 
 
 cdef class WordGuide(BufferOwner):
@@ -756,7 +769,7 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil:
         """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
         return 0
@@ -777,7 +790,6 @@ cdef class WordDecoder(TextDecoder):
         self.guide = guide
         if max(1, len(self.tags)) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
-        self.system.has_heuristic = guide is not None and guide.looks_ahead
 
     @property
     def capacity(self):
@@ -797,14 +809,15 @@ cdef class WordDecoder(TextDecoder):
         self.system.has_external_score = self.bonuses != NULL or (
             self.guide is not None and self.guide.adds_scores
         )
+        self.system.has_heuristic = self.bonuses != NULL or (
+            self.guide is not None and self.guide.looks_ahead
+        )
         try:
             if self.guide is not None:
                 self.guide.consult(
-                    self.characters, n, constraints, self.listed, &self.system.guide
+                    self.characters, n, constraints, self.listed, self.bonuses,
+                    &self.system.guide,
                 )
-                if self.bonuses != NULL:
-                    # The guide does not know what a bonus may make up for.
-                    self.system.guide.allowed = NULL
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
                 # What the records leave need not reach the end.
@@ -850,8 +863,8 @@ cdef class WordDecoder(TextDecoder):
         return self._take(first)
 
     def nbest(
-        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), bonuses=None,
-        fixed=None,
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
     ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
