@@ -10,6 +10,7 @@ import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.average import average_command
+from spacy_structreg.cli.compile_words import compile_words_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.draw import draw_command
@@ -37,6 +38,7 @@ structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("average")(average_command)
+structreg_app.command("compile-words")(compile_words_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 
 spacy_app.add_typer(structreg_app)

@@ -62,7 +62,8 @@ class SpanLimits(NamedTuple):
         kept &= ~inside[starts] & ~inside[ends]
         tagged = {span[:2] for span in self.tagged}
         if tagged:
-            kept &= [(start, end) not in tagged for start, end, _ in places.tolist()]
+            free = [(start, end) not in tagged for start, end, _ in places.tolist()]
+            kept &= np.array(free, dtype=bool)
         return kept
 
 
