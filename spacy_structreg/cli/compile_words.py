@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -61,7 +61,7 @@ def compile_words(
     files: list[Path],
     output: Path,
     *,
-    mode: str | None = None,
+    mode: Literal["force", "prefer", "bonus"] | None = None,
     bonus: float | None = None,
     encoding: str = "utf-8",
 ) -> int:

@@ -41,6 +41,8 @@ from spacy_structreg.tasks.segmentation.user_words import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+__all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords", "new_doc"]
+
 WORDS_FILE: Final = "user_words"
 
 _WHITE_SPACE: Final = re.compile(r"\s")

@@ -933,8 +933,8 @@ def viterbi(
     graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels
     that a mask allows. block: how many positions to take in at a time, settling the path in
     between; by default all; lattices are taken in whole. lattice: of each column its position, and
-    the columns before it, as `Columns` has them; the mask then has a row for each. open_start, open_end: whether any label
-    may be the first, or the last.
+    the columns before it, as `Columns` has them; the mask then has a row for each. open_start,
+    open_end: whether any label may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
     cdef Columns columns = None if lattice is None else Columns(lattice)

@@ -1,4 +1,4 @@
-"""Spans that a caller gives: tokens, wholes and edges come out, and the rest is the best there is."""
+"""Spans that a caller gives: they hold, and the rest is the best there is."""
 
 from __future__ import annotations
 
@@ -34,11 +34,8 @@ def trimmed(text: str, spans: list[AnySpan]) -> list[tuple[int, int, str]]:
     """The spans without white space at the edges of tokens and wholes."""
     kept = []
     for start, end, kind, *_ in spans:
-        while kind != "edges" and text[start].isspace():
-            start += 1
-        while kind != "edges" and text[end - 1].isspace():
-            end -= 1
-        kept.append((start, end, kind))
+        inner = [i for i in range(start, end) if kind == "edges" or not text[i].isspace()]
+        kept.append((inner[0], inner[-1] + 1, kind))
     return kept
 
 

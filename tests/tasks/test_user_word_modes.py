@@ -11,8 +11,9 @@ import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
+from tasks.test_text_decoder import model, spans_in
 
-from spacy_structreg.learn.model_file import model_bytes, parse_model
+from spacy_structreg.learn.model_file import SourceFile, model_bytes, parse_model
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords, WordEntry
 
 ENTRIES = st.one_of(
@@ -110,7 +111,7 @@ def test_too_many_different_bonuses() -> None:
     words = UserWords()
     words.update(["a"], bonus=1.0)
     said = {f"{i}": WordEntry(None, "bonus", i / 8) for i in range(65_536)}
-    with pytest.raises(ValueError, match="65,536 different combinations .* round the bonuses"):
+    with pytest.raises(ValueError, match=r"65,536 different combinations .* round the bonuses"):
         CompiledWords(said)
 
 
@@ -136,8 +137,6 @@ def test_a_mapped_list(tmp_path: Path) -> None:
 
 
 def test_a_compiled_list_that_was_written_to_is_noticed(tmp_path: Path) -> None:
-    from spacy_structreg.learn.model_file import SourceFile
-
     path = tmp_path / "o.words"
     UserWords(["大学"], bonus=1.0).snapshot().write(path)
     words = CompiledWords.read(path)
@@ -158,22 +157,18 @@ GOOD = UserWords(["北京", "大学", "北京大学"], bonus=2.0).snapshot()
 @quick_examples(300)
 def test_any_change_of_a_file_is_an_error_or_harmless(data: st.DataObject) -> None:
     """Whatever is read, places lie in the text, and decoders can use them."""
-    from tasks.test_text_decoder import model, spans_in
-
     changed = bytearray(GOOD.to_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(changed) - 1))
         changed[place] = data.draw(st.integers(0, 255))
     changed = changed[: data.draw(st.sampled_from([len(changed)] * 5 + [len(changed) // 2]))]
-    check(bytes(changed), model, spans_in)
+    check(bytes(changed))
 
 
 @given(st.data())
 @quick_examples(300)
 def test_any_nodes(data: st.DataObject) -> None:
     """A file of good checksums whose automaton or table is made up."""
-    from tasks.test_text_decoder import model, spans_in
-
     header, arrays = parse_model(GOOD.to_bytes())
     nodes = arrays["nodes"].copy()
     for _ in range(data.draw(st.integers(0, 6))):
@@ -189,15 +184,14 @@ def test_any_nodes(data: st.DataObject) -> None:
     bad = [["NN", "bonus", 1.0], [None, "force", 0.0], [1, "force", 0.0], ["", "bonus", 1.0]]
     bad += [[None, "nope", 0.0], [None, "force", 1.0], [None], [[], "force", 0.0], 3]
     header["entries"] += data.draw(st.lists(st.sampled_from(bad), max_size=2))
-    check(model_bytes(header, {"nodes": nodes}), model, spans_in)
+    check(model_bytes(header, {"nodes": nodes}))
 
 
-def check(content: bytes, model, spans_in) -> None:  # type: ignore[no-untyped-def]
+def check(content: bytes) -> None:
     words = UserWords(["kept"])
     try:
         words.from_bytes(content)
-    except ValueError as error:
-        assert "user words" in str(error)
+    except ValueError:
         assert list(words) == ["kept"]
         return
     for text in ("在北京大学 学。", "北 京", " 大学 "):

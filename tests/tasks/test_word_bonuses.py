@@ -32,9 +32,7 @@ def favored(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> tuple[str, dict[s
         end = draw(st.integers(start, min(len(text), start + 5)))
         if word := text[start:end].strip():
             is_forced = draw(st.integers(0, 3)) == 0
-            words[word] = (
-                WordEntry() if is_forced else WordEntry(mode="bonus", bonus=draw(BONUSES))
-            )
+            words[word] = WordEntry() if is_forced else WordEntry(mode="bonus", bonus=draw(BONUSES))
     return text, words
 
 
@@ -43,14 +41,10 @@ def bonus_of(words: dict[str, WordEntry], tokens: tuple[str, ...]) -> float:
 
 
 @pytest.mark.parametrize("kind", EXACT)
-@given(
-    case=favored(st.text("大学生在京a", min_size=1, max_size=7)), k=st.sampled_from([1, 5, 64])
-)
+@given(case=favored(st.text("大学生在京a", min_size=1, max_size=7)), k=st.sampled_from([1, 5, 64]))
 @quick_examples(60)
 @example(case=("大学生在", {"大学生": WordEntry("x", "bonus", 50.0)}), k=64)
-@example(
-    case=("aaaaa", {w: WordEntry(None, "bonus", -9.0) for w in ("a", "aa", "aaa")}), k=64
-)
+@example(case=("aaaaa", {w: WordEntry(None, "bonus", -9.0) for w in ("a", "aa", "aaa")}), k=64)
 @example(
     case=(
         "大学生大学生",
@@ -58,9 +52,7 @@ def bonus_of(words: dict[str, WordEntry], tokens: tuple[str, ...]) -> float:
     ),
     k=64,
 )
-@example(
-    case=("大学生在京", {"学生在": WordEntry(), "大": WordEntry(None, "bonus", -70.0)}), k=64
-)
+@example(case=("大学生在京", {"学生在": WordEntry(), "大": WordEntry(None, "bonus", -70.0)}), k=64)
 def test_scores_are_those_of_the_model_and_the_bonuses(
     kind: str, case: tuple[str, dict[str, WordEntry]], k: int
 ) -> None:
@@ -120,9 +112,7 @@ def test_bonuses_of_words_with_tags(chain: Chain, text: str, said: dict[str, tup
         expected[cut] = score
     given = (found.forced, words.tags)
     favored = (found.favored, found.bonuses)
-    (tagged,) = chain.decoder.tag(
-        [text], [[len(text)]], [given[0]], given[1], bonuses=[favored]
-    )
+    (tagged,) = chain.decoder.tag([text], [[len(text)]], [given[0]], given[1], bonuses=[favored])
     best = sorted(expected.values(), reverse=True)
     assert expected[tuple(tagged)] == pytest.approx(best[0], abs=1e-4)
     ranked = chain.decoder.nbest(text, 10_000, *given, bonuses=favored)

@@ -17,6 +17,7 @@ What is matched are the characters as they stand, without folding case or width.
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -60,6 +61,8 @@ MOST_BONUS: Final = 1e6
 
 _FORMAT: Final = 1
 _KIND: Final = "user words"
+# Longer files are mapped.
+_COPIED_UP_TO: Final = 1 << 20
 # Longer lists are stored as they are mapped.
 _FEW_WORDS: Final = 10_000
 
@@ -248,7 +251,7 @@ class CompiledWords:
         Raises ValueError, naming the file, if it is another one or damaged; OSError if it cannot be
         read.
         """
-        source = SourceFile(path)
+        source = SourceFile(path, mapped=os.path.getsize(path) > _COPIED_UP_TO)  # noqa: PTH202
         words = cls.from_bytes(source.data, name=str(path))
         words._source = source
         return words
@@ -582,11 +585,12 @@ def _checked_words(words: Words, entry: WordEntry) -> dict[str, WordEntry]:
     if isinstance(words, (str, bytes)):
         raise ValueError(f"{words!r} is one string; give a list of words")
     checked: dict[str, WordEntry] = {}
+    by_tag: dict[Any, WordEntry] = {None: entry}
     for given in words:
         word, tag = (given, None) if isinstance(given, str) else given
-        checked[_checked(word, "word")] = (
-            entry if tag is None else entry._replace(tag=_checked(tag, "tag"))
-        )
+        if type(tag) not in (str, type(None)) or tag not in by_tag:
+            by_tag[tag] = entry._replace(tag=_checked(tag, "tag"))
+        checked[_checked(word, "word")] = by_tag[tag]
     return checked
 
 

@@ -161,7 +161,6 @@ cdef class WordLattice(BufferOwner):
     ) except -1 nogil:
         """Add the columns of no listed word of one deadline; `low` to `high` may be before them."""
         cdef Py_ssize_t c
-        cdef double score
         cdef bint by_bonus = False
         cdef bint has_others = False
         cdef bint goes_on

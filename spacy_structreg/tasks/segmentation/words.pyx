@@ -367,7 +367,7 @@ cdef class WordTransitions(TransitionSystem):
 
     # Listed words (`tasks.segmentation.text`). Whether the current word is one of them is seen when
     # it ends: until then it may be one, or, as long as the deadline is not past, another one. So a
-    # deadline of 0 says that it must be one. Whether it has a bonus is seen when it ends, too: where
+    # deadline of 0 says that it must be one. That it has a bonus is seen when it ends, too: where
     # nothing else may go on, it must have one, unless it is listed.
 
     cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil:
@@ -450,7 +450,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef int32_t _next_deadline(
         self, const WordState* at, int action, int32_t* must_be
     ) noexcept nogil:
-        """The deadline of the state that an action leads to, and whether its word must have a bonus.
+        """The deadline of the state that an action leads to; whether its word must have a bonus.
 
         A word that must be a listed one has a deadline of 0.
         """
