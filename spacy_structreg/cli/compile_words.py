@@ -52,7 +52,7 @@ def compile_words_command(
     """
     with user_errors():
         n_words = compile_words(
-            files, output, mode=mode and mode.value, bonus=bonus, encoding=encoding
+            files, output, mode=None if mode is None else mode.value, bonus=bonus, encoding=encoding
         )
         typer.echo(f"Wrote {n_words:,} words to {output}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,9 +42,10 @@ def copy_data_command(
     """Copy files from your folder of corpora to where a project reads them.
 
     The folder is named by the option --data or by the variable STRUCTREG_DATA. SOURCE may lie there
-    as SOURCE.xz or SOURCE.gz, which is decompressed. Sources of one target are joined, in their
-    order. A target whose sources are not in the folder, or all targets without a folder, stay as
-    they are; one that is nowhere is an error.
+    as SOURCE.xz or SOURCE.gz, which is decompressed. PACKAGE:SOURCE is a file of an installed
+    Python package, such as jieba:dict.txt. Sources of one target are joined, in their order. A
+    target whose sources are not in the folder, or all targets without a folder, stay as they are;
+    one that is nowhere is an error.
     """
     with user_errors():
         for line in copy_data(parse_pairs(files, "SOURCE"), data, missing_ok=missing_ok):
@@ -94,8 +96,9 @@ def copy_data(
 ) -> Iterator[str]:
     """Copy files from a folder of corpora; yields a line on each target.
 
-    files: the sources of each target, by their path in the folder. data: the folder; None for none.
-    missing_ok: whether a target may be missing in the end.
+    files: the sources of each target, by their path in the folder; ``package:path`` is a file of an
+    installed package. data: the folder; None for none. missing_ok: whether a target may be missing
+    in the end.
 
     A target is replaced in one step, or stays. Raises ValueError, OSError for a folder that there
     is not, damaged files, files that cannot be written, and missing targets.
@@ -104,18 +107,21 @@ def copy_data(
         raise ValueError(f"{data}: there is no such folder of corpora; see {VARIABLE} and --data")
     missing = []
     for target, sources in files.items():
-        paths = [] if data is None else [_find(data, source) for source in sources]
+        paths = [_find(data, source) for source in sources]
         found = [path for path in paths if path is not None]
         if len(found) == len(sources):
             check_file(target, *found)
             _write(target, map(_blocks, found))
-            yield f"{target}: {', '.join(sources)} of {data}"
+            in_folder = "" if all(":" in source for source in sources) else f" of {data}"
+            yield f"{target}: {', '.join(sources)}{in_folder}"
         elif target.is_file():
             yield f"{target}: as it is"
         elif not missing_ok:
             missing.append((target, sources))
     if missing:
         (target, sources), *others = missing
+        if packages := [source.partition(":")[0] for source in sources if ":" in source]:
+            raise ValueError(f"{target} is missing: install the package {packages[0]} first")
         more = f", like {', '.join(str(other) for other, _ in others)}," if others else ""
         raise ValueError(
             f"{target}{more} is missing: run 'python -m spacy project assets', which fetches it or "
@@ -136,8 +142,16 @@ def _blocks(path: Path) -> Iterator[bytes]:
         raise ValueError(f"{path}: {damaged(error)}") from error
 
 
-def _find(folder: Path, source: str) -> Path | None:
+def _find(folder: Path | None, source: str) -> Path | None:
     """The file of that name, or the compressed one."""
+    package, colon, name = source.partition(":")
+    if colon:
+        # Without importing the package, which may do anything.
+        spec = find_spec(package) if package.isidentifier() else None
+        places = [] if spec is None else spec.submodule_search_locations or []
+        return next((file for place in places if (file := Path(place, name)).is_file()), None)
+    if folder is None:
+        return None
     paths = (folder / (source + suffix) for suffix in SUFFIXES)
     return next((path for path in paths if path.is_file()), None)
 

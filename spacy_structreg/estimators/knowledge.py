@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
+from spacy_structreg.corpora.word_lists import read_word_list
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    LEXICON,
+    LEXICON_ATOMS,
+    MAX_GUIDES,
+    guide_templates,
+)
 from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
-from spacy_structreg.models.settings import KnowledgeSettings
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings
 from spacy_structreg.models.stored_model import nested, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
@@ -20,12 +30,14 @@ _IN_PIPELINE: Final = Path("tokenizer", "model.srt")
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    listed = LEXICON_ATOMS if settings.lexicon else ()
+    return (*listed, *GUIDE_ATOMS[: len(settings.guides)])
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    listed = [LEXICON] if settings.lexicon else []
+    return [*listed, *map(guide_templates, GUIDE_ATOMS[: len(settings.guides)])]
 
 
 def new_sources(
@@ -38,7 +50,33 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    guides = zip(GUIDE_ATOMS, settings.guides, strict=False)
+    return [
+        *lexicon_sources(settings, atoms.seen),
+        *(_guide(atom, path) for atom, path in guides),
+    ]
+
+
+def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
+    """The source of word lists, if settings name any. seen: as of `known_words`."""
+    words = known_words(settings, seen)
+    return [] if words is None else [LexiconSource(words)]
+
+
+def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords | None:
+    """The words of the lists that settings name; None if they name none.
+
+    seen: what the model sees of a text, of the same length.
+    Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
+    cannot be read.
+    """
+    paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
+    if not paths:
+        return None
+    words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
+    if not len(words):
+        raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
+    return words
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
@@ -73,6 +111,19 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
+def restored_lexicon(
+    settings: LexiconSettings, entries: dict[str, Any], arrays: Arrays
+) -> list[CharacterSource]:
+    """The source of word lists of a model file whose only source it is, if its settings name any.
+
+    Raises ValueError as `restored_sources`, and if the file has other sources.
+    """
+    sources = restored_sources(entries, arrays)
+    if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
+        raise ValueError("its knowledge sources are not those of its settings")
+    return sources
+
+
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:
     """A guide by the header and the arrays of its model.
 
@@ -94,7 +145,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    LexiconSource.NAME: lambda _, header, arrays: LexiconSource.from_contents(header, arrays),
 }
 
 
@@ -136,8 +188,11 @@ def _text_models() -> tuple[Any, ...]:
 __all__ = [
     "MAX_GUIDES",
     "contents_of",
+    "known_words",
+    "lexicon_sources",
     "new_sources",
     "restored_guide",
+    "restored_lexicon",
     "restored_sources",
     "source_atoms",
     "source_templates",

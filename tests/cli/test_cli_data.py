@@ -50,6 +50,29 @@ class TestCopyData:
         monkeypatch.delenv("STRUCTREG_DATA")
         assert invoke("copy-data", *files).stdout.count(": as it is\n") == 4
 
+    def test_files_of_installed_packages_are_copied(
+        self,
+        tmp_path: Path,
+        invoke: Callable,
+        fails: Fails,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        package = tmp_path / "site" / "made_up_words"
+        package.mkdir(parents=True)
+        # It is not imported.
+        (package / "__init__.py").write_text("raise ValueError", "utf-8")
+        (package / "dict.txt").write_bytes(b"word\n")
+        monkeypatch.syspath_prepend(str(tmp_path / "site"))
+        file = "made_up_words:dict.txt=words.txt"
+        assert invoke("copy-data", file).stdout == "words.txt: made_up_words:dict.txt\n"
+        assert Path("words.txt").read_bytes() == b"word\n"
+        assert "install the package none_such" in fails("copy-data", "none_such:a.txt=a.txt")
+        assert "install the package made_up_words" in fails(
+            "copy-data", "made_up_words:none.txt=none.txt"
+        )
+        assert "install the package ../site" in fails("copy-data", "../site:a.txt=a.txt")
+        assert not Path("a.txt").exists()
+
     def test_sources_of_one_target_are_joined_or_none_is_copied(
         self, tmp_path: Path, invoke: Callable, fails: Fails
     ) -> None:

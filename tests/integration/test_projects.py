@@ -91,14 +91,15 @@ def run_project(folder: Path, workflow: str, *variables: str, data: Path | None)
 
 
 def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
-    """A copy of a project as it is kept, but for its trainings, which end sooner."""
+    """A copy of a project as it is kept, but for its trainings, which are shorter and narrower."""
     target = folder / name
     # The assets of the quickstart are its own.
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     for path in (target / "configs").glob("*.cfg"):
         text = path.read_text("utf-8")
-        path.write_text(text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n"), "utf-8")
+        text = text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n")
+        path.write_text(text.replace("\nbeam = 16\n", "\nbeam = 4\n"), "utf-8")
     return target
 
 

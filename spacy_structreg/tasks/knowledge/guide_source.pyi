@@ -5,6 +5,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 
 class GuideSource(CharacterSource):
+    NAME: str
     def __init__(
         self,
         atom: str,

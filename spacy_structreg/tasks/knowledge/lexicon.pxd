@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
-from spacy_structreg.learn.rows cimport spread
+from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, spread
 
 cdef enum:
     # Bits of a character, as many as CharacterAtoms gives it; and of a prefix.
@@ -48,5 +48,9 @@ cdef class Lexicon(BufferOwner):
     cdef inline uint16_t value(self, int64_t slot) noexcept nogil:
         """The value of the word that ends at a node; 0 for none."""
         return <uint16_t> (self._nodes[slot] >> VALUE_SHIFT)
+
+    cdef inline void fetch(self, uint64_t first, uint64_t second) noexcept nogil:
+        """Let the node of a text's first two characters come to the cache."""
+        STRUCTREG_PREFETCH(self._nodes + self.home((FIRST + first) << CHARACTER_BITS | (second + 1)))
 
     cdef uint16_t lookup(self, const uint64_t* characters, Py_ssize_t n) noexcept nogil
