@@ -41,6 +41,8 @@ Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
 class WordFinder(Decoder, Protocol):
     """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
 
+    def prefer(self, words: CompiledWords | None) -> bool: ...
+
     def segment(
         self,
         texts: list[str],
@@ -138,7 +140,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             (start, end), (start, end, kind) or (start, end, kind, tag)
             (`tasks.segmentation.given_spans`).
         white_space: give what lies between words, too, as items of their own.
-        Raises ValueError if the model has not been trained, and for spans that cannot be.
+        Raises ValueError if the model has not been trained, for spans that cannot be, and for words
+        of mode ``prefer`` if it has no lexicon.
         """
         with self._decoders().borrow() as decoder:
             return self._segment(
@@ -181,16 +184,20 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     ) -> NDArray[np.int64]:
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
         text = str(text)
-        (ends,), limits = self._parts([text], compiled(user_words), list(spans))
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
+            _prefer(decoder, words)
             return decoder.spans(text, ends, **_of_part(limits, 0, len(text)))
 
     def _nbest_of(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
         text = str(text)
-        (ends,), limits = self._parts([text], compiled(user_words), list(spans))
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
+            _prefer(decoder, words)
             return _join_nbest(
                 (
                     decoder.nbest(text[start:end], n, **_of_part(limits, start, end))
@@ -208,6 +215,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
         ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
         return decoder.segment(texts, ends, **limits, white_space=white_space)
 
     def _parts(
@@ -349,6 +357,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
         ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits, white_space=white_space)
 
     def _joint_scores(
@@ -406,6 +415,19 @@ class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPr
         n_threads: int,
     ) -> JointScores:
         return self._joint_scores(gold, decoders, vocabulary, n_threads)
+
+
+def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
+    """Let the words of mode ``prefer`` join the lexicon of the model.
+
+    Raises ValueError if there are any, and it has none.
+    """
+    preferred = words if words is not None and "prefer" in words.modes else None
+    if not decoder.prefer(preferred) and preferred is not None:
+        raise ValueError(
+            "words of mode 'prefer' join the lexicon of a model, and this one was trained without: "
+            "train it with the setting lexicon, or choose the mode force, or a bonus"
+        )
 
 
 def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:

@@ -52,6 +52,10 @@ cdef class RerankingDecoder(CharacterDecoder):
     def __reduce__(self):
         raise TypeError("a decoder of two models cannot be pickled; pickle the model")
 
+    def prefer(self, words):
+        by_characters = CharacterDecoder.prefer(self, words)
+        return self.system.characters.prefer(words) or by_characters
+
     cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil:
         """Make the model of characters list its analyses; returns 1 if there are any."""
         cdef bint masked

@@ -123,6 +123,10 @@ cdef class CharacterAtoms(BufferOwner):
             )
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return any([source.prefer(words, self.seen) for source in self.sources])
+
     def seen(self, str text not None):
         """A text as the model sees it: a string of the same length."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
@@ -231,6 +235,9 @@ cdef class CharacterDecoder(TextDecoder):
     def capacity(self):
         """For how many characters at a time, or columns of a lattice, there is room already."""
         return max(capacity_of(self._text), self.lattice.capacity)
+
+    def prefer(self, words):
+        return self.atoms.prefer(words)
 
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,

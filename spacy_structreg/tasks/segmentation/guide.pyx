@@ -80,6 +80,9 @@ cdef class ChainGuide(WordGuide):
     def capacity(self):
         return self.decoder.capacity
 
+    def prefer(self, words):
+        return self.decoder.prefer(words)
+
     def __reduce__(self):
         raise TypeError("a guide belongs to a decoder and cannot be pickled alone")
 

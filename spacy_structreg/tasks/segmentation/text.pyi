@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ class TextDecoder:
     def tags(self) -> tuple[str, ...]: ...
     @property
     def capacity(self) -> int: ...
+    def prefer(self, words: Any) -> bool: ...
     def segment(
         self,
         texts: list[str],

@@ -93,6 +93,14 @@ cdef class TextDecoder(BufferOwner):
         """For how many characters at a time there is room already."""
         return capacity_of(self._text)
 
+    def prefer(self, words):
+        """Let words count as listed in the lexicon of the model, until the next call; or None.
+
+        words: a `CompiledWords`, of which those of mode ``prefer`` count. Returns whether the model
+        has a lexicon.
+        """
+        return False
+
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
         """Find the words of the sentence of `n` characters at hand, n ≥ 1; returns their score.
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from weakref import WeakKeyDictionary
 
 import msgpack
 import numpy as np
@@ -37,6 +38,7 @@ from spacy_structreg.learn.model_file import (
     model_bytes,
     parse_model,
 )
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD, Lexicon
 
 __all__ = [
@@ -61,6 +63,8 @@ MOST_BONUS: Final = 1e6
 
 _FORMAT: Final = 1
 _KIND: Final = "user words"
+# Words are brought into the view of a model so many at a time.
+_PORTION: Final = 10_000
 # Longer files are mapped.
 _COPIED_UP_TO: Final = 1 << 20
 # Longer lists are stored as they are mapped.
@@ -130,6 +134,8 @@ class CompiledWords:
         self._is_favored = np.array([mode == "bonus" for mode in modes])
         self.modes: frozenset[Mode] = frozenset(entry.mode for entry in entries)
         self._words: Mapping[str, str | None] | None = None
+        self._lock = threading.Lock()
+        self._as_known: WeakKeyDictionary[KnownWords, KnownWords] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self.lexicon)
@@ -203,6 +209,45 @@ class CompiledWords:
             for start, end, tag in self.places(text).tolist()
         ]
 
+    def known_as(self, known: KnownWords, seen: Callable[[str], str]) -> KnownWords:
+        """The words of mode ``prefer``, as a model knows words.
+
+        known: the words that it knows already; the new ones get the most usual frequency of these.
+        seen: gives what the model sees of a text, of the same length.
+        """
+        with self._lock:
+            as_known = self._as_known.get(known)
+            if as_known is None:
+                tags = [0, *(known.number_of(entry.tag) for entry in self.entries)]
+                frequencies = np.full(len(tags), known.usual_frequency(), np.uint8)
+                as_known = self._as_known[known] = KnownWords(
+                    self._lexicon_of_preferred(seen),
+                    frequencies,
+                    np.array(tags, np.uint16),
+                    known.tag_sets,
+                )
+            return as_known
+
+    def _lexicon_of_preferred(self, seen: Callable[[str], str]) -> Lexicon:
+        """The words of mode ``prefer`` as a model sees them, without white space."""
+        characters = self.lexicon.characters()
+        if self.modes <= {"prefer"} and seen(characters) == characters == _squeezed(characters):
+            return self.lexicon
+        values: dict[str, int] = {}
+        listed = [
+            item for item in self.lexicon.items() if self.entries[item[1] - 1].mode == "prefer"
+        ]
+        for first in range(0, len(listed), _PORTION):
+            portion = listed[first : first + _PORTION]
+            view = seen("".join(word for word, _ in portion))
+            end = 0
+            for word, value in portion:
+                start, end = end, end + len(word)
+                if squeezed := _squeezed(view[start:end]):
+                    values[squeezed] = value
+        ordered = sorted(values)
+        return Lexicon(ordered, [values[word] for word in ordered])
+
     # Files ---------------------------------------------------------------------------------------
 
     def to_bytes(self) -> bytes:
@@ -262,6 +307,10 @@ def _compiled_from_bytes(data: bytes) -> CompiledWords:
 
 
 _MOST_ENTRIES: Final = 65_535
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _order(entry: WordEntry) -> tuple[str, str, float]:

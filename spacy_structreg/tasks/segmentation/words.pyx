@@ -6,7 +6,7 @@ Each character is appended to the current word or separated from it and begins t
 kind of word.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
@@ -197,7 +197,7 @@ cdef class WordTransitions(TransitionSystem):
     def copy(self, prune=None):
         """A system of the same settings, for another thread. prune: another choice of this."""
         return WordTransitions(
-            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.characters.copy(), self.n_tags, self.by_words, self.max_word_length or None,
             self.records, self.prune if prune is None else prune,
         )
 
@@ -678,7 +678,7 @@ cdef class WordTransitions(TransitionSystem):
         self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
     ) noexcept nogil:
         """The atoms of what lists say of the word between two characters."""
-        cdef uint16_t value
+        cdef int32_t value
         listed[0] = NULL_ATOM
         tags[0] = NULL_ATOM
         if first == BEFORE_SENTENCE:
@@ -687,7 +687,7 @@ cdef class WordTransitions(TransitionSystem):
         elif first >= 0 and not (
             self._any_hidden and self._hidden[last] > self._hidden[first]
         ):
-            value = self._lexicon._lexicon.lookup(self._symbols + REACH + first, last - first)
+            value = self._lexicon.value_of(self._symbols + REACH + first, last - first)
             tags[0] = NO_WORD + 1 + <uint64_t> self._lexicon._tags[value]
             # Not listed, listed without a frequency, and so on.
             listed[0] = NO_WORD + 1
@@ -810,6 +810,10 @@ cdef class WordGuide(BufferOwner):
         """As that of decoders."""
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return False
+
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
         const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
@@ -838,6 +842,10 @@ cdef class WordDecoder(TextDecoder):
     def capacity(self):
         """For how many characters at a time, or what the guide needs of them, there is room."""
         return max(capacity_of(self._text), 0 if self.guide is None else self.guide.capacity)
+
+    def prefer(self, words):
+        by_guide = self.guide is not None and self.guide.prefer(words)
+        return self.system.characters.prefer(words) or by_guide
 
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
