@@ -5,22 +5,34 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from heapq import nlargest
 from itertools import chain, pairwise
 from operator import itemgetter
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.models.decoders import DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT, TaggedWords, TextSchema, Words
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
@@ -31,6 +43,9 @@ from spacy_structreg.tasks.segmentation.user_words import (
     compiled,
     whole_ends,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ItemT = TypeVar("ItemT")
 
@@ -77,6 +92,8 @@ class WordFinder(Decoder, Protocol):
         bonuses: Favored | None = None,
         fixed: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int64]: ...
+
+    def margins(self, text: str) -> NDArray[np.float64]: ...
 
     def nbest(
         self,
@@ -190,6 +207,35 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             _prefer(decoder, words)
             return decoder.spans(text, ends, **_of_part(limits, 0, len(text)))
 
+    def predict_margins(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """How sure the words of texts are: for each text its sentences, without white space.
+
+        With each sentence of n characters come n - 1 numbers, one for each place between two: the
+        score of the best analysis in which a word ends there less that of the best in which none
+        does; infinite where there is no choice, or, for models of words, where their best 16
+        analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
+        """
+
+        def decode(
+            decoder: FinderT, portion: list[str]
+        ) -> list[list[tuple[str, NDArray[np.float64]]]]:
+            _prefer(decoder, None)
+            return [
+                [(each, decoder.margins(each)) for each in self._squeezed_sentences(text)]
+                for text in portion
+            ]
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def _squeezed_sentences(self, text: str) -> list[str]:
+        ends = self._sentence_ends(text)
+        found = (
+            "".join(text[begin:end].split()) for begin, end in zip([0, *ends], ends, strict=False)
+        )
+        return [sentence for sentence in found if sentence]
+
     def _nbest_of(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
@@ -288,7 +334,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
 
     def _segmentation_scores(
         self,
-        gold: list[Words],
+        gold: Sequence[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -362,7 +408,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
 
     def _joint_scores(
         self,
-        gold: list[TaggedWords],
+        gold: Sequence[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -378,13 +424,54 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
     SCHEMA: ClassVar[TextSchema[Any]]
 
+    @property
+    def can_adapt(self) -> bool:
+        """True if it has been trained with statistics of raw text, so that it has `adapt`."""
+        return self.is_trained and has_statistics(getattr(self._known_spec(), "atoms", None))
+
+    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+        """A model of the same weights whose statistics are counted anew, on texts of a new domain.
+
+        Gao, Qiu & Huang 2010, section 6. This model stays as it is.
+
+        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
+            breaks and marks such as 。 end sentences.
+        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
+            otherwise only the texts count, which takes millions of characters.
+        n_threads: threads count side by side; the result does not depend on it.
+        Raises ValueError if the model has not been trained, or without statistics.
+        """
+        tables = self._decoders().tables
+        spec: Any = self._known_spec()
+        if not self.can_adapt:
+            raise ValueError(
+                f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
+                'it with statistics = "accessor_variety"'
+            )
+        atoms = recounted(spec.atoms, texts, together=together, n_threads=n_threads)
+        model = self._with_weights(tables)
+        model._spec = replace(spec, atoms=atoms)
+        model._take(model._decoders().tables)
+        return model
+
+    def _with_weights(self, tables: list[TrainedRows]) -> Self:
+        """A model of its own with these weights of this one."""
+        model = self.untrained()
+        model._spec = self._known_spec()
+        model._take(tables)
+        if self._source is not None and self._source.is_mapped:
+            model._copy_to_memory()
+        model.corpus_checksum = self.corpus_checksum
+        return model
+
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        squeezed: GoldT = self.SCHEMA.squeezed(sentence)
-        return self.SCHEMA.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+        return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
 
 
-class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
-    """A text estimator whose gold sentences are lists of words."""
+class BaseSegmenter(
+    TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]
+):
+    """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
     SCHEMA = SEGMENTED
@@ -392,7 +479,7 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
 
     def _score(
         self,
-        gold: list[Words],
+        gold: list[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -400,8 +487,8 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
         return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
 
 
-class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
+    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
@@ -409,7 +496,7 @@ class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPr
 
     def _score(
         self,
-        gold: list[TaggedWords],
+        gold: list[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,

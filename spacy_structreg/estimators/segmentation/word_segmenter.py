@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
     lexicon_sources,
@@ -22,7 +23,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -71,7 +72,8 @@ class WordSegmenterSettings(LexiconSettings, TextSettings, WordSearchSettings, P
 class WordSegmenter(BaseSegmenter[WordDecoder]):
     """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
 
-    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words.
+    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
+    `PartialSentence`s.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -96,13 +98,13 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, WordDecoder]:
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
         atoms = self._features.system.characters
         return self._knowing(lexicon_sources(self.settings, atoms.seen))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> ModelSpec[Words, WordDecoder]:
+    ) -> WordSpec:
         return self._knowing(restored_lexicon(self.settings, entries, arrays))
 
     def _knowing(self, sources: Sequence[CharacterSource]) -> WordSpec:
@@ -119,7 +121,7 @@ def _system_of(
 
 
 @dataclass(frozen=True)
-class WordSpec(ModelSpec[Words, WordDecoder]):
+class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
     """Features of words under construction, and how they are searched for.
 
     system: of one thread; trainers and decoders get copies of it.
@@ -161,7 +163,9 @@ class WordSpec(ModelSpec[Words, WordDecoder]):
         merge = width is None or guide is not None if self.merge is None else self.merge
         return WordDecoder(Agenda(scorer, width, merge), (), guide)
 
-    def compile(self, example: Words, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:
+        if isinstance(example, PartialSentence):
+            return self.system.compile_partial(example.text, example.boundaries, (), learner)
         return self.system.compile(example, None, learner)
 
     def pieces(

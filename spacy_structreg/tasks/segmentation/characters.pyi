@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.knowledge.source import CharacterSource
@@ -31,6 +32,8 @@ class CharacterAtoms:
     def copy(self) -> CharacterAtoms: ...
     def prefer(self, words: Any) -> bool: ...
     def seen(self, text: str) -> str: ...
+    def view(self) -> NDArray[np.uint32]: ...
+    def with_sources(self, sources: Iterable[CharacterSource]) -> CharacterAtoms: ...
     def without_sources(self) -> CharacterAtoms: ...
     def symbols(self, text: str, reach: int) -> NDArray[np.uint64]: ...
     def compile(
@@ -41,6 +44,15 @@ class CharacterAtoms:
         learner: Learner,
         tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
+    def compile_partial(
+        self,
+        text: str,
+        boundaries: Sequence[bool | None],
+        tags: Sequence[LabeledSpan],
+        scheme: SegmentationScheme | JointScheme,
+        features: ChainFeatures,
+        learner: Learner,
+    ) -> CompiledChain: ...
 
 class CharacterDecoder(TextDecoder):
     @property
