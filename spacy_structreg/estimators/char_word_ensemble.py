@@ -21,6 +21,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.setting_fields import Settings, check_float, setting
+from spacy_structreg.models.corrections import Corrections, corrected
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled
@@ -231,6 +232,27 @@ class CharWordEnsemble(
         self.learn(self.compile(gold))
         return self
 
+    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections:
+        """Correct both models, so that sentences come out right; as `Estimator.correct`."""
+        with self._lock:
+            self._decoders()
+            gold = self.SCHEMA.check_corpus(sentences, "correction")
+            listed = list(sample)
+            return corrected(gold, self._is_right, lambda: self._change(gold, listed))
+
+    def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
+        reasons: dict[int, str] = {}
+        n_steps = 0
+        for model in (self.characters, self.words):
+            found = model.correct(gold, sample=sample)
+            reasons |= {number: reason for number, reason in found.wrong.items() if reason}
+            n_steps += found.n_steps
+        return reasons, n_steps
+
+    def _is_right(self, sentence: Any) -> bool:
+        scores = self._score([sentence], self._decoders(), None, 1)
+        return scores.as_dict()[self.PRIMARY] in (None, 1.0)
+
     # Prediction ----------------------------------------------------------------------------------
 
     def evaluate(
@@ -272,6 +294,19 @@ class CharWordEnsemble(
         """A pair of the same settings that has learnt nothing."""
         characters, words = self.characters.untrained(), self.words.untrained()
         return self.of(replace(self.settings, characters=characters, words=words))
+
+    @property
+    def can_adapt(self) -> bool:
+        """True if characters have been trained with statistics of raw text."""
+        return self.is_trained and bool(self.characters.can_adapt)
+
+    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+        """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`."""
+        adapted = self.untrained()
+        adapted.characters = self.characters.adapt(texts, together=together, n_threads=n_threads)
+        adapted.words = self.words._with_weights(self.words._decoders().tables)
+        adapted.tuned_weight = self.tuned_weight
+        return adapted
 
     # Averages and files --------------------------------------------------------------------------
 

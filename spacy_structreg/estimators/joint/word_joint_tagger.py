@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
-    lexicon_sources,
-    restored_lexicon,
+    new_word_atoms,
+    restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
@@ -23,14 +25,13 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
-    LexiconSettings,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -42,7 +43,6 @@ from spacy_structreg.tasks.joint.tag_records import (
     CTB_CLOSED_TAGS,
     TagRecords,
 )
-from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -52,9 +52,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(
-    LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings
-):
+class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -117,7 +115,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     """
 
     TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
     SETTINGS = WordJointTaggerSettings
     settings: WordJointTaggerSettings
@@ -130,8 +128,8 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
         further = ["types"] * (settings.types is not None)
         further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
@@ -151,13 +149,14 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> WordJointSpec:
-        sentences = list(examples)
-        tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
+        sentences = list(map(known_pairs, examples))
+        tags = tuple(sorted(tags_of(sentences)))
+        atoms = new_word_atoms(self.settings)
         records = TagRecords.collect(
             sentences,
             tags,
-            self._atoms,
+            atoms,
             lengths=self.settings.lengths,
             dictionary=self.settings.dictionary,
             closed=self._closed,
@@ -165,22 +164,20 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records, lexicon_sources(self.settings, self._atoms.seen))
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        sources = restored_lexicon(self.settings, entries, arrays)
-        of_records = {
-            name: array for name, array in arrays.items() if not name.startswith("source")
-        }
-        return self._features(tags, TagRecords(len(tags), of_records), sources)
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
     def _features(
-        self, tags: tuple[str, ...], records: TagRecords, sources: Sequence[CharacterSource]
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
     ) -> WordJointSpec:
-        atoms = CharacterAtoms(self.settings.types, self.settings.half_width, sources)
         system = WordTransitions(
             atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
@@ -199,7 +196,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
 
 @dataclass(frozen=True)
-class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
+class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
     """Features of tagged words under construction, and how they are searched for.
 
     records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
@@ -250,12 +247,15 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         """Scores of actions by the given weights, for one thread."""
         return StateScorer(self.system.copy(), self.templates, tables)
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
-        words = [word for word, _ in example]
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
-        unknown = sorted({tag for _, tag in example} - number.keys())
+        unknown = sorted(tags_of([example]) - number.keys())
         if unknown:
             raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        if isinstance(example, PartialSentence):
+            tags = [(begin, end, number[tag]) for begin, end, tag in example.tags]
+            return self.system.compile_partial(example.text, example.boundaries, tags, learner)
+        words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
     def pieces(
@@ -264,5 +264,5 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of(self.system.characters.sources)
+        entries, arrays = contents_of(self.system.characters)
         return entries, {**self.records.arrays, **arrays}

@@ -30,13 +30,15 @@ cdef class Lexicon(BufferOwner):
     cdef Py_ssize_t _insert(self, uint64_t* nodes, words, const uint16_t* values) except -1
     cdef list _characters(self, int64_t slot)
 
-    cdef inline uint64_t spread_key(self, uint32_t prefix, uint64_t character) noexcept nogil:
-        """The key of a prefix and the character after it, spread out."""
-        return spread((<uint64_t> prefix << CHARACTER_BITS | (character + 1)) ^ self._salt)
-
     cdef inline bint may_be(self, uint64_t spread_out) noexcept nogil:
         """False if no node has the key, nearly always; true if one has."""
         return (self._filter[(spread_out & self._filter_mask) >> 6] >> (spread_out & 63)) & 1
+
+    cdef inline bint may_step(self, uint32_t prefix, uint64_t character) noexcept nogil:
+        """False only if `step` finds no node."""
+        return self.may_be(
+            spread((<uint64_t> prefix << CHARACTER_BITS | (character + 1)) ^ self._salt)
+        )
 
     cdef inline uint64_t home(self, uint64_t spread_out) noexcept nogil:
         """The first of the slots where a key can lie."""
@@ -44,7 +46,10 @@ cdef class Lexicon(BufferOwner):
 
     cdef inline void fetch(self, uint32_t prefix, uint64_t character) noexcept nogil:
         """Let the node come to the cache that `step` will look up."""
-        STRUCTREG_PREFETCH(self._nodes + self.home(self.spread_key(prefix, character)))
+        STRUCTREG_PREFETCH(
+            self._nodes
+            + self.home(spread((<uint64_t> prefix << CHARACTER_BITS | (character + 1)) ^ self._salt))
+        )
 
     cdef inline int64_t step(self, uint32_t prefix, uint64_t character) noexcept nogil:
         """The slot of the node to which a character leads from a prefix; -1 for none.
