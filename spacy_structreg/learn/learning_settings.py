@@ -97,7 +97,7 @@ class Learning(SampleSettings):
     )
     restart: bool = setting(
         False,
-        'Begin each epoch from nothing again, so that the mean is that of separate passes, as Gao '
+        "Begin each epoch from nothing again, so that the mean is that of separate passes, as Gao "
         'et al. 2010 have it; with clock = "epochs" only.',
     )
     prune: float = setting(

@@ -270,9 +270,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         gold = self._learnt_from(examples)
         if not gold:
             return Corrections(0, 0)
-        corrections: Corrections = self.estimator.correct(
-            gold, sample=self._learnt_from(sample)
-        )
+        corrections: Corrections = self.estimator.correct(gold, sample=self._learnt_from(sample))
         return corrections
 
     def _learnt_from(self, examples: Iterable[Example]) -> list[Any]:

@@ -124,7 +124,9 @@ def changed_docs(nlp: Language, before: Sequence[Doc], after: Sequence[Doc]) -> 
                 break
             if task.has_gold(old) or task.has_gold(new):
                 tested = task.score([(old, new)], part, settings).tested
-                differs = any(not each.gold == each.predicted == each.correct for each in tested.values())
+                differs = any(
+                    not each.gold == each.predicted == each.correct for each in tested.values()
+                )
         if differs:
             changed.append(ChangedDoc(old.text, *_difference(old, new)))
     return changed

@@ -157,7 +157,9 @@ class TokenizerTrainer:
                 f"the pipe {self.name!r} trains the tokenizer of another pipeline than that of "
                 "these Docs: add the pipe with nlp.add_pipe, and do not source it"
             )
-        losses[self.name] += len(tokenizer.correct(docs).wrong) if correct else tokenizer.update(docs)
+        losses[self.name] += (
+            len(tokenizer.correct(docs).wrong) if correct else tokenizer.update(docs)
+        )
         return losses
 
     def _tokenizer_of(self, nlp: Language) -> TrainableTokenizer:
