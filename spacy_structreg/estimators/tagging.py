@@ -12,29 +12,36 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
+from spacy_structreg.estimators.word_knowledge import (
+    WordKnowledge,
+    contents_of_words,
+    further_tables,
+)
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
 from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import TaggedWords, Words
+from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
-    HalfWidthSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
+    WordSettings,
     complete,
     joined,
 )
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
@@ -46,7 +53,6 @@ from spacy_structreg.tasks.tagging import (
     TagDecoder,
     TagSets,
     TagTransitions,
-    WordAtoms,
 )
 from spacy_structreg.training.agenda import AgendaTrainer
 
@@ -64,7 +70,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -92,16 +98,22 @@ class TaggerSettings(HalfWidthSettings, PerceptronSettings):
         "had there; null for any tags.",
         minimum=1,
     )
+    guide: str | None = setting(
+        None,
+        "A tagger of another standard whose tags are features: the folder of a trained pipeline, "
+        "or a model file; it is stored with the model.",
+    )
 
 
-class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
+class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
     states that no later score can tell apart are kept. Mini-samples are counted in words.
 
-    Gold sentences are lists of (word, tag) pairs. Words of nothing but white space are no words to
-    the model: they are passed over in training, and get the tag ``""``.
+    Gold sentences are lists of (word, tag) pairs, the tag None where it is not known. Words of
+    nothing but white space are no words to the model: they are passed over in training, and get the
+    tag ``""``.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -110,7 +122,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     SCHEMA = TAGGED
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
     COUNTS: ClassVar = True
     SETTINGS = TaggerSettings
     settings: TaggerSettings
@@ -119,12 +131,20 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+            joined(
+                settings.templates,
+                *["guide"] * (settings.guide is not None),
+                *further_tables(settings),
+            ),
+            TAGGING_EVENTS,
+            TAGGING_ATOMS,
+            TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
-        # A trainer checks which updates there are, and which beams go with them.
-        spec = self._spec_for((), ())
-        spec.new_trainer(spec.new_learner(self.learning))
+        if settings.guide is None:
+            # A trainer checks which updates there are, and which beams go with them.
+            spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
+            spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -189,35 +209,50 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
 
     # Hooks of the base class ---------------------------------------------------------------------
 
-    def _examples(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
-        return [[(word, tag) for word, tag in sentence if word.strip()]]
+    def _examples(self, sentence: TaggedGold) -> Sequence[TaggedGold]:
+        if isinstance(sentence, PartialSentence):
+            if not sentence.has_words:
+                raise ValueError(
+                    f"the words of {sentence.text!r:.60} are known in part, and a tagger needs "
+                    "them; leave the sentence out"
+                )
+            return [sentence] if sentence.tags else []
+        return [_visible(sentence)]
 
     def _score(
         self,
-        gold: list[TaggedWords],
+        gold: list[TaggedGold],
         decoders: DecoderPool[TagDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> TaggingScores:
-        visible = [self._examples(sentence)[0] for sentence in gold]
+        visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, None, decoders, n_threads)
         return score_tagging(visible, predicted, vocabulary)
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> TagSpec:
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> TagSpec:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
-            for word, tag in example:
+            for word, tag in known_pairs(example):
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items())
+        guide = None
+        if self.settings.guide is not None:
+            guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(labels, counts.items(), known, guide)
 
     def _spec_for(
-        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+        self,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
-        """The spec of labels and of how often each word has each tag."""
+        """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = WordAtoms(self.settings.half_width)
+        atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
@@ -246,6 +281,8 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            known=known,
+            guide=guide,
         )
 
     def _spec_from(
@@ -254,14 +291,21 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        *,
+        known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+                known.atoms(categories, classes),
+                len(labels) or 1,
+                atoms,
+                new_guide=None if guide is None else guide._decoders().new_decoder,
             ),
             dictionary,
+            guide,
             self._templates,
             self.settings.beam,
             self.settings.decode_beam,
@@ -270,26 +314,36 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
 
     def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
         known = check_strings("labels", labels)
-        sets = [
+        categories, classes, dictionary = (
             TagSets(len(known), unnested(name, arrays))
             if any(key.startswith(f"{name}.") for key in arrays)
             else None
             for name in ("categories", "classes", "dictionary")
-        ]
-        return self._spec_from(known, *sets)
+        )
+        if (self.settings.guide is None) != ("guide" not in entries):
+            raise ValueError("it has a guide, or none, against its settings")
+        guide = None
+        if "guide" in entries:
+            header = field(entries, "guide", dict)
+            guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
+            if not guide.is_trained or header["state"] != "trained":
+                raise ValueError("its guide is not a trained model")
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
 
 
 @dataclass(frozen=True)
-class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
+class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
     system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders.
+    dictionary: for decoders. guide: of another standard, stored with the model.
     """
 
     tags: tuple[str, ...]
     system: TagTransitions
     dictionary: TagSets | None
+    guide: Tagger | None
     templates: tuple[StateTemplate, ...]
     beam: int | None
     decode_beam: int | None
@@ -330,13 +384,18 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
         )
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
-        unknown = sorted({tag for _, tag in example} - number.keys())
+        unknown = sorted(tags_of([example]) - number.keys())
         if unknown:
             raise ValueError(
                 f"the tag {unknown[0]!r} is none of those that the training began with "
                 f"({', '.join(self.tags)}); call fit, or prepare with the whole corpus"
+            )
+        if isinstance(example, PartialSentence):
+            # None for a word whose tag is not known, which is "".
+            return self.system.compile(
+                example.pieces, [number.get(tag) for tag in example.piece_tags], learner
             )
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
@@ -347,12 +406,21 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        return {}, {
+        entries, arrays = contents_of_words(self.system.words)
+        arrays |= {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
+        if self.guide is None:
+            return entries, arrays
+        header, inner = self.guide.contents()
+        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
+
+
+def _visible(sentence: TaggedWords) -> TaggedWords:
+    return [(word, tag) for word, tag in sentence if word.strip()]
 
 
 def _listed(words: Words) -> list[str]:

@@ -3,6 +3,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Column = (
+    tuple[int, Iterable[int | tuple[int, float]]]
+    | tuple[int, Iterable[int | tuple[int, float]], float]
+)
+
 class LabelGraph:
     def __init__(
         self,
@@ -21,6 +26,7 @@ class LabelGraph:
     def by_blocks(self) -> bool: ...
     @property
     def ends(self) -> NDArray[np.bool_]: ...
+    def prune(self, mask: ArrayLike) -> NDArray[np.bool_]: ...
 
 class Transitions:
     def __init__(self, graph: LabelGraph) -> None: ...
@@ -42,7 +48,7 @@ class NBestViterbi:
     def best(self) -> Viterbi: ...
 
 class Columns:
-    def __init__(self, columns: Sequence[tuple[int, Iterable[int]]]) -> None: ...
+    def __init__(self, columns: Sequence[Column]) -> None: ...
 
 def check_scores(
     graph: LabelGraph,
@@ -62,7 +68,7 @@ def viterbi(
     block: int = 0,
     *,
     edges: ArrayLike | None = None,
-    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
+    lattice: Sequence[Column] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> tuple[float, NDArray[np.uint16]]: ...
@@ -74,7 +80,7 @@ def viterbi_nbest(
     mask: ArrayLike | None = None,
     *,
     edges: ArrayLike | None = None,
-    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
+    lattice: Sequence[Column] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> list[tuple[float, NDArray[np.uint16]]]: ...

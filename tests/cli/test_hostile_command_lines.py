@@ -18,6 +18,7 @@ from warm_python import executable
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.outputs import replace_folder
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
 JACKKNIFE = "jackknife tag.cfg c.spacy j.spacy -k 2"
@@ -100,6 +101,7 @@ USAGE = [
     "convert words.txt o.spacy --format nope",
     "convert words.txt o.spacy -n 0",
     "segment pipeline text.txt --threads 0",
+    "uncertain pipeline text.txt o.partial -n 0",
     "draw trees.txt",
     "draw trees.txt -o o.svg -n -1",
     "average pipeline pipeline a --mean x",
@@ -107,7 +109,12 @@ USAGE = [
     "correct pipeline words.txt a --examples -1",
     "correct pipeline words.txt a --format nope",
     "info",
+    "adapt pipeline text.txt",
+    "adapt pipeline text.txt a --threads 0",
     "copy-data",
+    "compile-words words.txt",
+    "compile-words words.txt o.words --mode nope",
+    "compile-words words.txt o.words --bonus x",
     "unpack a.zip",
     "select words.txt",
     "init-config x.cfg --task nope",
@@ -148,6 +155,17 @@ OTHERS = [
     "segment pipeline text.txt -o .",
     "segment pipeline text.txt -o empty/x",
     "segment pipeline text.txt -o /proc/x",
+    "uncertain none text.txt o.partial",
+    "uncertain pipeline none o.partial",
+    "uncertain pipeline . o.partial",
+    "uncertain pipeline bytes o.partial",
+    "uncertain pipeline empty o.partial",
+    "uncertain pipeline text.txt text.txt",
+    "uncertain pipeline text.txt .",
+    "uncertain pipeline text.txt /proc/o.partial",
+    "uncertain pipeline text.txt o.partial --share 0",
+    "uncertain pipeline text.txt o.partial --share nan",
+    "uncertain pipeline text.txt o.partial --share 0.5 -n 3",
     "copy-data words.txt",
     "copy-data words.txt=",
     "copy-data =words.txt",
@@ -219,10 +237,37 @@ OTHERS = [
     "info none",
     "info .",
     "info text.txt",
+    "compile-words none o.words",
+    "compile-words empty o.words",
+    "compile-words . o.words",
+    "compile-words bytes o.words",
+    "compile-words words.txt o.words --mode bonus",
+    "compile-words words.txt o.words --mode force --bonus 2",
+    "compile-words words.txt o.words --bonus nan",
+    "compile-words words.txt o.words --bonus 1e300",
+    "compile-words words.txt o.words -e nope",
+    "compile-words words.txt words.txt",
+    "compile-words words.txt .",
+    "compile-words words.txt empty/o.words",
+    "compile-words words.txt /proc/o.words",
     "average pipeline none a",
     "average pipeline pipeline empty --force",
     "average pipeline pipeline empty/x",
     "average pipeline pipeline /proc/x",
+    "adapt none text.txt a",
+    "adapt pipeline text.txt a",
+    "adapt pipeline none a",
+    "adapt pipeline bytes a",
+    "adapt pipeline . a",
+    "adapt pipeline text.txt empty --force",
+    "adapt pipeline text.txt empty/x",
+    "adapt pipeline text.txt /proc/x",
+    "adapt pipeline text.txt a -e nope",
+    "adapt adaptable none a",
+    "adapt adaptable bytes a",
+    "adapt adaptable empty a",
+    "adapt adaptable . a",
+    "adapt adaptable text.txt a -e utf-16",
     "init-config --task tag segment.cfg",
     "init-config --task tag x.cfg --lang xx-yy",
     "init-config --task tag x.cfg --train none",
@@ -254,6 +299,9 @@ def workplace(
     ]
     DocBin(docs=docs).to_disk(folder / "c.spacy")
     (folder / "pipeline").symlink_to(pipeline)
+    nlp = spacy.load(pipeline)
+    nlp.tokenizer.model = CharacterSegmenter(epochs=1, statistics="all").fit(sentences)
+    nlp.to_disk(folder / "adaptable")
     contents: dict[str, bytes] = {
         "empty": b"",
         "empty.cfg": b"",

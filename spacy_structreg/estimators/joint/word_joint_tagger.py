@@ -10,6 +10,13 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    new_word_atoms,
+    restored_word_atoms,
+)
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -18,13 +25,13 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -45,7 +52,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -108,7 +115,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     """
 
     TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
     SETTINGS = WordJointTaggerSettings
     settings: WordJointTaggerSettings
@@ -121,10 +128,12 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None)
+        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
-            joined(settings.templates, *["types"] * (settings.types is not None)),
+            joined(settings.templates, *further),
             system.events,
             system.atoms,
             JOINT_TABLES,
@@ -140,13 +149,14 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> WordJointSpec:
-        sentences = list(examples)
-        tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
+        sentences = list(map(known_pairs, examples))
+        tags = tuple(sorted(tags_of(sentences)))
+        atoms = new_word_atoms(self.settings)
         records = TagRecords.collect(
             sentences,
             tags,
-            self._atoms,
+            atoms,
             lengths=self.settings.lengths,
             dictionary=self.settings.dictionary,
             closed=self._closed,
@@ -154,17 +164,22 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records)
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        return self._features(tags, TagRecords(len(tags), arrays))
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
-    def _features(self, tags: tuple[str, ...], records: TagRecords) -> WordJointSpec:
+    def _features(
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
+    ) -> WordJointSpec:
         system = WordTransitions(
-            self._atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+            atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
@@ -181,7 +196,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
 
 @dataclass(frozen=True)
-class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
+class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
     """Features of tagged words under construction, and how they are searched for.
 
     records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
@@ -232,12 +247,15 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         """Scores of actions by the given weights, for one thread."""
         return StateScorer(self.system.copy(), self.templates, tables)
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
-        words = [word for word, _ in example]
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
-        unknown = sorted({tag for _, tag in example} - number.keys())
+        unknown = sorted(tags_of([example]) - number.keys())
         if unknown:
             raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        if isinstance(example, PartialSentence):
+            tags = [(begin, end, number[tag]) for begin, end, tag in example.tags]
+            return self.system.compile_partial(example.text, example.boundaries, tags, learner)
+        words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
     def pieces(
@@ -246,4 +264,5 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self.records.arrays)
+        entries, arrays = contents_of(self.system.characters)
+        return entries, {**self.records.arrays, **arrays}

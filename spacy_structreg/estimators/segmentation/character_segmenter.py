@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
     new_sources,
@@ -14,6 +15,7 @@ from spacy_structreg.estimators.knowledge import (
     source_templates,
 )
 from spacy_structreg.estimators.raw_text import BaseSegmenter
+from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
@@ -22,7 +24,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
@@ -92,23 +94,27 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
 
     @property
     def plain_atoms(self) -> CharacterAtoms:
-        """The atoms of characters without those of sources."""
+        """The atoms of characters without those of sources, in their own script."""
         return CharacterAtoms(self.types, self.half_width)
 
     def atoms(self, texts: Callable[[], Iterable[str]]) -> CharacterAtoms:
         """The atoms of characters. texts: gives the sentences of the training corpus.
 
-        Raises ValueError or OSError for files of sources that cannot be used.
+        Raises ValueError or OSError for files of sources that cannot be used, ImportError as
+        `read_script`.
         """
-        plain = self.plain_atoms
-        return CharacterAtoms(self.types, self.half_width, new_sources(self, plain, texts))
+        script = read_script(self.script)
+        plain = CharacterAtoms(self.types, self.half_width, script=script)
+        sources = new_sources(self, plain, texts)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
 
     def restored_atoms(self, entries: dict[str, Any], arrays: Arrays) -> CharacterAtoms:
         """The atoms of characters of a model file. Raises ValueError for what cannot be used."""
         sources = restored_sources(entries, arrays)
         if (names := [name for each in sources for name in each.atoms]) != [*source_atoms(self)]:
             raise ValueError(f"it has knowledge sources of the atoms {names}")
-        return CharacterAtoms(self.types, self.half_width, sources)
+        script = stored_script(self.script, arrays)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +128,12 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
 
     The notation of templates is that of `features.templates`, the schemes those of
-    `tasks.segmentation.bmes`. Gold sentences are lists of words. Raises ValueError for settings
-    that do not exist or contradict each other.
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
     """
 
     TASK = "character_segmenter"
-    MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
     SETTINGS = CharacterSegmenterSettings
     settings: CharacterSegmenterSettings
 
@@ -136,13 +142,14 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         templates = settings.parsed()
         self._shapes = compile_shapes(templates)
         self._scheme = SCHEMES[settings.scheme]()
-        # Sources are read when the model is trained.
-        spec = None if settings.has_sources else self._spec_for(settings.plain_atoms)
+        # Sources and scripts are read when the model is trained.
+        reads = settings.has_sources or settings.script is not None
+        spec = None if reads else self._spec_for(settings.plain_atoms)
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[Words]) -> CharacterSpec:
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
         return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
 
     def _restored_spec(
@@ -156,7 +163,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
 
 @dataclass(frozen=True)
-class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
+class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
     """The labels of a scheme, and features of characters."""
 
     atoms: CharacterAtoms
@@ -195,8 +202,12 @@ class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
         labels = [[self.labels.index(label) for label in "BMES"]]
         return ChainGuide(self.new_decoder(tables), labels, **settings)
 
-    def compile(self, example: Words, learner: Learner) -> CompiledChain | None:
+    def compile(self, example: SegmentedGold, learner: Learner) -> CompiledChain | None:
+        if isinstance(example, PartialSentence):
+            return self.atoms.compile_partial(
+                example.text, example.boundaries, (), self.scheme, self.features, learner
+            )
         return self.atoms.compile(example, self.scheme, self.features, learner)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return contents_of(self.atoms.sources)
+        return contents_of(self.atoms)

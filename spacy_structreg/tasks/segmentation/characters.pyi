@@ -4,6 +4,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.annotated import LabeledSpan
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.knowledge.source import CharacterSource
@@ -17,6 +19,7 @@ class CharacterAtoms:
         types: str | None = None,
         half_width: bool = False,
         sources: Iterable[CharacterSource] = (),
+        script: Script | None = None,
     ) -> None: ...
     @property
     def types(self) -> str | None: ...
@@ -27,9 +30,14 @@ class CharacterAtoms:
     @property
     def n_sources(self) -> int: ...
     @property
+    def script(self) -> Script | None: ...
+    @property
     def atoms(self) -> dict[str, int]: ...
     def copy(self) -> CharacterAtoms: ...
+    def prefer(self, words: Any) -> bool: ...
     def seen(self, text: str) -> str: ...
+    def view(self) -> NDArray[np.uint32]: ...
+    def with_sources(self, sources: Iterable[CharacterSource]) -> CharacterAtoms: ...
     def without_sources(self) -> CharacterAtoms: ...
     def symbols(self, text: str, reach: int) -> NDArray[np.uint64]: ...
     def compile(
@@ -40,6 +48,15 @@ class CharacterAtoms:
         learner: Learner,
         tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
+    def compile_partial(
+        self,
+        text: str,
+        boundaries: Sequence[bool | None],
+        tags: Sequence[LabeledSpan],
+        scheme: SegmentationScheme | JointScheme,
+        features: ChainFeatures,
+        learner: Learner,
+    ) -> CompiledChain: ...
 
 class CharacterDecoder(TextDecoder):
     @property
@@ -66,10 +83,14 @@ class CharacterDecoder(TextDecoder):
     def label_tags(self) -> NDArray[np.int32]: ...
     @property
     def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
+    def margins(self, text: str) -> NDArray[np.float64]: ...
     def nbest(
         self,
         text: str,
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...

@@ -12,6 +12,8 @@ from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
     BEGINS_WORD,
     FREE,
+    OTHER_TAGS,
+    BonusWords,
     ListedWords,
     TextDecoder,
 )
@@ -19,7 +21,8 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 import numpy as np
 
-from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table, type_table
+from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
+from spacy_structreg.features.scripts import view_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -41,24 +44,27 @@ cdef class CharacterAtoms(BufferOwner):
     types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     sources: knowledge sources (`tasks.knowledge`), whose atoms come last.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
     atoms: the streams of a sentence, and the bits of their symbols.
     Raises ValueError if two streams have one name.
     """
 
-    def __init__(self, types=None, half_width=False, sources=()):
+    def __init__(self, types=None, half_width=False, sources=(), script=None):
         cdef const uint8_t[::1] type_view
-        cdef const uint32_t[::1] half_width_view
+        cdef const uint32_t[::1] view
         cdef CharacterSource source
         self.types = types
         self.half_width = half_width
+        self.script = script
         self.atoms = {"c": CHARACTER_BITS}
-        self._tables = (half_width_table(), None)
-        half_width_view = self._tables[0]
-        self._half_width = &half_width_view[0] if half_width else NULL
+        self._tables = (view_table(half_width, script), None)
+        view = self._tables[0]
+        self._n_seen = len(view)
+        self._seen = &view[0] if self._n_seen else NULL
         self._types = NULL
         if types is not None:
             self.atoms["type"] = TYPE_BITS
-            self._tables = (half_width_table(), type_table(types))
+            self._tables = (self._tables[0], type_table(types))
             type_view = self._tables[1]
             self._types = &type_view[0]
         self.sources = tuple(sources)
@@ -73,12 +79,14 @@ cdef class CharacterAtoms(BufferOwner):
             self.atoms.update(source.atoms)
 
     def __reduce__(self):
-        return CharacterAtoms, (self.types, self.half_width, self.sources)
+        return CharacterAtoms, (self.types, self.half_width, self.sources, self.script)
 
     def copy(self):
         """Atoms for another thread: sources may have working memory."""
         sources = [source.copy() for source in self.sources]
-        return CharacterAtoms(self.types, self.half_width, sources) if sources else self
+        if not sources:
+            return self
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     cdef int fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
@@ -94,8 +102,8 @@ cdef class CharacterAtoms(BufferOwner):
             symbols[n + i] = PADDING
         for i in range(n):
             character = text[i]
-            if self._half_width != NULL and character < TABLE:
-                character = self._half_width[character]
+            if character < self._n_seen:
+                character = self._seen[character]
             symbols[i] = character
         if self._types != NULL:
             # The last code point of the tables is unassigned; those beyond share its type, "other".
@@ -121,13 +129,26 @@ cdef class CharacterAtoms(BufferOwner):
             )
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return any([source.prefer(words, self.seen) for source in self.sources])
+
     def seen(self, str text not None):
         """A text as the model sees it: a string of the same length."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
+    def view(self):
+        """What the model sees each code point below 0x20000 as: uint32 of shape (0x20000,)."""
+        every = "".join(map(chr, range(TABLE)))
+        return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
+
+    def with_sources(self, sources):
+        """Atoms that see the same characters, with these sources."""
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
+
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
-        return CharacterAtoms(None, self.half_width)
+        return CharacterAtoms(None, self.half_width, script=self.script)
 
     def symbols(self, str text not None, Py_ssize_t reach):
         """The streams of a sentence without white space: uint64, (n_streams, n + 2 * reach)."""
@@ -164,6 +185,18 @@ cdef class CharacterAtoms(BufferOwner):
             kept = [tag for word, tag in zip(squeezed, tags, strict=True) if word]
             labels = scheme.encode(lengths, kept)
         return features.compile(self.symbols(text, features.reach), labels, learner)
+
+    def compile_partial(
+        self, str text not None, boundaries, tags, scheme, ChainFeatures features not None,
+        Learner learner not None,
+    ):
+        """A sentence of which some words or tags are known as a `CompiledChain`.
+
+        text: without white space. boundaries, tags: as the scheme's `allowed` takes them, which
+        raises ValueError for tags that it does not know.
+        """
+        allowed = scheme.allowed(boundaries, tags)
+        return features.compile(self.symbols(text, features.reach), allowed, learner)
 
 
 cdef class CharacterDecoder(TextDecoder):
@@ -230,15 +263,18 @@ cdef class CharacterDecoder(TextDecoder):
         """For how many characters at a time, or columns of a lattice, there is room already."""
         return max(capacity_of(self._text), self.lattice.capacity)
 
+    def prefer(self, words):
+        return self.atoms.prefer(words)
+
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, bint by_lists,
+        const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil:
         """Hand a sentence without white space, n ≥ 1, to the chain decoder.
 
-        constraints, listed: as in `TextDecoder`, or NULL. by_lists: whether the lists of labels
-        count. Returns whether there is a mask, which the chain decoder then holds: of the columns
-        of its lattice, if words are listed.
+        constraints, listed, bonuses: as in `TextDecoder`, or NULL. by_lists: whether the lists of
+        labels count. Returns whether there is a mask, which the chain decoder then holds: of the
+        columns of its lattice, if words are listed or have a bonus.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef Py_ssize_t n_columns = n
@@ -248,12 +284,14 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t place
         cdef Py_ssize_t c
         cdef Py_ssize_t y
+        cdef int32_t w
         cdef bint begins
+        cdef bint by_columns = listed != NULL or bonuses != NULL
         by_lists = by_lists and self._listed is not None
         self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
         self.chain.lattice = NULL
-        if listed != NULL:
-            self.lattice.build(n, constraints, listed)
+        if by_columns:
+            self.lattice.build(n, constraints, listed, bonuses)
             self.chain.lattice = &self.lattice.lattice
             n_columns = self.lattice.lattice.n
             constraints = self.lattice.constraints
@@ -265,7 +303,7 @@ cdef class CharacterDecoder(TextDecoder):
             place = -1
             if by_lists:
                 place = self._place(
-                    symbols[c if listed == NULL else self.lattice.lattice.positions[c]]
+                    symbols[self.lattice.lattice.positions[c] if by_columns else c]
                 )
             if place < 0:
                 memset(mask, 1, n_labels)
@@ -275,7 +313,12 @@ cdef class CharacterDecoder(TextDecoder):
                 begins = constraints[c] == BEGINS_WORD
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._begins_of[y] == begins
-            if tags != NULL and tags[c] != ANY_TAG:
+            if tags != NULL and tags[c] == OTHER_TAGS:
+                place = self.lattice.lattice.positions[c]
+                for w in range(bonuses.first[place], bonuses.first[place + 1]):
+                    for y in range(n_labels):
+                        mask[y] = mask[y] and self._tag_of[y] != bonuses.tags[w]
+            elif tags != NULL and tags[c] != ANY_TAG:
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._tag_of[y] == tags[c]
             mask += n_labels
@@ -299,7 +342,7 @@ cdef class CharacterDecoder(TextDecoder):
         reserve(&self.buffers, self._labels, n)
         return self.load_chain(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
-            by_lists,
+            self.bonuses, by_lists,
         )
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
@@ -319,11 +362,14 @@ cdef class CharacterDecoder(TextDecoder):
             self.begins[i] = self._begins_of[self._labels[i]]
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
-        listed, listed_tags: as for `spans`. Raises ValueError if k < 1.
+        The other arguments are those of `spans`. Raises ValueError if k < 1.
         """
         cdef bint masked
         cdef bint by_lists = True
@@ -332,7 +378,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -352,6 +398,94 @@ cdef class CharacterDecoder(TextDecoder):
                 break
             by_lists = False
         return analyses
+
+    def margins(self, str text not None):
+        """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, None)
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
+        cdef double[::1] found
+        cdef double best[2]
+        cdef Py_ssize_t i
+        if n != len(text):
+            raise ValueError("the sentence has white space in it; leave it out")
+        margins = np.zeros(max(0, n - 1))
+        found = margins
+        if n < 2:
+            return margins
+        with nogil:
+            if not self._solve_both_ways(n, ahead, True):
+                self._solve_both_ways(n, ahead, False)
+            for i in range(1, n):
+                self._best_of_both(i, &ahead[i, 0], best)
+                found[i - 1] = best[1] - best[0]
+        return margins
+
+    cdef bint _solve_both_ways(
+        self, Py_ssize_t n, double[:, ::1] ahead, bint by_lists
+    ) except -1 nogil:
+        """Score the best beginnings up to each label, and ends after it: `ahead`.
+
+        The chain's decoder has the beginnings, which hold the score of the label itself. Returns
+        whether there is any path.
+        """
+        cdef const int32_t* predecessors = self.chain.graph.predecessors
+        cdef const int32_t* bounds = self.chain.graph.first_predecessor
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const uint8_t* mask = NULL
+        cdef const double* scores
+        cdef double score
+        cdef bint found = False
+        cdef Py_ssize_t i
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        cdef int32_t p
+        if self._present_sentence(n, by_lists):
+            mask = self.chain._mask
+        self.chain.viterbi.edges = NULL
+        scores = self.chain.emissions(0, n)
+        self.chain.viterbi.advance(scores, mask, 0, n)
+        for y in range(n_labels):
+            ahead[n - 1, y] = -INFINITY
+            if self.chain.graph.may_end[y]:
+                ahead[n - 1, y] = scores[(n - 1) * n_labels + y]
+        for i in range(n - 2, -1, -1):
+            for x in range(n_labels):
+                ahead[i, x] = -INFINITY
+            for y in range(n_labels):
+                if mask != NULL and not mask[(i + 1) * n_labels + y]:
+                    continue
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    score = (
+                        ahead[i + 1, y] + self.chain.transitions[x * n_labels + y]
+                        + scores[i * n_labels + x]
+                    )
+                    ahead[i, x] = max(ahead[i, x], score)
+        # What is counted twice.
+        for i in range(n):
+            for y in range(n_labels):
+                ahead[i, y] -= scores[i * n_labels + y]
+                found = found or (
+                    i == 0 and self.chain.viterbi.table[y] + ahead[0, y] > -INFINITY
+                )
+        return found
+
+    cdef void _best_of_both(self, Py_ssize_t i, const double* ahead, double* best) noexcept nogil:
+        """The best scores with a label at a position that goes on with a word, and that begins one.
+
+        The chain's decoder has the beginnings. If there is none of either, they differ infinitely.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const double* prefix = self.chain.viterbi.table + i * n_labels
+        cdef double score
+        cdef Py_ssize_t y
+        best[0] = -INFINITY
+        best[1] = -INFINITY
+        for y in range(n_labels):
+            score = prefix[y] + ahead[y]
+            if score > best[self._begins_of[y]]:
+                best[self._begins_of[y]] = score
 
 
 def _decoder(atoms, chain, label_begins, tags, label_tags, lists):

@@ -39,10 +39,18 @@ class WordTransitions(TransitionSystem):
     def compile(
         self, words: Iterable[str], tags: Sequence[int] | None, learner: Perceptron
     ) -> Derivation | None: ...
+    def compile_partial(
+        self,
+        text: str,
+        boundaries: Sequence[bool | None],
+        tags: Iterable[tuple[int, int, int]],
+        learner: Perceptron,
+    ) -> Derivation: ...
 
 class WordGuide:
     @property
     def capacity(self) -> int: ...
+    def prefer(self, words: Any) -> bool: ...
     @property
     def adds_scores(self) -> bool: ...
     @property
@@ -66,4 +74,7 @@ class WordDecoder(TextDecoder):
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...

@@ -23,8 +23,10 @@ from spacy_structreg.search.transition_system cimport (
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords, word_key
+from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
+    BEGINS_WORD,
     CONTINUES_WORD,
     FREE,
     GETS_ITS_TAG,
@@ -32,7 +34,10 @@ from spacy_structreg.tasks.segmentation.text cimport (
     IS_LISTED,
     ListedWords,
     NO_DEADLINE,
+    BonusWords,
     TextDecoder,
+    bonus_beyond,
+    bonus_of,
     listed_as,
 )
 
@@ -83,6 +88,10 @@ cdef enum:
     INNER
     CATEGORY0
     CATEGORY1
+    LISTED1
+    LISTED2
+    TAGS1
+    TAGS2
     N_ATOMS
 
 # Names, in the notation of the papers, and anchors. On separating, w-1 is the word that has just
@@ -113,6 +122,12 @@ _ATOMS = {
     # The tags seen with words that contain a character; null without records.
     CATEGORY0: ("cat(c0)", [POSITION]),
     CATEGORY1: ("cat(end(w-1))", [POSITION, FIRST0]),
+    # Whether word lists have a word, and how frequent it is there; and its tags. Null without a
+    # `LexiconSource` among the sources of the characters.
+    LISTED1: ("listed(w-1)", [POSITION, FIRST0]),
+    LISTED2: ("listed(w-2)", [FIRST0, FIRST1]),
+    TAGS1: ("tags(w-1)", [POSITION, FIRST0]),
+    TAGS2: ("tags(w-2)", [FIRST0, FIRST1]),
 }
 
 # The labels of a guide, in the order of GuideView.labels.
@@ -145,6 +160,10 @@ cdef class WordTransitions(TransitionSystem):
             raise ValueError(f"words cannot be at most {max_word_length} characters long")
         self.characters = characters
         self._n_streams = max(2, len(characters.atoms))
+        self._lexicon = None
+        for source in characters.sources:
+            if isinstance(source, LexiconSource):
+                self._lexicon = source
         self.n_tags = n_tags
         self.by_words = by_words
         self.max_word_length = 0 if max_word_length is None else max_word_length
@@ -179,7 +198,7 @@ cdef class WordTransitions(TransitionSystem):
     def copy(self, prune=None):
         """A system of the same settings, for another thread. prune: another choice of this."""
         return WordTransitions(
-            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.characters.copy(), self.n_tags, self.by_words, self.max_word_length or None,
             self.records, self.prune if prune is None else prune,
         )
 
@@ -194,7 +213,9 @@ cdef class WordTransitions(TransitionSystem):
         self._end = n
         self._any_hidden = False
         self._constraints = constraints
+        self._known_tags = NULL
         self._listed = NULL
+        self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
@@ -236,8 +257,9 @@ cdef class WordTransitions(TransitionSystem):
         cdef Py_ssize_t i
         self._fill(block + 1, n, first, last)
         self._any_hidden = False
-        self._constraints = NULL
+        self.hold_to(NULL)
         self._listed = NULL
+        self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         self._begin = begin
         self._end = begin + count
@@ -249,6 +271,13 @@ cdef class WordTransitions(TransitionSystem):
                 self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
             self._any_hidden = self._hidden[last] > 0
         return 0
+
+    cdef void hold_to(self, const void* known) noexcept nogil:
+        # As `compile_partial` has laid it out: tags, then constraints.
+        self._known_tags = <const int32_t*> known
+        self._constraints = NULL
+        if known != NULL:
+            self._constraints = <const uint8_t*> (self._known_tags + self._n)
 
     def load_text(self, str text not None, constraints=None):
         """Take a sentence without white space, for `Agenda.derivations` and the like.
@@ -298,6 +327,43 @@ cdef class WordTransitions(TransitionSystem):
         derivation.units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         return derivation
 
+    def compile_partial(self, str text not None, boundaries, tags, Perceptron learner not None):
+        """A sentence of which some words or tags are known as a `Derivation`.
+
+        text: without white space. boundaries: of each place between two characters, whether a word
+        ends there; None where that is not known. tags: first character, first character after, and
+        number of the tag of some words whose ends are known. What is known may not be the whole.
+        Raises ValueError if a tag does not exist.
+        """
+        cdef Py_ssize_t n = len(text)
+        cdef Derivation derivation = Derivation.make(
+            n, n + 1, (n + 1) * sizeof(uint32_t), learner.numbering
+        )
+        cdef uint32_t* block = <uint32_t*> derivation.sentence
+        cdef int32_t* known_tags
+        cdef uint8_t* constraints
+        cdef Py_ssize_t i
+        cdef int32_t tag
+        reserve(&derivation.buffers, derivation.known, n * (sizeof(int32_t) + sizeof(uint8_t)))
+        known_tags = <int32_t*> derivation.known
+        constraints = <uint8_t*> (known_tags + n)
+        block[0] = <uint32_t> n
+        for i, (character, begins) in enumerate(zip(text, [True, *boundaries], strict=True)):
+            block[1 + i] = ord(character)
+            derivation.actions[i] = START
+            known_tags[i] = ANY_TAG
+            constraints[i] = FREE
+            if begins is not None:
+                constraints[i] = BEGINS_WORD if begins else CONTINUES_WORD
+        derivation.actions[n] = START + self.n_tags
+        for i, _, tag in tags:
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(f"there is no tag {tag}")
+            known_tags[i] = tag
+        units = [i for i in range(n) if constraints[i] == BEGINS_WORD]
+        derivation.units = np.array([*units, n], dtype=np.int64)
+        return derivation
+
     # States ------------------------------------------------------------------------------------
 
     cdef Py_ssize_t n_slots(self) noexcept nogil:
@@ -317,6 +383,7 @@ cdef class WordTransitions(TransitionSystem):
         first.tag1 = first.first0
         first.tag2 = first.first0
         first.deadline = NO_DEADLINE if self._listed == NULL else self._listed.deadlines[0]
+        first.must_be = False
         first.is_final = self._end == self._begin and self._end < self._n
 
     cdef bint is_final(self, const void* state) noexcept nogil:
@@ -327,7 +394,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef bint may_separate = True
         cdef int32_t i = at.position
         cdef int tag
-        if self._listed != NULL:
+        if self._listed != NULL or self._bonuses != NULL:
             self._follow_list(at, mask)
         elif i == self._n:
             mask[START + self.n_tags] = not self.prune or self._may_be_word(at)
@@ -343,13 +410,16 @@ cdef class WordTransitions(TransitionSystem):
                     mask[START + tag] = 1
                 if self.prune:
                     self._prune_starts(i, mask)
+        if self._known_tags != NULL and i < self._n and self._known_tags[i] != ANY_TAG:
+            for tag in range(self.n_tags):
+                mask[START + tag] = mask[START + tag] and tag == self._known_tags[i]
         if self.guide.allowed != NULL and i < self._n:
             self._keep_window(at, mask)
 
     cdef bint _may_append(self, const WordState* at) noexcept nogil:
         """True if the current word may take the next character if it is not a listed one."""
         cdef int32_t i = at.position
-        if i >= at.deadline:
+        if i >= at.deadline or at.must_be:
             return False
         if self._constraints != NULL and self._constraints[i] != FREE:
             return self._constraints[i] == CONTINUES_WORD
@@ -361,15 +431,21 @@ cdef class WordTransitions(TransitionSystem):
 
     # Listed words (`tasks.segmentation.text`). Whether the current word is one of them is seen when
     # it ends: until then it may be one, or, as long as the deadline is not past, another one. So a
-    # deadline of 0 says that it must be one.
+    # deadline of 0 says that it must be one. That it has a bonus is seen when it ends, too: where
+    # nothing else may go on, it must have one, unless it is listed.
 
     cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil:
-        """`legal` where there are listed words."""
+        """`legal` where there are listed words, or words with a bonus."""
         cdef const ListedWords* words = self._listed
+        cdef const BonusWords* bonuses = self._bonuses
         cdef int32_t i = at.position
         cdef bint is_listed = self._is_listed(at)
-        cdef bint is_other = i <= at.deadline and (not self.prune or self._may_be_word(at))
+        cdef bint is_other = i <= at.deadline and (
+            self._has_bonus(at)
+            or (not at.must_be and (not self.prune or self._may_be_word(at)))
+        )
         cdef bint begins_other
+        cdef bint begins_bonus
         cdef int32_t w
         cdef int tag
         if i == self._n:
@@ -377,7 +453,15 @@ cdef class WordTransitions(TransitionSystem):
             return
         if at.first0 >= 0:
             mask[APPEND] = (
-                self._may_append(at) or listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
+                self._may_append(at)
+                or (
+                    words != NULL
+                    and listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
+                )
+                or (
+                    bonuses != NULL and i < at.deadline
+                    and bonus_beyond(bonuses, at.first0, i, at.tag0)
+                )
             )
         if not is_listed and not is_other:
             return
@@ -386,15 +470,36 @@ cdef class WordTransitions(TransitionSystem):
             else i < at.deadline
             and (self._constraints == NULL or self._constraints[i] != CONTINUES_WORD)
         )
-        for w in range(words.first[i], words.first[i + 1]):
-            begins_other = begins_other or words.tags[w] == ANY_TAG
+        begins_bonus = begins_other and bonuses != NULL
+        if words != NULL:
+            for w in range(words.first[i], words.first[i + 1]):
+                begins_other = begins_other or words.tags[w] == ANY_TAG
         for tag in range(self.n_tags):
             mask[START + tag] = begins_other
         if self.prune:
             self._prune_starts(i, mask)
-        for w in range(words.first[i], words.first[i + 1]):
-            if words.tags[w] != ANY_TAG:
-                mask[START + words.tags[w]] = 1
+            if begins_bonus:
+                for tag in range(self.n_tags):
+                    mask[START + tag] = mask[START + tag] or self._begins_bonus(i, tag)
+        if words != NULL:
+            for w in range(words.first[i], words.first[i + 1]):
+                if words.tags[w] != ANY_TAG:
+                    mask[START + words.tags[w]] = 1
+
+    cdef bint _has_bonus(self, const WordState* at) noexcept nogil:
+        """True if the current word, as it is, has a bonus."""
+        cdef double score
+        if self._bonuses == NULL or at.first0 < 0:
+            return False
+        return bonus_of(self._bonuses, at.first0, at.position, at.tag0, &score)
+
+    cdef bint _begins_bonus(self, Py_ssize_t i, int tag) noexcept nogil:
+        """True if a word with a bonus and a tag of its own begins at a character."""
+        cdef int32_t w
+        for w in range(self._bonuses.first[i], self._bonuses.first[i + 1]):
+            if self._bonuses.tags[w] == tag:
+                return True
+        return False
 
     cdef bint _is_listed(self, const WordState* at) noexcept nogil:
         """True if the current word is a listed one as it is, with its tag."""
@@ -406,14 +511,28 @@ cdef class WordTransitions(TransitionSystem):
             return False
         return not self.prune or found & GETS_ITS_TAG or self._may_be_word(at)
 
-    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil:
-        """The deadline of the state that an action leads to."""
+    cdef int32_t _next_deadline(
+        self, const WordState* at, int action, int32_t* must_be
+    ) noexcept nogil:
+        """The deadline of the state that an action leads to; whether its word must have a bonus.
+
+        A word that must be a listed one has a deadline of 0.
+        """
         cdef int32_t i = at.position
         cdef int32_t deadline = at.deadline
-        if self._listed == NULL or i == self._n:
+        must_be[0] = False
+        if (self._listed == NULL and self._bonuses == NULL) or i == self._n:
             return deadline
         if action == APPEND:
-            return deadline if self._may_append(at) else 0
+            if self._may_append(at):
+                return deadline
+            if (
+                self._bonuses != NULL and i < deadline
+                and bonus_beyond(self._bonuses, at.first0, i, at.tag0)
+            ):
+                must_be[0] = True
+                return deadline
+            return 0
         if self._is_listed(at):
             deadline = self._listed.deadlines[i]
         elif i and self._constraints != NULL and self._constraints[i] == CONTINUES_WORD:
@@ -421,7 +540,9 @@ cdef class WordTransitions(TransitionSystem):
         if self.prune and not self.records.is_in(
             self.records.tags_of_first(self._numbers[i]), action - START
         ):
-            return 0
+            if self._bonuses == NULL or not self._begins_bonus(i, action - START):
+                return 0
+            must_be[0] = True
         return deadline if i < deadline else 0
 
     # Guides' windows --------------------------------------------------------------------------
@@ -473,7 +594,7 @@ cdef class WordTransitions(TransitionSystem):
             target.is_final = True
             return
         target.position += 1
-        target.deadline = self._next_deadline(before, action)
+        target.deadline = self._next_deadline(before, action, &target.must_be)
         if action != APPEND:
             target.first1 = before.first0
             target.first0 = before.position
@@ -503,15 +624,15 @@ cdef class WordTransitions(TransitionSystem):
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
-        cdef int32_t view[5]
+        cdef int32_t view[6]
         if action == APPEND or action == START + self.n_tags:
-            view = [at.first0, at.first1, at.tag0, at.tag1, at.tag2]
+            view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0]
         else:
-            view = [at.position, at.first0, action - START, at.tag0, at.tag1]
+            view = [at.position, at.first0, action - START, at.tag0, 0, 0]
         # Templates see the tags of two words, the current one included.
-        view[4] = self._next_deadline(at, action)
+        view[4] = self._next_deadline(at, action, &view[5])
         if action == START + self.n_tags:
-            view = [0, 0, 0, 0, 0]
+            view = [0, 0, 0, 0, 0, 0]
         return murmur_hash_64a(view, sizeof(view), 1)
 
     # Features ----------------------------------------------------------------------------------
@@ -593,6 +714,34 @@ cdef class WordTransitions(TransitionSystem):
         values[CATEGORY1] = self._category(i - 1)
         if first0 == BEYOND_CUT:
             values[CATEGORY1] = NULL_ATOM
+        if self._lexicon is None:
+            for a in range(4):
+                values[LISTED1 + a] = NULL_ATOM
+            return
+        if has_atom(wanted, LISTED1) or has_atom(wanted, TAGS1):
+            self._look_up(first0, i, &values[LISTED1], &values[TAGS1])
+        if has_atom(wanted, LISTED2) or has_atom(wanted, TAGS2):
+            self._look_up(first1, first0, &values[LISTED2], &values[TAGS2])
+
+    cdef void _look_up(
+        self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
+    ) noexcept nogil:
+        """The atoms of what lists say of the word between two characters."""
+        cdef int32_t value
+        listed[0] = NULL_ATOM
+        tags[0] = NULL_ATOM
+        if first == BEFORE_SENTENCE:
+            listed[0] = NO_WORD
+            tags[0] = NO_WORD
+        elif first >= 0 and not (
+            self._any_hidden and self._hidden[last] > self._hidden[first]
+        ):
+            value = self._lexicon.value_of(self._symbols + REACH + first, last - first)
+            tags[0] = NO_WORD + 1 + <uint64_t> self._lexicon._tags[value]
+            # Not listed, listed without a frequency, and so on.
+            listed[0] = NO_WORD + 1
+            if value:
+                listed[0] = NO_WORD + 2 + <uint64_t> self._lexicon._frequencies[value]
 
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
         """The atom of a character or its type; padding beyond the ends, null if it is hidden."""
@@ -638,10 +787,13 @@ cdef class WordTransitions(TransitionSystem):
         cdef const int32_t* labels
         cdef Py_ssize_t i = at.position
         cdef double score
+        cdef double bonus = 0.0
         cdef int32_t settled
         cdef int32_t before = -1
+        if self._bonuses != NULL and at.first0 >= 0 and action != APPEND:
+            bonus_of(self._bonuses, at.first0, i, at.tag0, &bonus)
         if guide.emissions == NULL or at.first0 < 0:
-            return 0.0
+            return bonus
         settled = self._settled(at, action == APPEND)
         score = guide.emissions[(i - 1) * guide.n_labels + settled]
         if at.first0 < i - 1:
@@ -652,7 +804,7 @@ cdef class WordTransitions(TransitionSystem):
             before = labels[S] if at.first1 == i - 2 else labels[E]
         if before >= 0:
             score += guide.transitions[before * guide.n_labels + settled]
-        return guide.weight * score
+        return guide.weight * score + bonus
 
     cdef double heuristic(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
@@ -665,8 +817,21 @@ cdef class WordTransitions(TransitionSystem):
         cdef int32_t settled
         cdef int32_t y
         cdef int32_t z
-        if guide.heuristic == NULL or action == START + self.n_tags:
+        cdef double bonus = 0.0
+        cdef Py_ssize_t start = at.first0 if action == APPEND else at.position
+        cdef int32_t tag = at.tag0 if action == APPEND else action - START
+        cdef int32_t w
+        if action == START + self.n_tags:
             return 0.0
+        if self._bonuses != NULL:
+            # The word may get a bonus yet: prefixes of such words must last until they end.
+            for w in range(self._bonuses.first[start], self._bonuses.first[start + 1]):
+                if self._bonuses.ends[w] > at.position and (
+                    self._bonuses.tags[w] == ANY_TAG or self._bonuses.tags[w] == tag
+                ):
+                    bonus = max(bonus, self._bonuses.scores[w])
+        if guide.heuristic == NULL:
+            return bonus
         if action == APPEND:
             labels = guide.labels + 4 * at.tag0
             y = labels[M]
@@ -683,7 +848,7 @@ cdef class WordTransitions(TransitionSystem):
             transitions = guide.transitions + settled * guide.n_labels
             one += transitions[y]
             other += transitions[z]
-        return guide.weight * max(one, other)
+        return guide.weight * max(one, other) + bonus
 
 
 cdef class WordGuide(BufferOwner):
@@ -694,9 +859,13 @@ cdef class WordGuide(BufferOwner):
         """As that of decoders."""
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return False
+
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil:
         """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
         return 0
@@ -717,13 +886,15 @@ cdef class WordDecoder(TextDecoder):
         self.guide = guide
         if max(1, len(self.tags)) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
-        self.system.has_external_score = guide is not None and guide.adds_scores
-        self.system.has_heuristic = guide is not None and guide.looks_ahead
 
     @property
     def capacity(self):
         """For how many characters at a time, or what the guide needs of them, there is room."""
         return max(capacity_of(self._text), 0 if self.guide is None else self.guide.capacity)
+
+    def prefer(self, words):
+        by_guide = self.guide is not None and self.guide.prefer(words)
+        return self.system.characters.prefer(words) or by_guide
 
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
@@ -734,10 +905,18 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._listed = self.listed
+        self.system._bonuses = self.bonuses
+        self.system.has_external_score = self.bonuses != NULL or (
+            self.guide is not None and self.guide.adds_scores
+        )
+        self.system.has_heuristic = self.bonuses != NULL or (
+            self.guide is not None and self.guide.looks_ahead
+        )
         try:
             if self.guide is not None:
                 self.guide.consult(
-                    self.characters, n, constraints, self.listed, &self.system.guide
+                    self.characters, n, constraints, self.listed, self.bonuses,
+                    &self.system.guide,
                 )
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
@@ -783,12 +962,15 @@ cdef class WordDecoder(TextDecoder):
                 raise AssertionError("the transition system led into a dead end")
         return self._take(first)
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. No more are found than the width of the
         agenda, or `k` if that is more, lets through. If there is to be more than one, states are
-        not merged: it takes away what would come second. listed, listed_tags: as for `spans`.
+        not merged: it takes away what would come second. The other arguments are those of `spans`.
         Raises ValueError if k < 1.
         """
         cdef Py_ssize_t n_found = 0
@@ -799,7 +981,7 @@ cdef class WordDecoder(TextDecoder):
         cdef bint merge
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
