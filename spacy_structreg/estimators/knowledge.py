@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
-from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
-from spacy_structreg.models.settings import KnowledgeSettings
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.corpora.files import read_blocks
+from spacy_structreg.corpora.word_lists import read_word_list
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    INFORMATION,
+    INFORMATION_ATOM,
+    LEXICON,
+    LEXICON_ATOMS,
+    VARIETY,
+    VARIETY_ATOMS,
+    guide_templates,
+)
+from spacy_structreg.features.scripts import read_script, stored_script
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
+from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-# Where the model of a tokenizer lies in the folder of a pipeline.
-_IN_PIPELINE: Final = Path("tokenizer", "model.srt")
+# Raw text is counted in so many threads.
+_MAX_THREADS: Final = 4
 
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    return tuple(atom for atoms, _ in _parts_of(settings) for atom in atoms)
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    return [templates for _, templates in _parts_of(settings)]
+
+
+def _parts_of(settings: KnowledgeSettings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the atoms and the templates of each source, in the order of `new_sources`."""
+    if settings.lexicon:
+        yield LEXICON_ATOMS, LEXICON
+    for atom in GUIDE_ATOMS[: len(settings.guides)]:
+        yield (atom,), guide_templates(atom)
+    if settings.statistics == "accessor_variety":
+        yield VARIETY_ATOMS, VARIETY
+    if settings.statistics == "all":
+        yield (*VARIETY_ATOMS, INFORMATION_ATOM), f"{VARIETY} | {INFORMATION}"
 
 
 def new_sources(
@@ -38,14 +67,74 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    tasks = [model.TASK for model in _text_models()]
+    sources = [
+        *lexicon_sources(settings, atoms.seen),
+        *(
+            restored_guide(atom, *read_model(path, tasks)[1:])
+            for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+        ),
+    ]
+    if settings.statistics is not None:
+        counted = chain(texts(), *map(read_blocks, settings.raw_text))
+        n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
+        totals = count_ngrams(counted, view=atoms.view(), n_threads=n_threads)
+        sources.append(StatisticsSource.of(totals, settings.statistics == "all"))
+    return sources
 
 
-def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
-    """The part of `ModelSpec.contents` that holds sources; `restored_sources` takes it back."""
+def has_statistics(atoms: CharacterAtoms | None) -> bool:
+    """True if one of the sources is counted in raw text."""
+    sources = () if atoms is None else atoms.sources
+    return any(isinstance(source, StatisticsSource) for source in sources)
+
+
+def recounted(
+    atoms: CharacterAtoms, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+) -> CharacterAtoms:
+    """The same atoms with statistics of other text.
+
+    together: keep what is known of n-grams, and join both.
+    """
+    totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
+
+    def counted(source: CharacterSource) -> CharacterSource:
+        if not isinstance(source, StatisticsSource):
+            return source
+        new = StatisticsSource.of(totals, source.information)
+        return source.joined(new) if together else new
+
+    return atoms.with_sources(map(counted, atoms.sources))
+
+
+def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
+    """The source of word lists, if settings name any. seen: as of `known_words`."""
+    words = known_words(settings, seen)
+    return [] if words is None else [LexiconSource(words)]
+
+
+def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords | None:
+    """The words of the lists that settings name; None if they name none.
+
+    seen: what the model sees of a text, of the same length.
+    Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
+    cannot be read.
+    """
+    paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
+    if not paths:
+        return None
+    words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
+    if not len(words):
+        raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
+    return words
+
+
+def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:
+    """The part of `ModelSpec.contents` that holds sources and the script; `restored_sources` and
+    `stored_script` take it back."""
     entries: list[dict[str, Any]] = []
-    arrays: Arrays = {}
-    for number, source in enumerate(sources):
+    arrays: Arrays = {} if atoms.script is None else atoms.script.arrays
+    for number, source in enumerate(atoms.sources):
         header, inner = source.contents()
         entries.append({"source": source.NAME, "atoms": source.atoms, "header": header})
         arrays |= nested(f"source{number}", inner)
@@ -73,6 +162,28 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
+def new_word_atoms(settings: WordTextSettings) -> CharacterAtoms:
+    """What a model of words sees of characters: their script, and word lists as the only source.
+
+    Raises as `known_words`, and ImportError as `read_script`.
+    """
+    script = read_script(settings.script)
+    plain = CharacterAtoms(settings.types, settings.half_width, script=script)
+    sources = lexicon_sources(settings, plain.seen)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
+
+
+def restored_word_atoms(
+    settings: WordTextSettings, entries: dict[str, Any], arrays: Arrays
+) -> CharacterAtoms:
+    """The same of a model file. Raises ValueError for what cannot be used."""
+    sources = restored_sources(entries, arrays)
+    if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
+        raise ValueError("its knowledge sources are not those of its settings")
+    script = stored_script(settings.script, arrays)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
+
+
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:
     """A guide by the header and the arrays of its model.
 
@@ -94,25 +205,10 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    LexiconSource.NAME: lambda _, *contents: LexiconSource.from_contents(*contents),
+    StatisticsSource.NAME: lambda _, *contents: StatisticsSource.from_contents(*contents),
 }
-
-
-def _guide(atom: str, path: str) -> GuideSource:
-    """The guide of a model file, or of the tokenizer of a pipeline in a folder."""
-    file = Path(path)
-    if file.is_dir():
-        file /= _IN_PIPELINE
-        if not file.exists():
-            raise ValueError(
-                f"{path}: this folder holds no pipeline whose tokenizer is a trained model of "
-                "ours; name one as a guide, or a model file"
-            )
-    header, arrays = parse_model(SourceFile(file).data, name=str(file))
-    try:
-        return restored_guide(atom, header, arrays)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
 
 
 def _text_models() -> tuple[Any, ...]:
@@ -131,14 +227,3 @@ def _text_models() -> tuple[Any, ...]:
         WordJointTagger,
         GuidedJointTagger,
     )
-
-
-__all__ = [
-    "MAX_GUIDES",
-    "contents_of",
-    "new_sources",
-    "restored_guide",
-    "restored_sources",
-    "source_atoms",
-    "source_templates",
-]

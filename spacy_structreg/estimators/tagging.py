@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
+from spacy_structreg.estimators.word_knowledge import (
+    WordKnowledge,
+    contents_of_words,
+    further_tables,
+)
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
@@ -29,13 +34,14 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
-    HalfWidthSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
+    WordSettings,
     complete,
     joined,
 )
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
@@ -47,7 +53,6 @@ from spacy_structreg.tasks.tagging import (
     TagDecoder,
     TagSets,
     TagTransitions,
-    WordAtoms,
 )
 from spacy_structreg.training.agenda import AgendaTrainer
 
@@ -65,7 +70,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -93,6 +98,11 @@ class TaggerSettings(HalfWidthSettings, PerceptronSettings):
         "had there; null for any tags.",
         minimum=1,
     )
+    guide: str | None = setting(
+        None,
+        "A tagger of another standard whose tags are features: the folder of a trained pipeline, "
+        "or a model file; it is stored with the model.",
+    )
 
 
 class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
@@ -112,7 +122,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     SCHEMA = TAGGED
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
     COUNTS: ClassVar = True
     SETTINGS = TaggerSettings
     settings: TaggerSettings
@@ -121,12 +131,20 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+            joined(
+                settings.templates,
+                *["guide"] * (settings.guide is not None),
+                *further_tables(settings),
+            ),
+            TAGGING_EVENTS,
+            TAGGING_ATOMS,
+            TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
-        # A trainer checks which updates there are, and which beams go with them.
-        spec = self._spec_for((), ())
-        spec.new_trainer(spec.new_learner(self.learning))
+        if settings.guide is None:
+            # A trainer checks which updates there are, and which beams go with them.
+            spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
+            spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -219,14 +237,22 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             for word, tag in known_pairs(example):
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items())
+        guide = None
+        if self.settings.guide is not None:
+            guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(labels, counts.items(), known, guide)
 
     def _spec_for(
-        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+        self,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
-        """The spec of labels and of how often each word has each tag."""
+        """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = WordAtoms(self.settings.half_width)
+        atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
@@ -255,6 +281,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            known=known,
+            guide=guide,
         )
 
     def _spec_from(
@@ -263,14 +291,21 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        *,
+        known: WordKnowledge,
+        guide: Tagger | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+                known.atoms(categories, classes),
+                len(labels) or 1,
+                atoms,
+                new_guide=None if guide is None else guide._decoders().new_decoder,
             ),
             dictionary,
+            guide,
             self._templates,
             self.settings.beam,
             self.settings.decode_beam,
@@ -279,13 +314,22 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
 
     def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
         known = check_strings("labels", labels)
-        sets = [
+        categories, classes, dictionary = (
             TagSets(len(known), unnested(name, arrays))
             if any(key.startswith(f"{name}.") for key in arrays)
             else None
             for name in ("categories", "classes", "dictionary")
-        ]
-        return self._spec_from(known, *sets)
+        )
+        if (self.settings.guide is None) != ("guide" not in entries):
+            raise ValueError("it has a guide, or none, against its settings")
+        guide = None
+        if "guide" in entries:
+            header = field(entries, "guide", dict)
+            guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
+            if not guide.is_trained or header["state"] != "trained":
+                raise ValueError("its guide is not a trained model")
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
 
 
 @dataclass(frozen=True)
@@ -293,12 +337,13 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
     system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders.
+    dictionary: for decoders. guide: of another standard, stored with the model.
     """
 
     tags: tuple[str, ...]
     system: TagTransitions
     dictionary: TagSets | None
+    guide: Tagger | None
     templates: tuple[StateTemplate, ...]
     beam: int | None
     decode_beam: int | None
@@ -357,12 +402,17 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        return {}, {
+        entries, arrays = contents_of_words(self.system.words)
+        arrays |= {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
+        if self.guide is None:
+            return entries, arrays
+        header, inner = self.guide.contents()
+        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
 
 
 def _visible(sentence: TaggedWords) -> TaggedWords:

@@ -27,8 +27,10 @@ MAX_WORD_LENGTH: Final = 10_000
 MAX_MODELS: Final = 1_000
 """Most models of one average."""
 
+ScriptName: TypeAlias = Literal["simplified"]
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
+Statistics: TypeAlias = Literal["accessor_variety", "all"]
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]
 
 
@@ -118,8 +120,20 @@ class PerceptronSettings(TrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfWidthSettings(Settings):
-    """The setting of full-width forms."""
+class ScriptSettings(Settings):
+    """The setting of scripts."""
+
+    script: ScriptName | None = setting(
+        None,
+        'Let characters look to the model like those of another script, one by one: "simplified" '
+        "for traditional ones (with OpenCC, in training only), so that one model reads both; null "
+        "for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewSettings(ScriptSettings):
+    """Settings of how characters look to a model."""
 
     half_width: bool = setting(
         True,
@@ -128,7 +142,21 @@ class HalfWidthSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextSettings(HalfWidthSettings):
+class WordSettings(ScriptSettings):
+    """Settings of what a model of given words knows besides its training corpus.
+
+    Files are read when the model is trained, and what it needs of them is stored with it.
+    """
+
+    word_classes: str | None = setting(
+        None,
+        "A file of classes of words, whose templates are added: a word, a tab and its class a "
+        "line, or paths of Brown clustering; null for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings(ViewSettings):
     """Settings of models that find words in raw text."""
 
     types: Types | None = setting(
@@ -144,7 +172,23 @@ class TextSettings(HalfWidthSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeSettings(Settings):
+class LexiconSettings(Settings):
+    """The setting of word lists."""
+
+    lexicon: str | Sequence[str] = setting(
+        (),
+        "Files of word lists, read in training only, which say what is a word and what tags it may "
+        "have: in jieba's format, CC-CEDICT's, or a word a line, if known with a tab and its tags.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordTextSettings(LexiconSettings, TextSettings):
+    """Settings of models of words that find words in raw text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSettings(LexiconSettings):
     """Settings of what a model of characters knows besides its training corpus.
 
     Files are read when the model is trained, and what it needs of them is stored with it.
@@ -156,15 +200,31 @@ class KnowledgeSettings(Settings):
         "model files.",
     )
 
+    statistics: Statistics | None = setting(
+        None,
+        "What n-grams of characters look like in the training text is a feature: "
+        '"accessor_variety", how many different characters stand beside them; "all", mutual '
+        "information as well; null for nothing.",
+    )
+    raw_text: Sequence[str] = setting(
+        (),
+        "Text files that are counted for these statistics together with the training text.",
+    )
+
     def _check(self) -> None:
         super()._check()
         if len(self.guides) > MAX_GUIDES:
             raise ValueError(f"guides are {len(self.guides)} models; {MAX_GUIDES} are the most")
+        if self.raw_text and self.statistics is None:
+            raise ValueError(
+                "raw_text names files, but they are counted for statistics only; choose "
+                'statistics = "accessor_variety", or leave raw_text out'
+            )
 
     @property
     def has_sources(self) -> bool:
         """True if some knowledge source is on."""
-        return bool(self.guides)
+        return bool(self.lexicon or self.guides) or self.statistics is not None
 
 
 @dataclass(frozen=True, kw_only=True)

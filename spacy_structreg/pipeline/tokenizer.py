@@ -136,6 +136,18 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         listed = self.user_words.snapshot()
         return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
 
+    def adapted(
+        self, texts: Iterable[str | Doc], *, together: bool = True, n_threads: int = 1
+    ) -> Self:
+        """A tokenizer of the same weights whose statistics of raw text are counted anew.
+
+        ``nlp.tokenizer = nlp.tokenizer.adapted(texts)`` puts it into the pipeline in one step, so
+        that other threads may go on; the listed words stay the same. texts: strings or Docs.
+        together, n_threads, and errors: as `estimators.raw_text.TextEstimator.adapt`.
+        """
+        raw = (text.text if isinstance(text, Doc) else text for text in texts)
+        return self.with_estimator(self.model.adapt(raw, together=together, n_threads=n_threads))
+
     # Training ------------------------------------------------------------------------------------
 
     @property
@@ -176,11 +188,10 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             self.user_words.load(user_words, replace=True)
         if get_examples is not None and not self.model.is_trained:
             references: Iterator[Doc] = (example.reference for example in get_examples())
-            if self.model.SCHEMA is TAGGED:
-                first = list(islice(references, 2))
-                if _is_stand_in(first):
-                    return
-                references = chain(first, references)
+            first = list(islice(references, 2))
+            if _is_stand_in(first):
+                return
+            references = chain(first, references)
             self.model.prepare(map(self.gold_of, references))
 
     def update(self, docs: Sequence[Doc]) -> int:

@@ -4,6 +4,7 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport AtomSet, TransitionSystem
+from spacy_structreg.tasks.knowledge.word_classes cimport WordClasses
 
 cdef enum:
     # The fields of a word, named by `WORD_FIELDS`.
@@ -26,6 +27,13 @@ cdef enum:
     CATEGORY_OF_START
     CATEGORY_OF_END
     TAGS
+    # Of its class, `N_CLASS_FIELDS`.
+    WORD_CLASS
+    WORD_CLASS4
+    WORD_CLASS6
+    WORD_CLASS10
+    WORD_CLASS20
+    GUIDE
     N_FIELDS
 
 
@@ -47,8 +55,11 @@ cdef class WordAtoms:
     cdef readonly bint half_width
     cdef readonly TagSets categories
     cdef readonly TagSets classes
+    cdef readonly object script
+    cdef readonly WordClasses word_classes
+    cdef uint32_t n_seen    # characters below it may look like others
     cdef object _tables     # whose memory the pointers borrow
-    cdef const uint32_t* _half_width
+    cdef const uint32_t* _seen_as
     cdef const uint32_t* _lower
     cdef const uint8_t* _kinds
 
@@ -60,6 +71,9 @@ cdef class WordAtoms:
     cdef uint64_t category(self, uint32_t character) noexcept nogil
 
 
+cdef class TagDecoder
+
+
 ctypedef struct TagState:
     int32_t position  # words tagged
     int32_t tag1      # the tags of the last two words
@@ -69,6 +83,11 @@ ctypedef struct TagState:
 cdef class TagTransitions(TransitionSystem):
     cdef readonly WordAtoms words
     cdef readonly int n_tags
+    cdef readonly TagDecoder guide
+    cdef object _new_guide
+    cdef uint32_t* _guide_text
+    cdef int32_t* _guide_bounds
+    cdef int32_t* _guide_tags     # of the words of the sentence
     cdef readonly TagSets dictionary
     cdef uint64_t _wanted_fields
     cdef int _n_of_words                  # the first atoms are fields of words,
@@ -98,8 +117,11 @@ cdef class TagTransitions(TransitionSystem):
     cdef int release(self) except -1 nogil
     cdef int _fill(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
-        Py_ssize_t last, const uint8_t* allowed,
+        Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,
     ) except -1 nogil
+    cdef const int32_t* _ask_guide(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n
+    ) except? NULL nogil
 
 
 cdef class TagDecoder(BufferOwner):

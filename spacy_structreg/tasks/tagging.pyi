@@ -1,19 +1,23 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 
 WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 NEEDS_CATEGORIES: frozenset[str]
 NEEDS_CLASSES: frozenset[str]
+NEEDS_WORD_CLASSES: frozenset[str]
+NEEDS_GUIDE: frozenset[str]
 
 class TagSets:
     def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[Any]]) -> None: ...
@@ -34,6 +38,8 @@ class WordAtoms:
         half_width: bool = True,
         categories: TagSets | None = None,
         classes: TagSets | None = None,
+        script: Script | None = None,
+        word_classes: WordClasses | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -41,6 +47,10 @@ class WordAtoms:
     def categories(self) -> TagSets | None: ...
     @property
     def classes(self) -> TagSets | None: ...
+    @property
+    def script(self) -> Script | None: ...
+    @property
+    def word_classes(self) -> WordClasses | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 
@@ -51,7 +61,10 @@ class TagTransitions(TransitionSystem):
         n_tags: int,
         atoms: Iterable[str],
         dictionary: TagSets | None = None,
+        new_guide: Callable[[], TagDecoder] | None = None,
     ) -> None: ...
+    @property
+    def guide(self) -> TagDecoder | None: ...
     @property
     def words(self) -> WordAtoms: ...
     @property

@@ -12,7 +12,10 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 - ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
-  ``tags``: the tags that it has in training itself, for words beside the current one.
+  ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
+  words (`tasks.knowledge.word_classes`);
+- ``guide``: its tag by a guide, a tagger of another standard.
 
 ``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
 and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
@@ -36,17 +39,19 @@ from spacy_structreg.search.transition_system cimport (
     add_atom,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.knowledge.word_classes cimport N_CLASS_FIELDS, WordClasses
 
 import numpy as np
 
 from spacy_structreg.features.character_classes import (
     TABLE_SIZE,
     WHITE_SPACE,
-    half_width_table,
     property_table,
 )
+from spacy_structreg.features.scripts import view_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
+from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -95,10 +100,12 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    *CLASS_FIELDS, "guide",
 ]
 """The names of the fields of words, in the order of their numbers."""
 
 assert len(WORD_FIELDS) == N_FIELDS
+assert WORD_CLASS + N_CLASS_FIELDS == GUIDE
 
 _MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
 
@@ -121,8 +128,15 @@ NEEDS_CATEGORIES = frozenset(
 )
 """The atoms that are about categories of characters."""
 
+NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guide")])
+"""The atoms that are about the tags of a guide."""
+
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """The atoms that are about the tags of words."""
+
+
+NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("class")])
+"""The atoms that are about classes of words."""
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
@@ -251,29 +265,37 @@ cdef class WordAtoms:
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     categories: the tags of the training words that contain a character, by characters.
     classes: the tags of a training word, by `key_of`.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
+    word_classes: classes of words, by `key_of`, or None.
     """
 
-    def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
-        cdef const uint32_t[::1] half_widths
+    def __init__(
+        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None,
+        WordClasses word_classes=None,
+    ):
+        cdef const uint32_t[::1] seen
         cdef const uint32_t[::1] lower
         cdef const uint8_t[::1] kinds
         self.half_width = half_width
         self.categories = categories
         self.classes = classes
-        self._tables = (half_width_table(), lower_case_table(), shape_table())
-        half_widths, lower, kinds = self._tables
-        self._half_width = &half_widths[0] if half_width else NULL
+        self.script = script
+        self.word_classes = word_classes
+        self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
+        seen, lower, kinds = self._tables
+        self.n_seen = len(seen)
+        self._seen_as = &seen[0] if self.n_seen else NULL
         self._lower = &lower[0]
         self._kinds = &kinds[0]
 
     def __reduce__(self):
-        return WordAtoms, (self.half_width, self.categories, self.classes)
+        return WordAtoms, (
+            self.half_width, self.categories, self.classes, self.script, self.word_classes
+        )
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
         """The character that a model sees."""
-        if self._half_width != NULL and character < TABLE:
-            return self._half_width[character]
-        return character
+        return self._seen_as[character] if character < self.n_seen else character
 
     cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
         """The key of a word that is seen."""
@@ -351,6 +373,11 @@ cdef class WordAtoms:
             found = self.classes.find(fields[WORD])
             if found >= 0:
                 fields[TAGS] = self.classes._ids[found]
+        if self.word_classes is not None and wanted >> WORD_CLASS:
+            memcpy(
+                fields + WORD_CLASS, self.word_classes.fields_of(fields[WORD]),
+                N_CLASS_FIELDS * sizeof(uint64_t),
+            )
 
     def key_of(self, str word not None):
         """The key of a word, as sets of tags use it; of one character, use `code_of`."""
@@ -378,11 +405,13 @@ cdef class TagTransitions(TransitionSystem):
     atoms: those of `TAGGING_ATOMS` that templates read.
     dictionary: the only tags that listed words may get, by `WordAtoms.key_of`; not in training,
         where it would always be right.
+    new_guide: makes a `TagDecoder` of another standard, whose tags are atoms; None for none.
     Raises ValueError for atoms that do not exist, or do not go together with `words`.
     """
 
     def __init__(
-        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None
+        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None,
+        new_guide=None,
     ):
         cdef int i
         check_tags(n_tags)
@@ -397,17 +426,28 @@ cdef class TagTransitions(TransitionSystem):
             raise ValueError("atoms of categories need the categories of characters")
         if words.classes is None and NEEDS_CLASSES & set(chosen):
             raise ValueError("atoms of the tags of words need their classes")
+        if words.word_classes is None and NEEDS_WORD_CLASSES & set(chosen):
+            raise ValueError("atoms of word classes need the setting word_classes")
+        if new_guide is None and NEEDS_GUIDE & set(chosen):
+            raise ValueError("atoms of the tags of a guide need a guide")
         of_words = [name for name in chosen if name in _ATOMS]
         many = [name for name in _MANY if name in chosen]
         of_tags = [name for name in ("t-1", "t-2") if name in chosen]
         self.words = words
         self.n_tags = n_tags
         self.dictionary = dictionary
+        self._new_guide = new_guide
+        self.guide = None if new_guide is None else new_guide()
         self.state_size = sizeof(TagState)
         self.n_anchors = N_ANCHORS
         self.atoms = (*of_words, *many, *of_tags)
         self.atom_anchors = (
-            *((_ANCHORS.get(_ATOMS[name][1], <int> POSITION),) for name in of_words),
+            # A guide looks at the whole sentence: its tags depend on more than the word.
+            *(
+                (<int> POSITION if name in NEEDS_GUIDE
+                 else _ANCHORS.get(_ATOMS[name][1], <int> POSITION),)
+                for name in of_words
+            ),
             *((<int> CURRENT_WORD,) for _ in many),
             *((<int> (TAG1 if name == "t-1" else TAG2),) for name in of_tags),
         )
@@ -432,11 +472,13 @@ cdef class TagTransitions(TransitionSystem):
         self._tag2 = self.atoms.index("t-2") if "t-2" in chosen else -1
 
     def __reduce__(self):
+        if self._new_guide is not None:
+            raise TypeError("a guide holds working memory; pickle the model instead")
         return TagTransitions, (self.words, self.n_tags, self.atoms, self.dictionary)
 
     def copy(self, TagSets dictionary=None):
         """A system for another thread, with another dictionary."""
-        return TagTransitions(self.words, self.n_tags, self.atoms, dictionary)
+        return TagTransitions(self.words, self.n_tags, self.atoms, dictionary, self._new_guide)
 
     # The sentence ------------------------------------------------------------------------------
 
@@ -449,17 +491,38 @@ cdef class TagTransitions(TransitionSystem):
         allowed: (n, n_tags), the tags that each word may get, or NULL. A word that may get all of
         them is held to the dictionary.
         """
-        self._fill(text, bounds, n, 0, n, allowed)
+        self._fill(text, bounds, n, 0, n, allowed, self._ask_guide(text, bounds, n))
         self._begin = 0
         self._end = n
         self._any_hidden = False
         return 0
 
+    cdef const int32_t* _ask_guide(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n
+    ) except? NULL nogil:
+        """The tags of the words of a sentence by the guide; NULL if there is none."""
+        cdef Py_ssize_t i
+        if self.guide is None or n == 0:
+            return NULL
+        reserve(&self.buffers, self._guide_text, bounds[n] - bounds[0] + 1)
+        reserve(&self.buffers, self._guide_tags, n)
+        reserve(&self.buffers, self._guide_bounds, n + 1)
+        for i in range(n + 1):
+            self._guide_bounds[i] = bounds[i] - bounds[0]
+        for i in range(bounds[n] - bounds[0]):
+            self._guide_text[i] = self.guide.system.words.see(text[bounds[0] + i])
+        self.guide.system.load(self._guide_text, self._guide_bounds, n, NULL)
+        self.guide._decode(n, self._guide_tags)
+        return self._guide_tags
+
     cdef int _fill(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
-        Py_ssize_t last, const uint8_t* allowed,
+        Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,
     ) except -1 nogil:
-        """Take in the words from `first` up to `last` of a sentence of `n`."""
+        """Take in the words from `first` up to `last` of a sentence of `n`.
+
+        guide_tags: of all words, or NULL if there is no guide.
+        """
         cdef uint64_t* fields
         cdef const uint8_t* mask
         cdef Py_ssize_t i
@@ -482,6 +545,9 @@ cdef class TagTransitions(TransitionSystem):
             fields = self._fields + (REACH + i) * N_FIELDS
             self.words.fill(
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
+            )
+            fields[GUIDE] = (
+                NO_TAGS if guide_tags == NULL else NO_TAGS + 1 + <uint64_t> guide_tags[i]
             )
             mask = NULL
             found = -1
@@ -521,8 +587,14 @@ cdef class TagTransitions(TransitionSystem):
         # No further does any atom see: a sentence of many pieces is not gone through for each.
         cdef Py_ssize_t first = max(0, begin - REACH)
         cdef Py_ssize_t last = min(n, begin + count + REACH)
+        cdef const int32_t* guide_tags = NULL
         cdef Py_ssize_t i
-        self._fill(<const uint32_t*> (block + n + 2), block + 1, n, first, last, NULL)
+        if self.guide is not None:
+            # They stand behind the text.
+            guide_tags = block + n + 2 + block[n + 1]
+        self._fill(
+            <const uint32_t*> (block + n + 2), block + 1, n, first, last, NULL, guide_tags
+        )
         # Training asks no dictionary.
         memset(self._sets + first, 0xFF, (last - first) * sizeof(int32_t))
         self._begin = begin
@@ -573,13 +645,16 @@ cdef class TagTransitions(TransitionSystem):
         cdef Py_ssize_t n = len(words)
         cdef Py_ssize_t i
         cdef int32_t tag
+        cdef const int32_t* guide_tags
         if n == 0:
             return None
         for word in words:
             total += len(word)
         if total + n > 0x3FFFFFFF:
             raise ValueError(f"a sentence of {total:,} characters is too long")
-        derivation = Derivation.make(n, n, (n + 2 + total) * sizeof(int32_t), learner.numbering)
+        derivation = Derivation.make(
+            n, n, (2 * n + 2 + total) * sizeof(int32_t), learner.numbering
+        )
         if None in tags:
             reserve(&derivation.buffers, derivation.known, n * sizeof(int32_t))
             for i in range(n):
@@ -597,6 +672,9 @@ cdef class TagTransitions(TransitionSystem):
                 total += 1
             block[i + 2] = <int32_t> (total - n - 2)
             derivation.actions[i] = tag
+        guide_tags = self._ask_guide(<const uint32_t*> (block + n + 2), block + 1, n)
+        for i in range(n):
+            block[total + i] = 0 if guide_tags == NULL else guide_tags[i]
         return derivation
 
     # States ------------------------------------------------------------------------------------
@@ -778,7 +856,7 @@ cdef class TagDecoder(BufferOwner):
                     self._bounds[n_visible] = <int32_t> total
                 n_words += 1
             self._counts[i] = <int32_t> (n_visible - before)
-        if self.system.words.half_width:
+        if self.system.words.n_seen:
             for i in range(total):
                 self._text[i] = self.system.words.see(self._text[i])
         return n_words

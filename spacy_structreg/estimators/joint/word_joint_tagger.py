@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    new_word_atoms,
+    restored_word_atoms,
+)
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -25,7 +30,6 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
     complete,
     joined,
@@ -47,7 +51,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -110,7 +114,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     """
 
     TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
     SETTINGS = WordJointTaggerSettings
     settings: WordJointTaggerSettings
@@ -123,10 +127,12 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None)
+        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
-            joined(settings.templates, *["types"] * (settings.types is not None)),
+            joined(settings.templates, *further),
             system.events,
             system.atoms,
             JOINT_TABLES,
@@ -145,10 +151,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
         sentences = list(map(known_pairs, examples))
         tags = tuple(sorted(tags_of(sentences)))
+        atoms = new_word_atoms(self.settings)
         records = TagRecords.collect(
             sentences,
             tags,
-            self._atoms,
+            atoms,
             lengths=self.settings.lengths,
             dictionary=self.settings.dictionary,
             closed=self._closed,
@@ -156,17 +163,22 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records)
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        return self._features(tags, TagRecords(len(tags), arrays))
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
-    def _features(self, tags: tuple[str, ...], records: TagRecords) -> WordJointSpec:
+    def _features(
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
+    ) -> WordJointSpec:
         system = WordTransitions(
-            self._atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+            atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
@@ -251,4 +263,5 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self.records.arrays)
+        entries, arrays = contents_of(self.system.characters)
+        return entries, {**self.records.arrays, **arrays}

@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    new_word_atoms,
+    restored_word_atoms,
+)
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.segmentation import WORD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
@@ -22,8 +28,8 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -40,7 +46,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSegmenterSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -70,26 +76,41 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
     """
 
     TASK = "word_segmenter"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
     COUNTS: ClassVar = True
     SETTINGS = WordSegmenterSettings
     settings: WordSegmenterSettings
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+        system = _system_of(settings, CharacterAtoms(settings.types, settings.half_width))
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
+        further += ["lexicon"] * bool(settings.lexicon)
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
-        super().__init__(replace(settings, templates=complete(templates)), self._features)
+        # Word lists and scripts are read when the model is trained.
+        reads = settings.lexicon or settings.script is not None
+        spec = None if reads else self._features
+        super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[SegmentedGold]) -> ModelSpec[SegmentedGold, WordDecoder]:
-        return self._features
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
+        return self._spec_for(new_word_atoms(self.settings))
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> WordSpec:
+        return self._spec_for(restored_word_atoms(self.settings, entries, arrays))
+
+    def _spec_for(self, atoms: CharacterAtoms) -> WordSpec:
+        return replace(self._features, system=_system_of(self.settings, atoms))
+
+
+def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
+    return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
 
 
 @dataclass(frozen=True)
@@ -144,3 +165,6 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         return cut_units([example.units for example in examples], mini_sample, seed)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.system.characters)
