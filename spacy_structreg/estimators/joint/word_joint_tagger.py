@@ -31,6 +31,7 @@ from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
