@@ -28,6 +28,7 @@ def describe_pipeline(nlp: Language) -> dict[str, Any]:
     """
     ours = dict(parts_of(nlp))
     parts: dict[str, Any] = {}
+    pipe: Any
     for name, pipe in [(TOKENIZER, nlp.tokenizer), *nlp.components]:
         factory = None if name == TOKENIZER else nlp.get_pipe_meta(name).factory
         folder = None if nlp.path is None else Path(nlp.path) / name
