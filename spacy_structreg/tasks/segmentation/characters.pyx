@@ -396,7 +396,7 @@ cdef class CharacterDecoder(TextDecoder):
 
     def margins(self, str text not None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
-        cdef Py_ssize_t n = self._open_text(text, None, ())
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, None)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[::1] found
