@@ -488,7 +488,7 @@ class BaseSegmenter(
 
 
 class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
+    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED

@@ -12,6 +12,7 @@ from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
+from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled, Report
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
@@ -61,6 +62,8 @@ class TokenizerModel(Protocol):
     def owns(self, sentences: Sequence[Compiled]) -> bool: ...
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]: ...
+
+    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections: ...
 
     def predict(
         self,

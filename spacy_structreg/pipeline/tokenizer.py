@@ -24,6 +24,7 @@ from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
@@ -261,6 +262,17 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
                 compiled = self._compiled[doc] = self.model.compile([self.gold_of(doc)])
             examples += compiled
         return self.model.learn(examples)[1]
+
+    def correct(self, docs: Sequence[Doc], *, sample: Iterable[Doc] = ()) -> Corrections:
+        """Change the weights as little as makes the words of gold Docs come out right, at once.
+
+        sample: Docs as the tokenizer makes them; what occurs in them often takes less of a change
+            (`Estimator.correct`). Listed words play no part.
+        Raises ValueError if the model is untrained, or learns tags and a word has none.
+        """
+        return self.model.correct(
+            list(map(self.gold_of, docs)), sample=[self.gold_of(doc) for doc in sample]
+        )
 
     def gold_of(self, doc: Doc) -> Sequence[Any] | PartialSentence:
         """The gold sentence of a gold Doc: its words, with their tags if the model learns tags.

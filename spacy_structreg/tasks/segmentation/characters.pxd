@@ -9,13 +9,15 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 cdef class CharacterAtoms(BufferOwner):
     cdef readonly object types
     cdef readonly bint half_width
+    cdef readonly object script
     cdef readonly dict atoms
     cdef readonly tuple sources
     cdef readonly int n_sources
     cdef void** _sources
     cdef int* _first_streams
     cdef object _tables
-    cdef const uint32_t* _half_width
+    cdef uint32_t _n_seen             # as what the model sees characters below this number
+    cdef const uint32_t* _seen
     cdef const uint8_t* _types
 
     cdef int fill(

@@ -21,7 +21,8 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 import numpy as np
 
-from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table, type_table
+from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
+from spacy_structreg.features.scripts import view_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -43,24 +44,27 @@ cdef class CharacterAtoms(BufferOwner):
     types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     sources: knowledge sources (`tasks.knowledge`), whose atoms come last.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
     atoms: the streams of a sentence, and the bits of their symbols.
     Raises ValueError if two streams have one name.
     """
 
-    def __init__(self, types=None, half_width=False, sources=()):
+    def __init__(self, types=None, half_width=False, sources=(), script=None):
         cdef const uint8_t[::1] type_view
-        cdef const uint32_t[::1] half_width_view
+        cdef const uint32_t[::1] view
         cdef CharacterSource source
         self.types = types
         self.half_width = half_width
+        self.script = script
         self.atoms = {"c": CHARACTER_BITS}
-        self._tables = (half_width_table(), None)
-        half_width_view = self._tables[0]
-        self._half_width = &half_width_view[0] if half_width else NULL
+        self._tables = (view_table(half_width, script), None)
+        view = self._tables[0]
+        self._n_seen = len(view)
+        self._seen = &view[0] if self._n_seen else NULL
         self._types = NULL
         if types is not None:
             self.atoms["type"] = TYPE_BITS
-            self._tables = (half_width_table(), type_table(types))
+            self._tables = (self._tables[0], type_table(types))
             type_view = self._tables[1]
             self._types = &type_view[0]
         self.sources = tuple(sources)
@@ -75,12 +79,14 @@ cdef class CharacterAtoms(BufferOwner):
             self.atoms.update(source.atoms)
 
     def __reduce__(self):
-        return CharacterAtoms, (self.types, self.half_width, self.sources)
+        return CharacterAtoms, (self.types, self.half_width, self.sources, self.script)
 
     def copy(self):
         """Atoms for another thread: sources may have working memory."""
         sources = [source.copy() for source in self.sources]
-        return CharacterAtoms(self.types, self.half_width, sources) if sources else self
+        if not sources:
+            return self
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     cdef int fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
@@ -96,8 +102,8 @@ cdef class CharacterAtoms(BufferOwner):
             symbols[n + i] = PADDING
         for i in range(n):
             character = text[i]
-            if self._half_width != NULL and character < TABLE:
-                character = self._half_width[character]
+            if character < self._n_seen:
+                character = self._seen[character]
             symbols[i] = character
         if self._types != NULL:
             # The last code point of the tables is unassigned; those beyond share its type, "other".
@@ -138,11 +144,11 @@ cdef class CharacterAtoms(BufferOwner):
 
     def with_sources(self, sources):
         """Atoms that see the same characters, with these sources."""
-        return CharacterAtoms(self.types, self.half_width, sources)
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
-        return CharacterAtoms(None, self.half_width)
+        return CharacterAtoms(None, self.half_width, script=self.script)
 
     def symbols(self, str text not None, Py_ssize_t reach):
         """The streams of a sentence without white space: uint64, (n_streams, n + 2 * reach)."""
@@ -392,7 +398,6 @@ cdef class CharacterDecoder(TextDecoder):
                 break
             by_lists = False
         return analyses
-
 
     def margins(self, str text not None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
