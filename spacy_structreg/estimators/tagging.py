@@ -34,6 +34,7 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     UpdatePoint,
     ViewSettings,
@@ -70,7 +71,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
+class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
