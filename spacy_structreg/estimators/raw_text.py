@@ -66,6 +66,8 @@ class WordFinder(Decoder, Protocol):
         listed_tags: Sequence[str] = (),
     ) -> NDArray[np.int64]: ...
 
+    def margins(self, text: str) -> NDArray[np.float64]: ...
+
     def nbest(
         self,
         text: str,
@@ -139,6 +141,34 @@ class RawTextPredictor(ABC, Generic[FinderT]):
                 return decoder.spans(str(text), ends)
             (places,), tags = listed
             return decoder.spans(str(text), ends, places, tags)
+
+    def predict_margins(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """How sure the words of texts are: for each text its sentences, without white space.
+
+        With each sentence of n characters come n - 1 numbers, one for each place between two: the
+        score of the best analysis in which a word ends there less that of the best in which none
+        does; infinite where there is no choice, or, for models of words, where their best 16
+        analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
+        """
+
+        def decode(
+            decoder: FinderT, portion: list[str]
+        ) -> list[list[tuple[str, NDArray[np.float64]]]]:
+            return [
+                [(each, decoder.margins(each)) for each in self._squeezed_sentences(text)]
+                for text in portion
+            ]
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def _squeezed_sentences(self, text: str) -> list[str]:
+        ends = self._sentence_ends(text)
+        found = (
+            "".join(text[begin:end].split()) for begin, end in zip([0, *ends], ends, strict=False)
+        )
+        return [sentence for sentence in found if sentence]
 
     def _nbest_of(
         self, text: str, n: int, user_words: CompiledWords | None

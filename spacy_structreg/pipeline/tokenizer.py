@@ -188,11 +188,10 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             self.user_words.load(user_words, replace=True)
         if get_examples is not None and not self.model.is_trained:
             references: Iterator[Doc] = (example.reference for example in get_examples())
-            if self.model.SCHEMA is TAGGED:
-                first = list(islice(references, 2))
-                if _is_stand_in(first):
-                    return
-                references = chain(first, references)
+            first = list(islice(references, 2))
+            if _is_stand_in(first):
+                return
+            references = chain(first, references)
             self.model.prepare(map(self.gold_of, references))
 
     def update(self, docs: Sequence[Doc]) -> int:

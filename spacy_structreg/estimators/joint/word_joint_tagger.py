@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
-from spacy_structreg.estimators.knowledge import contents_of
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    lexicon_sources,
+    restored_lexicon,
+)
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.scripts import Script, read_script, stored_script
@@ -26,6 +30,7 @@ from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     TextSettings,
     WordSearchSettings,
@@ -49,7 +54,9 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordJointTaggerSettings(
+    LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings
+):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -127,8 +134,10 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
         atoms = CharacterAtoms(settings.types, settings.half_width)
         system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None)
+        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
-            joined(settings.templates, *["types"] * (settings.types is not None)),
+            joined(settings.templates, *further),
             system.events,
             system.atoms,
             JOINT_TABLES,
@@ -159,15 +168,21 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records, atoms)
+        sources = lexicon_sources(self.settings, atoms.seen)
+        return self._features(tags, records, atoms.with_sources(sources))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
         atoms = self._atoms(stored_script(self.settings.script, arrays))
-        of_records = {name: array for name, array in arrays.items() if name != "script"}
-        return self._features(tags, TagRecords(len(tags), of_records), atoms)
+        sources = restored_lexicon(self.settings, entries, arrays)
+        of_records = {
+            name: array
+            for name, array in arrays.items()
+            if name != "script" and not name.startswith("source")
+        }
+        return self._features(tags, TagRecords(len(tags), of_records), atoms.with_sources(sources))
 
     def _atoms(self, script: Script | None) -> CharacterAtoms:
         return CharacterAtoms(self.settings.types, self.settings.half_width, script=script)

@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.estimators.knowledge import contents_of
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    lexicon_sources,
+    restored_lexicon,
+)
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.segmentation import WORD_TABLES
@@ -24,6 +28,7 @@ from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     TextSettings,
     WordSearchSettings,
@@ -43,7 +48,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSegmenterSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordSegmenterSettings(LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -80,34 +85,41 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        system = _system_of(settings)
+        system = _system_of(settings, _atoms_of(settings))
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
+        further += ["lexicon"] * bool(settings.lexicon)
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
-        # Scripts are read when the model is trained.
-        spec = self._features if settings.script is None else None
+        # Word lists and scripts are read when the model is trained.
+        reads = bool(settings.lexicon) or settings.script is not None
+        spec = None if reads else self._features
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[SegmentedGold]) -> ModelSpec[SegmentedGold, WordDecoder]:
-        return self._seen_by(read_script(self.settings.script))
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
+        atoms = _atoms_of(self.settings, read_script(self.settings.script))
+        return self._seen_by(atoms.with_sources(lexicon_sources(self.settings, atoms.seen)))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> ModelSpec[SegmentedGold, WordDecoder]:
-        return self._seen_by(stored_script(self.settings.script, arrays))
+    ) -> WordSpec:
+        atoms = _atoms_of(self.settings, stored_script(self.settings.script, arrays))
+        return self._seen_by(atoms.with_sources(restored_lexicon(self.settings, entries, arrays)))
 
-    def _seen_by(self, script: Script | None) -> WordSpec:
-        if script is None:
+    def _seen_by(self, atoms: CharacterAtoms) -> WordSpec:
+        if not atoms.sources and atoms.script is None:
             return self._features
-        return replace(self._features, system=_system_of(self.settings, script))
+        return replace(self._features, system=_system_of(self.settings, atoms))
 
 
-def _system_of(settings: WordSegmenterSettings, script: Script | None = None) -> WordTransitions:
-    atoms = CharacterAtoms(settings.types, settings.half_width, script=script)
+def _atoms_of(settings: WordSegmenterSettings, script: Script | None = None) -> CharacterAtoms:
+    return CharacterAtoms(settings.types, settings.half_width, script=script)
+
+
+def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
     return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
 
 
