@@ -2,3 +2,5 @@
 
 __title__ = "spacy_structreg"
 __version__ = "0.1.0"
+MODEL_FILE = "model.srt"
+"""Name of the model file in the folder of a component."""

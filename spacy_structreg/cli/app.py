@@ -9,6 +9,7 @@ from __future__ import annotations
 import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
+from spacy_structreg.cli.adapt import adapt_command
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
@@ -37,6 +38,7 @@ structreg_app.command("segment")(segment_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("average")(average_command)
+structreg_app.command("adapt")(adapt_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 
 spacy_app.add_typer(structreg_app)

@@ -56,7 +56,7 @@ class Training:
 
     def model_file(self, folder: Path) -> Path:
         """The file of the model in the folder of the pipeline."""
-        from spacy_structreg.pipeline.shim import MODEL_FILE
+        from spacy_structreg.about import MODEL_FILE
 
         return folder / self.name / MODEL_FILE
 

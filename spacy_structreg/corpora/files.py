@@ -26,6 +26,7 @@ __all__ = [
     "check_writable",
     "decode_lines",
     "named_errors",
+    "read_blocks",
     "read_lines",
     "replace_bytes",
     "replace_text",
@@ -41,6 +42,7 @@ is an error before it fills the memory.
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")
 TEMPORARY = ".tmp"
+BLOCK = 1 << 20
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
@@ -80,6 +82,42 @@ def decode_lines(
         if len(data) - data.endswith(b"\n") > LONGEST_LINE:
             raise long_line(name, number)
         yield number, decode_line(data, name, number, encoding)
+
+
+def read_blocks(path: StrPath, *, encoding: str = "utf-8") -> Iterator[str]:
+    """Yield the lines of a file, line ends included, in blocks of about a million bytes.
+
+    For text of any kind, NUL characters included. Raises, otherwise, as `read_lines`.
+    """
+    encoding = line_encoding(encoding)
+    number = 1
+    rest = b""
+    with open_bytes(path) as stream:
+        while True:
+            try:
+                data = stream.read(BLOCK)
+            except DAMAGED as error:
+                raise CorpusError(path, number, damaged(error)) from error
+            whole, line_feed, rest = (rest + data).rpartition(b"\n") if data else (rest, b"", b"")
+            if len(rest) > LONGEST_LINE:
+                raise long_line(path, number + whole.count(b"\n"))
+            if not data and not whole:
+                return
+            yield decode_block(whole + line_feed, path, number, encoding)
+            number += whole.count(b"\n") + 1
+            if not data:
+                return
+
+
+def decode_block(data: bytes, name: StrPath, number: int, encoding: str) -> str:
+    """The text of some lines. number: of the first one. Raises CorpusError as `read_blocks`."""
+    with contextlib.suppress(UnicodeDecodeError):
+        text = data.decode(encoding)
+        if encoding == "utf-8" or not SURROGATE.search(text):
+            return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+    # Line by line, for an error that says where.
+    lines = enumerate(data.split(b"\n"), number)
+    return "\n".join(decode_line(line, name, i, encoding, nul_is_text=True) for i, line in lines)
 
 
 def damaged(error: Exception) -> str:

@@ -273,6 +273,19 @@ class CharWordEnsemble(
         characters, words = self.characters.untrained(), self.words.untrained()
         return self.of(replace(self.settings, characters=characters, words=words))
 
+    @property
+    def can_adapt(self) -> bool:
+        """True if characters have been trained with statistics of raw text."""
+        return self.is_trained and bool(self.characters.can_adapt)
+
+    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+        """A model of the same weights whose statistics are counted anew; as `TextEstimator.adapt`."""
+        adapted = self.untrained()
+        adapted.characters = self.characters.adapt(texts, together=together, n_threads=n_threads)
+        adapted.words = self.words._with_weights(self.words._decoders().tables)
+        adapted.tuned_weight = self.tuned_weight
+        return adapted
+
     # Averages and files --------------------------------------------------------------------------
 
     @classmethod

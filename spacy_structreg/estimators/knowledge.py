@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from itertools import chain
 from typing import Any, Final
 
-from spacy_structreg.features.knowledge import GUIDE_ATOMS, MAX_GUIDES, guide_templates
-from spacy_structreg.learn.model_file import Arrays, SourceFile, field, parse_model
+from spacy_structreg.corpora.files import read_blocks
+from spacy_structreg.features.knowledge import (
+    GUIDE_ATOMS,
+    INFORMATION,
+    INFORMATION_ATOM,
+    VARIETY,
+    VARIETY_ATOMS,
+    guide_templates,
+)
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-# Where the model of a tokenizer lies in the folder of a pipeline.
-_IN_PIPELINE: Final = Path("tokenizer", "model.srt")
+# Raw text is counted in so many threads.
+_MAX_THREADS: Final = 4
 
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    return GUIDE_ATOMS[: len(settings.guides)]
+    atoms = GUIDE_ATOMS[: len(settings.guides)]
+    if settings.statistics is not None:
+        atoms += VARIETY_ATOMS
+    return (*atoms, INFORMATION_ATOM) if settings.statistics == "all" else atoms
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    return [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    templates = [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
+    if settings.statistics is not None:
+        templates.append(VARIETY)
+    if settings.statistics == "all":
+        templates.append(INFORMATION)
+    return templates
 
 
 def new_sources(
@@ -38,7 +57,40 @@ def new_sources(
     Raises ValueError, naming the file, for files that are none of the kind; OSError for those that
     cannot be read.
     """
-    return [_guide(atom, path) for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)]
+    tasks = [model.TASK for model in _text_models()]
+    sources: list[CharacterSource] = [
+        restored_guide(atom, *read_model(path, tasks)[1:])
+        for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+    ]
+    if settings.statistics is not None:
+        counted = chain(texts(), *map(read_blocks, settings.raw_text))
+        n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
+        totals = count_ngrams(counted, view=atoms.view(), n_threads=n_threads)
+        sources.append(StatisticsSource.of(totals, settings.statistics == "all"))
+    return sources
+
+
+def has_statistics(atoms: CharacterAtoms | None) -> bool:
+    """True if one of the sources is counted in raw text."""
+    sources = () if atoms is None else atoms.sources
+    return any(isinstance(source, StatisticsSource) for source in sources)
+
+
+def recounted(
+    atoms: CharacterAtoms, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+) -> CharacterAtoms:
+    """The same atoms with statistics of other text.
+
+    together: keep what is known of n-grams, and join both.
+    """
+    totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
+    sources: list[CharacterSource] = []
+    for source in atoms.sources:
+        if isinstance(source, StatisticsSource):
+            counted = StatisticsSource.of(totals, source.information)
+            source = source.joined(counted) if together else counted
+        sources.append(source)
+    return atoms.with_sources(sources)
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
@@ -94,25 +146,9 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
-    GuideSource.NAME: restored_guide
+    GuideSource.NAME: restored_guide,
+    StatisticsSource.NAME: lambda atom, *contents: StatisticsSource.from_contents(*contents),
 }
-
-
-def _guide(atom: str, path: str) -> GuideSource:
-    """The guide of a model file, or of the tokenizer of a pipeline in a folder."""
-    file = Path(path)
-    if file.is_dir():
-        file /= _IN_PIPELINE
-        if not file.exists():
-            raise ValueError(
-                f"{path}: this folder holds no pipeline whose tokenizer is a trained model of "
-                "ours; name one as a guide, or a model file"
-            )
-    header, arrays = parse_model(SourceFile(file).data, name=str(file))
-    try:
-        return restored_guide(atom, header, arrays)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
 
 
 def _text_models() -> tuple[Any, ...]:
@@ -131,14 +167,3 @@ def _text_models() -> tuple[Any, ...]:
         WordJointTagger,
         GuidedJointTagger,
     )
-
-
-__all__ = [
-    "MAX_GUIDES",
-    "contents_of",
-    "new_sources",
-    "restored_guide",
-    "restored_sources",
-    "source_atoms",
-    "source_templates",
-]

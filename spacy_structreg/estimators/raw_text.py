@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.models.decoders import DecoderPool, OutputT
@@ -25,6 +28,9 @@ from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords, whole_ends
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ItemT = TypeVar("ItemT")
 
@@ -257,6 +263,46 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
     """An estimator that finds words in raw text; it has the setting `sentences`."""
 
     SCHEMA: ClassVar[TextSchema[Any]]
+
+    @property
+    def can_adapt(self) -> bool:
+        """True if it has been trained with statistics of raw text, so that it has `adapt`."""
+        return self.is_trained and has_statistics(getattr(self._known_spec(), "atoms", None))
+
+    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+        """A model of the same weights whose statistics are counted anew, on texts of a new domain.
+
+        Gao, Qiu & Huang 2010, section 6. This model stays as it is.
+
+        texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
+            breaks and marks such as 。 end sentences.
+        together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
+            otherwise only the texts count, which takes millions of characters.
+        n_threads: threads count side by side; the result does not depend on it.
+        Raises ValueError if the model has not been trained, or without statistics.
+        """
+        tables = self._decoders().tables
+        spec: Any = self._known_spec()
+        if not self.can_adapt:
+            raise ValueError(
+                f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
+                'it with statistics = "accessor_variety"'
+            )
+        atoms = recounted(spec.atoms, texts, together=together, n_threads=n_threads)
+        model = self._with_weights(tables)
+        model._spec = replace(spec, atoms=atoms)
+        model._take(model._decoders().tables)
+        return model
+
+    def _with_weights(self, tables: list[TrainedRows]) -> Self:
+        """A model of its own with these weights of this one."""
+        model = self.untrained()
+        model._spec = self._known_spec()
+        model._take(tables)
+        if self._source is not None and self._source.is_mapped:
+            model._copy_to_memory()
+        model.corpus_checksum = self.corpus_checksum
+        return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
         squeezed: GoldT = self.SCHEMA.squeezed(sentence)

@@ -16,7 +16,7 @@ from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.learn.model_file import Arrays
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
@@ -34,7 +34,7 @@ from spacy_structreg.models.settings import (
     complete,
     joined,
 )
-from spacy_structreg.models.stored_model import nested, unnested
+from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.derivations import Derivation
@@ -92,6 +92,11 @@ class TaggerSettings(HalfWidthSettings, PerceptronSettings):
         "had there; null for any tags.",
         minimum=1,
     )
+    guide: str | None = setting(
+        None,
+        "A tagger of another standard whose tags are features: the folder of a trained pipeline, "
+        "or a model file; it is stored with the model.",
+    )
 
 
 class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
@@ -119,12 +124,16 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates), TAGGING_EVENTS, TAGGING_ATOMS, TAGGER_TABLES
+            joined(settings.templates, *["guide"] * (settings.guide is not None)),
+            TAGGING_EVENTS,
+            TAGGING_ATOMS,
+            TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
-        # A trainer checks which updates there are, and which beams go with them.
-        spec = self._spec_for((), ())
-        spec.new_trainer(spec.new_learner(self.learning))
+        if settings.guide is None:
+            # A trainer checks which updates there are, and which beams go with them.
+            spec = self._spec_for((), (), None)
+            spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -210,12 +219,18 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             for word, tag in example:
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
-        return self._spec_for(labels, counts.items())
+        guide = None
+        if self.settings.guide is not None:
+            guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
+        return self._spec_for(labels, counts.items(), guide)
 
     def _spec_for(
-        self, labels: Sequence[str], counts: Iterable[tuple[str, Counter[str]]]
+        self,
+        labels: Sequence[str],
+        counts: Iterable[tuple[str, Counter[str]]],
+        guide: Tagger | None,
     ) -> TagSpec:
-        """The spec of labels and of how often each word has each tag."""
+        """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
         atoms = WordAtoms(self.settings.half_width)
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
@@ -246,6 +261,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            guide,
         )
 
     def _spec_from(
@@ -254,14 +270,19 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        guide: Tagger | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes), len(labels) or 1, atoms
+                WordAtoms(self.settings.half_width, categories, classes),
+                len(labels) or 1,
+                atoms,
+                new_guide=None if guide is None else guide._decoders().new_decoder,
             ),
             dictionary,
+            guide,
             self._templates,
             self.settings.beam,
             self.settings.decode_beam,
@@ -276,7 +297,16 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
             else None
             for name in ("categories", "classes", "dictionary")
         ]
-        return self._spec_from(known, *sets)
+        if (self.settings.guide is None) != ("guide" not in entries):
+            raise ValueError("it has a guide, or none, against its settings")
+        guide = None
+        if "guide" in entries:
+            header = field(entries, "guide", dict)
+            guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
+            if not guide.is_trained or header["state"] != "trained":
+                raise ValueError("its guide is not a trained model")
+        categories, classes, dictionary = sets
+        return self._spec_from(known, categories, classes, dictionary, guide)
 
 
 @dataclass(frozen=True)
@@ -284,12 +314,13 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
     system: of one thread, without the dictionary; trainers and decoders get copies of it.
-    dictionary: for decoders.
+    dictionary: for decoders. guide: of another standard, stored with the model.
     """
 
     tags: tuple[str, ...]
     system: TagTransitions
     dictionary: TagSets | None
+    guide: Tagger | None
     templates: tuple[StateTemplate, ...]
     beam: int | None
     decode_beam: int | None
@@ -343,12 +374,16 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        return {}, {
+        arrays = {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
+        if self.guide is None:
+            return {}, arrays
+        header, inner = self.guide.contents()
+        return {"guide": header}, {**arrays, **nested("guide", inner)}
 
 
 def _listed(words: Words) -> list[str]:

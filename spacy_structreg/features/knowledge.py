@@ -22,3 +22,22 @@ def guide_templates(atom: str) -> str:
     atom: of `GUIDE_ATOMS`. Jiang, Huang & Liu 2009, section 3, with more of the context.
     """
     return _GUIDE.replace("g", atom)
+
+
+VARIETY_ATOMS: Final = ("avtwo", "avthree", "avfour", "avleft", "avright")
+"""The class of the accessor variety of the best n-gram of two, three and four characters that a
+character stands in, with its place there; that to the left of the two characters that begin here;
+and that to the right of the two that end here."""
+
+INFORMATION_ATOM: Final = "information"
+"""The class of the mutual information of a character and the one before it."""
+
+VARIETY: Final = """
+avtwo0 | avthree0 | avfour0 |
+avleft0 | avleft+1 | avright-1 | avright0 | avright-1avleft0 | avright0avleft+1
+"""
+"""Accessor variety: the lesser of both sides (Gao, Qiu & Huang 2010, section 5; Zhao & Kit 2008,
+section 3), and what speaks for a boundary before and behind a character."""
+
+INFORMATION: Final = "information0 | information+1 | information0information+1"
+"""Mutual information to the left and to the right."""

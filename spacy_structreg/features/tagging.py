@@ -31,5 +31,12 @@ tag: shape(w0) | lower(w0)
 """After Ratnaparkhi 1996 and Collins 2002, for alphabetic scripts, where single characters say
 little; chosen on the development set of UD English EWT, where it is better than `WORDS`."""
 
-TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN}
+GUIDE: Final = """
+tag: guide(w0) | guide(w0) w0 | guide(w0) end(w0) | guide(w0) t-1
+tag: guide(w-1) guide(w0) | guide(w0) guide(w+1) | guide(w-1) guide(w0) guide(w+1)
+"""
+"""Tags by a guide of another standard, alone, in pairs and triples, and with the word (Jiang, Huang
+& Liu 2009)."""
+
+TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN, "guide": GUIDE}
 """Tables that a tagger may name instead of listing templates."""

@@ -29,6 +29,7 @@ MAX_MODELS: Final = 1_000
 
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
+Statistics: TypeAlias = Literal["accessor_variety", "all"]
 UpdatePoint: TypeAlias = Literal["early", "max_violation", "plain", "every"]
 
 
@@ -156,15 +157,31 @@ class KnowledgeSettings(Settings):
         "model files.",
     )
 
+    statistics: Statistics | None = setting(
+        None,
+        "What n-grams of characters look like in the training text is a feature: "
+        '"accessor_variety", how many different characters stand beside them; "all", mutual '
+        "information as well; null for nothing.",
+    )
+    raw_text: Sequence[str] = setting(
+        (),
+        "Text files that are counted for these statistics together with the training text.",
+    )
+
     def _check(self) -> None:
         super()._check()
         if len(self.guides) > MAX_GUIDES:
             raise ValueError(f"guides are {len(self.guides)} models; {MAX_GUIDES} are the most")
+        if self.raw_text and self.statistics is None:
+            raise ValueError(
+                "raw_text names files, but they are counted for statistics only; choose "
+                'statistics = "accessor_variety", or leave raw_text out'
+            )
 
     @property
     def has_sources(self) -> bool:
         """True if some knowledge source is on."""
-        return bool(self.guides)
+        return bool(self.guides) or self.statistics is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from multiprocessing.context import get_spawning_popen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from spacy_structreg.about import __version__
+from spacy_structreg.about import MODEL_FILE, __version__
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.model_file import (
     Arrays,
@@ -203,6 +204,28 @@ class StoredModel(ABC):
         if not self.is_trained:
             return _untrained, (type(self), self.settings.as_dict())
         return type(self).from_bytes, (self.to_bytes(),)
+
+
+def read_model(path: StrPath, tasks: Collection[str]) -> tuple[str, dict[str, Any], Arrays]:
+    """Read a trained model of one of some tasks: its name, header and arrays.
+
+    path: of a model file, or the folder of a pipeline with one such model.
+    Raises ValueError if it is no such model, or the folder holds none or several; OSError if a file
+    cannot be read.
+    """
+    folder = Path(path)
+    files = sorted(folder.glob(f"*/{MODEL_FILE}")) if folder.is_dir() else [folder]
+    found = [(str(file), *parse_model(SourceFile(file).data, name=str(file))) for file in files]
+    fitting = [
+        each for each in found if each[1].get("task") in tasks and each[1].get("state") == "trained"
+    ]
+    if len(fitting) != 1:
+        holds = f"{len(fitting) or 'no'} trained models of these tasks"
+        raise ValueError(
+            f"{path}: {f'the folder holds {holds}' if folder.is_dir() else 'it is none'}; name a "
+            f"model file, or the folder of a pipeline with one model, of {' or '.join(tasks)}"
+        )
+    return fitting[0]
 
 
 def nested(prefix: str, arrays: Arrays) -> Arrays:

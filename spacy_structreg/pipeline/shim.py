@@ -12,7 +12,8 @@ from typing import Any, Final
 from thinc.api import Model
 from thinc.shims import Shim
 
-MODEL_FILE: Final = "model.srt"
+from spacy_structreg.about import MODEL_FILE
+
 UNTRAINED_MARK: Final = "untrained"
 
 

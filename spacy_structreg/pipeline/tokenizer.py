@@ -135,6 +135,18 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         listed = self.user_words.snapshot()
         return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
 
+    def adapted(
+        self, texts: Iterable[str | Doc], *, together: bool = True, n_threads: int = 1
+    ) -> Self:
+        """A tokenizer of the same weights whose statistics of raw text are counted anew.
+
+        ``nlp.tokenizer = nlp.tokenizer.adapted(texts)`` puts it into the pipeline in one step, so
+        that other threads may go on; the listed words stay the same. texts: strings or Docs.
+        together, n_threads, and errors: as `estimators.raw_text.TextEstimator.adapt`.
+        """
+        raw = (text.text if isinstance(text, Doc) else text for text in texts)
+        return self.with_estimator(self.model.adapt(raw, together=together, n_threads=n_threads))
+
     # Training ------------------------------------------------------------------------------------
 
     @property

@@ -26,6 +26,7 @@ cdef enum:
     CATEGORY_OF_START
     CATEGORY_OF_END
     TAGS
+    GUIDE
     N_FIELDS
 
 
@@ -60,6 +61,9 @@ cdef class WordAtoms:
     cdef uint64_t category(self, uint32_t character) noexcept nogil
 
 
+cdef class TagDecoder
+
+
 ctypedef struct TagState:
     int32_t position  # words tagged
     int32_t tag1      # the tags of the last two words
@@ -69,6 +73,11 @@ ctypedef struct TagState:
 cdef class TagTransitions(TransitionSystem):
     cdef readonly WordAtoms words
     cdef readonly int n_tags
+    cdef readonly TagDecoder guide
+    cdef object _new_guide
+    cdef uint32_t* _guide_text
+    cdef int32_t* _guide_bounds
+    cdef int32_t* _guide_tags     # of the words of the sentence
     cdef readonly TagSets dictionary
     cdef uint64_t _wanted_fields
     cdef int _n_of_words                  # the first atoms are fields of words,
@@ -97,8 +106,11 @@ cdef class TagTransitions(TransitionSystem):
     cdef int release(self) except -1 nogil
     cdef int _fill(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
-        Py_ssize_t last, const uint8_t* allowed,
+        Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,
     ) except -1 nogil
+    cdef const int32_t* _ask_guide(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n
+    ) except? NULL nogil
 
 
 cdef class TagDecoder(BufferOwner):

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 NEEDS_CATEGORIES: frozenset[str]
 NEEDS_CLASSES: frozenset[str]
+NEEDS_GUIDE: frozenset[str]
 
 class TagSets:
     def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[Any]]) -> None: ...
@@ -51,7 +52,10 @@ class TagTransitions(TransitionSystem):
         n_tags: int,
         atoms: Iterable[str],
         dictionary: TagSets | None = None,
+        new_guide: Callable[[], TagDecoder] | None = None,
     ) -> None: ...
+    @property
+    def guide(self) -> TagDecoder | None: ...
     @property
     def words(self) -> WordAtoms: ...
     @property

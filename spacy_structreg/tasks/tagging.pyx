@@ -12,7 +12,8 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 - ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
-  ``tags``: the tags that it has in training itself, for words beside the current one.
+  ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``guide``: its tag by a guide, a tagger of another standard.
 
 ``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
 and ``cats(w0)`` have many values. ``t-1`` and ``t-2`` are the last two tags.
@@ -94,7 +95,7 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
-    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags", "guide",
 ]
 """The names of the fields of words, in the order of their numbers."""
 
@@ -120,6 +121,9 @@ NEEDS_CATEGORIES = frozenset(
     [name for name in TAGGING_ATOMS if name.startswith("cat")]
 )
 """The atoms that are about categories of characters."""
+
+NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guide")])
+"""The atoms that are about the tags of a guide."""
 
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """The atoms that are about the tags of words."""
@@ -378,11 +382,13 @@ cdef class TagTransitions(TransitionSystem):
     atoms: those of `TAGGING_ATOMS` that templates read.
     dictionary: the only tags that listed words may get, by `WordAtoms.key_of`; not in training,
         where it would always be right.
+    new_guide: makes a `TagDecoder` of another standard, whose tags are atoms; None for none.
     Raises ValueError for atoms that do not exist, or do not go together with `words`.
     """
 
     def __init__(
-        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None
+        self, WordAtoms words not None, int n_tags, atoms, TagSets dictionary=None,
+        new_guide=None,
     ):
         cdef int i
         check_tags(n_tags)
@@ -397,17 +403,26 @@ cdef class TagTransitions(TransitionSystem):
             raise ValueError("atoms of categories need the categories of characters")
         if words.classes is None and NEEDS_CLASSES & set(chosen):
             raise ValueError("atoms of the tags of words need their classes")
+        if new_guide is None and NEEDS_GUIDE & set(chosen):
+            raise ValueError("atoms of the tags of a guide need a guide")
         of_words = [name for name in chosen if name in _ATOMS]
         many = [name for name in _MANY if name in chosen]
         of_tags = [name for name in ("t-1", "t-2") if name in chosen]
         self.words = words
         self.n_tags = n_tags
         self.dictionary = dictionary
+        self._new_guide = new_guide
+        self.guide = None if new_guide is None else new_guide()
         self.state_size = sizeof(TagState)
         self.n_anchors = N_ANCHORS
         self.atoms = (*of_words, *many, *of_tags)
         self.atom_anchors = (
-            *((_ANCHORS.get(_ATOMS[name][1], <int> POSITION),) for name in of_words),
+            # A guide looks at the whole sentence: its tags depend on more than the word.
+            *(
+                (<int> POSITION if name in NEEDS_GUIDE
+                 else _ANCHORS.get(_ATOMS[name][1], <int> POSITION),)
+                for name in of_words
+            ),
             *((<int> CURRENT_WORD,) for _ in many),
             *((<int> (TAG1 if name == "t-1" else TAG2),) for name in of_tags),
         )
@@ -432,11 +447,13 @@ cdef class TagTransitions(TransitionSystem):
         self._tag2 = self.atoms.index("t-2") if "t-2" in chosen else -1
 
     def __reduce__(self):
+        if self._new_guide is not None:
+            raise TypeError("a guide holds working memory; pickle the model instead")
         return TagTransitions, (self.words, self.n_tags, self.atoms, self.dictionary)
 
     def copy(self, TagSets dictionary=None):
         """A system for another thread, with another dictionary."""
-        return TagTransitions(self.words, self.n_tags, self.atoms, dictionary)
+        return TagTransitions(self.words, self.n_tags, self.atoms, dictionary, self._new_guide)
 
     # The sentence ------------------------------------------------------------------------------
 
@@ -449,17 +466,38 @@ cdef class TagTransitions(TransitionSystem):
         allowed: (n, n_tags), the tags that each word may get, or NULL. A word that may get all of
         them is held to the dictionary.
         """
-        self._fill(text, bounds, n, 0, n, allowed)
+        self._fill(text, bounds, n, 0, n, allowed, self._ask_guide(text, bounds, n))
         self._begin = 0
         self._end = n
         self._any_hidden = False
         return 0
 
+    cdef const int32_t* _ask_guide(
+        self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n
+    ) except? NULL nogil:
+        """The tags of the words of a sentence by the guide; NULL if there is none."""
+        cdef Py_ssize_t i
+        if self.guide is None or n == 0:
+            return NULL
+        reserve(&self.buffers, self._guide_text, bounds[n] - bounds[0] + 1)
+        reserve(&self.buffers, self._guide_tags, n)
+        reserve(&self.buffers, self._guide_bounds, n + 1)
+        for i in range(n + 1):
+            self._guide_bounds[i] = bounds[i] - bounds[0]
+        for i in range(bounds[n] - bounds[0]):
+            self._guide_text[i] = self.guide.system.words.see(text[bounds[0] + i])
+        self.guide.system.load(self._guide_text, self._guide_bounds, n, NULL)
+        self.guide._decode(n, self._guide_tags)
+        return self._guide_tags
+
     cdef int _fill(
         self, const uint32_t* text, const int32_t* bounds, Py_ssize_t n, Py_ssize_t first,
-        Py_ssize_t last, const uint8_t* allowed,
+        Py_ssize_t last, const uint8_t* allowed, const int32_t* guide_tags,
     ) except -1 nogil:
-        """Take in the words from `first` up to `last` of a sentence of `n`."""
+        """Take in the words from `first` up to `last` of a sentence of `n`.
+
+        guide_tags: of all words, or NULL if there is no guide.
+        """
         cdef uint64_t* fields
         cdef const uint8_t* mask
         cdef Py_ssize_t i
@@ -481,6 +519,9 @@ cdef class TagTransitions(TransitionSystem):
             fields = self._fields + (REACH + i) * N_FIELDS
             self.words.fill(
                 text + bounds[i], bounds[i + 1] - bounds[i], self._wanted_fields, fields
+            )
+            fields[GUIDE] = (
+                NO_TAGS if guide_tags == NULL else NO_TAGS + 1 + <uint64_t> guide_tags[i]
             )
             mask = NULL
             found = -1
@@ -517,8 +558,14 @@ cdef class TagTransitions(TransitionSystem):
         # No further does any atom see: a sentence of many pieces is not gone through for each.
         cdef Py_ssize_t first = max(0, begin - REACH)
         cdef Py_ssize_t last = min(n, begin + count + REACH)
+        cdef const int32_t* guide_tags = NULL
         cdef Py_ssize_t i
-        self._fill(<const uint32_t*> (block + n + 2), block + 1, n, first, last, NULL)
+        if self.guide is not None:
+            # They stand behind the text.
+            guide_tags = block + n + 2 + block[n + 1]
+        self._fill(
+            <const uint32_t*> (block + n + 2), block + 1, n, first, last, NULL, guide_tags
+        )
         # Training asks no dictionary.
         memset(self._sets + first, 0xFF, (last - first) * sizeof(int32_t))
         self._begin = begin
@@ -569,13 +616,16 @@ cdef class TagTransitions(TransitionSystem):
         cdef Py_ssize_t n = len(words)
         cdef Py_ssize_t i
         cdef int32_t tag
+        cdef const int32_t* guide_tags
         if n == 0:
             return None
         for word in words:
             total += len(word)
         if total + n > 0x3FFFFFFF:
             raise ValueError(f"a sentence of {total:,} characters is too long")
-        derivation = Derivation.make(n, n, (n + 2 + total) * sizeof(int32_t), learner.numbering)
+        derivation = Derivation.make(
+            n, n, (2 * n + 2 + total) * sizeof(int32_t), learner.numbering
+        )
         block = <int32_t*> derivation.sentence
         block[0] = <int32_t> n
         block[1] = 0
@@ -588,6 +638,9 @@ cdef class TagTransitions(TransitionSystem):
                 total += 1
             block[i + 2] = <int32_t> (total - n - 2)
             derivation.actions[i] = tag
+        guide_tags = self._ask_guide(<const uint32_t*> (block + n + 2), block + 1, n)
+        for i in range(n):
+            block[total + i] = 0 if guide_tags == NULL else guide_tags[i]
         return derivation
 
     # States ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from warm_python import executable
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.cli.outputs import replace_folder
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 FIT = "fit segment.cfg out --train c.spacy --dev c.spacy"
 JACKKNIFE = "jackknife tag.cfg c.spacy j.spacy -k 2"
@@ -103,6 +104,8 @@ USAGE = [
     "draw trees.txt",
     "draw trees.txt -o o.svg -n -1",
     "average pipeline pipeline a --mean x",
+    "adapt pipeline text.txt",
+    "adapt pipeline text.txt a --threads 0",
     "copy-data",
     "unpack a.zip",
     "select words.txt",
@@ -198,6 +201,20 @@ OTHERS = [
     "average pipeline pipeline empty --force",
     "average pipeline pipeline empty/x",
     "average pipeline pipeline /proc/x",
+    "adapt none text.txt a",
+    "adapt pipeline text.txt a",
+    "adapt pipeline none a",
+    "adapt pipeline bytes a",
+    "adapt pipeline . a",
+    "adapt pipeline text.txt empty --force",
+    "adapt pipeline text.txt empty/x",
+    "adapt pipeline text.txt /proc/x",
+    "adapt pipeline text.txt a -e nope",
+    "adapt adaptable none a",
+    "adapt adaptable bytes a",
+    "adapt adaptable empty a",
+    "adapt adaptable . a",
+    "adapt adaptable text.txt a -e utf-16",
     "init-config --task tag segment.cfg",
     "init-config --task tag x.cfg --lang xx-yy",
     "init-config --task tag x.cfg --train none",
@@ -229,6 +246,9 @@ def workplace(
     ]
     DocBin(docs=docs).to_disk(folder / "c.spacy")
     (folder / "pipeline").symlink_to(pipeline)
+    nlp = spacy.load(pipeline)
+    nlp.tokenizer.model = CharacterSegmenter(epochs=1, statistics="all").fit(sentences)
+    nlp.to_disk(folder / "adaptable")
     contents: dict[str, bytes] = {
         "empty": b"",
         "empty.cfg": b"",

@@ -19,6 +19,7 @@ from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
@@ -28,7 +29,7 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 TREES = """
 (IP (NP (PN 我)) (VP (VV 看) (NP (NN 书))) (PU 。))

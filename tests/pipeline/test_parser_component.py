@@ -17,12 +17,13 @@ from spacy.util import raise_error
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.pipeline.dependencies.parser import StructregParser
 from spacy_structreg.pipeline.dependencies.parsing_scorer import score_parsing
 from spacy_structreg.pipeline.documents import dependency_sentences
-from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 # Words, tags, heads (of the root itself, as spaCy has it) and labels.
 GOLD = [

@@ -22,8 +22,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed, get_words_and_spaces
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.pipeline.segmentation.segmenter import Segmenter
-from spacy_structreg.pipeline.shim import MODEL_FILE
 
 TRAINED = make_trained()
 UNTRAINED = make_untrained()

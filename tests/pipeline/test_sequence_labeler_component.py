@@ -22,6 +22,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.corpora.labeling import spans_of
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -29,7 +30,7 @@ from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.pipeline.labeling.labeling_scorer import score_labeling
 from spacy_structreg.pipeline.labeling.sequence_labeler import StructregSequenceLabeler
 from spacy_structreg.pipeline.labeling.sequence_labeler_model import create_gazetteers
-from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 # Words, their tags, and the entities in them.
 GOLD = [

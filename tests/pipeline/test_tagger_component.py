@@ -17,8 +17,9 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.estimators.tagging import Tagger
-from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 from spacy_structreg.pipeline.tagging.tagger import StructregTagger
 from spacy_structreg.pipeline.tagging.tagging_scorer import score_tags
 

@@ -14,10 +14,11 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Linear
 
+from spacy_structreg.about import MODEL_FILE
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.pipeline.classification.classification_scorer import score_categories
 from spacy_structreg.pipeline.classification.text_classifier import StructregTextClassifier
-from spacy_structreg.pipeline.shim import MODEL_FILE, UNTRAINED_MARK
+from spacy_structreg.pipeline.shim import UNTRAINED_MARK
 
 TEXTS = [
     ("The tide is high and the boats stay in", "harbour"),

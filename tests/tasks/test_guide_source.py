@@ -122,7 +122,7 @@ def test_what_is_no_guide_is_refused(guide: Path, tmp_path: Path) -> None:
     (tmp_path / "text.srt").write_text("no model", encoding="utf-8")
     with pytest.raises(ValueError, match=r"text\.srt"):
         CharacterSegmenter(guides=[str(tmp_path / "text.srt")]).fit(WORDS)
-    with pytest.raises(ValueError, match="holds no pipeline"):
+    with pytest.raises(ValueError, match="holds no trained models"):
         CharacterSegmenter(guides=[str(tmp_path)]).fit(WORDS)
     with pytest.raises(OSError, match=r"none\.srt"):
         CharacterSegmenter(guides=[str(tmp_path / "none.srt")]).fit(WORDS)

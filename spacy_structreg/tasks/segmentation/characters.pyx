@@ -125,6 +125,15 @@ cdef class CharacterAtoms(BufferOwner):
         """A text as the model sees it: a string of the same length."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
+    def view(self):
+        """What the model sees each code point below 0x20000 as: uint32 of shape (0x20000,)."""
+        every = "".join(map(chr, range(TABLE)))
+        return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
+
+    def with_sources(self, sources):
+        """Atoms that see the same characters, with these sources."""
+        return CharacterAtoms(self.types, self.half_width, sources)
+
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
         return CharacterAtoms(None, self.half_width)

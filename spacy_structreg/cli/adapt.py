@@ -1,0 +1,109 @@
+"""`structreg adapt`: a pipeline that knows the raw text of a new domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.user_errors import user_errors
+
+__all__ = ["adapt", "adapt_command"]
+
+
+def adapt_command(
+    pipeline: PipelineArgument,
+    files: Annotated[
+        list[str],
+        Arg(metavar="RAW...", help="Raw texts; names ending in .gz and .xz are decompressed"),
+    ],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
+    *,
+    alone: Annotated[
+        bool,
+        Opt("--alone", help="Forget the text that was counted before; for millions of characters"),
+    ] = False,
+    threads: Annotated[
+        int, Opt("--threads", "-t", min=1, help="Threads that count side by side")
+    ] = 1,
+    encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the texts")] = "utf-8",
+    force: Annotated[
+        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
+    ] = False,
+) -> None:
+    """Count the statistics of a pipeline anew, on raw text of a new domain.
+
+    For pipelines whose models were trained with statistics of raw text. Weights stay as they are,
+    and nothing is learnt from labels. Texts may be of any size; memory is bounded.
+    """
+    with user_errors():
+        n_characters = adapt(
+            pipeline,
+            files,
+            output,
+            together=not alone,
+            n_threads=threads,
+            encoding=encoding,
+            force=force,
+        )
+        typer.echo(f"Counted {n_characters:,} characters, and saved the pipeline to {output}")
+
+
+def adapt(
+    pipeline: str,
+    files: list[str],
+    output: Path,
+    *,
+    together: bool = True,
+    n_threads: int = 1,
+    encoding: str = "utf-8",
+    force: bool = False,
+) -> int:
+    """Write a pipeline whose statistics are counted on files; returns the number of characters.
+
+    together: keep what was known before. The folder appears whole or not at all. Shows a progress
+    bar on standard error, if that is a terminal. Raises ValueError if the output exists (unless
+    `force`, and it is a pipeline or empty), no model of the pipeline has statistics, the texts are
+    empty, and for faulty files; OSError for those that cannot be read.
+    """
+    from tqdm import tqdm
+
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.corpora.files import line_encoding, read_blocks
+    from spacy_structreg.pipeline.task import parts_of
+
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    check_folder(output)
+    line_encoding(encoding)
+    nlp = load_pipeline(pipeline)
+    parts = [part for _, part in parts_of(nlp) if getattr(part.estimator, "can_adapt", False)]
+    if not parts:
+        raise ValueError(
+            f"no model of the pipeline {pipeline} has statistics of raw text; train one with "
+            'statistics = "accessor_variety" in the block of its model'
+        )
+    n_characters = 0
+    # Files are read anew for each part.
+    with tqdm(desc="adapt", unit=" characters", unit_scale=True, disable=None) as bar:
+
+        def blocks() -> Iterator[str]:
+            nonlocal n_characters
+            n_characters = 0
+            for file in files:
+                for block in read_blocks(file, encoding=encoding):
+                    n_characters += len(block)
+                    bar.update(len(block))
+                    yield block
+
+        for part in parts:
+            part.estimator = part.estimator.adapt(blocks(), together=together, n_threads=n_threads)
+    if not n_characters:
+        raise ValueError("there is no text in the files; name others")
+    replace_folder(output, nlp.to_disk)
+    return n_characters

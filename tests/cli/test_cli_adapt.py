@@ -1,0 +1,135 @@
+"""`structreg adapt`: statistics of a pipeline counted anew, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from click.testing import Result
+
+from spacy_structreg.cli.adapt import adapt
+from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
+from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
+
+Invoke = Callable[..., Result]
+Fails = Callable[..., str]
+
+RAW = ["这麒麟好", "那麒麟在", "看麒麟。有麒麟吃", "大麒麟书", "麒麟很多"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, sentences: list[list[str]]) -> str:
+    """A pipeline whose tokenizer has statistics of raw text."""
+    folder = tmp_path_factory.mktemp("trained") / "pipeline"
+    model = {
+        "@architectures": "spacy_structreg.CharacterSegmenter.v1",
+        "seed": 1,
+        "statistics": "accessor_variety",
+    }
+    tokenizer = {"@tokenizers": "spacy_structreg.Segmenter.v1", "model": model}
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    nlp.tokenizer.model.epochs = 2
+    nlp.tokenizer.model.fit(sentences)
+    nlp.tokenizer.user_words.add("麒麟")
+    nlp.add_pipe("sentencizer", config={"punct_chars": ["。"]})
+    nlp.to_disk(folder)
+    return str(folder)
+
+
+def source_of(tokenizer: Any) -> StatisticsSource:
+    (source,) = tokenizer.model._known_spec().atoms.sources
+    assert isinstance(source, StatisticsSource)
+    return source
+
+
+def equal(one: StatisticsSource, other: StatisticsSource) -> bool:
+    return all(
+        np.array_equal(array, other.contents()[1][name])
+        for name, array in one.contents()[1].items()
+    )
+
+
+def test_files_of_all_kinds_are_counted(trained: str, tmp_path: Path, invoke: Invoke) -> None:
+    text = "\n".join(RAW) + "\n"
+    (tmp_path / "a.txt").write_bytes(text.encode("gb18030"))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode("gb18030")))
+    (tmp_path / "c.txt.xz").write_bytes(lzma.compress(text.encode("gb18030")))
+    files = [str(tmp_path / name) for name in ("a.txt", "b.txt.gz", "c.txt.xz")]
+    output = tmp_path / "adapted"
+    result = invoke("adapt", trained, *files, output, "--encoding", "gb18030", "--threads", 2)
+    assert (
+        result.output == f"Counted {3 * len(text)} characters, and saved the pipeline to {output}\n"
+    )
+    before, adapted = spacy.load(trained), spacy.load(output)
+    counted = StatisticsSource.of(count_ngrams(RAW * 3))
+    assert equal(source_of(adapted.tokenizer), source_of(before.tokenizer).joined(counted))
+    assert adapted.pipe_names == before.pipe_names
+    assert adapted.tokenizer.user_words == before.tokenizer.user_words
+    assert adapted("看麒麟").text == "看麒麟"
+    adapt(trained, files[:1], output, together=False, encoding="gb18030", force=True)
+    assert equal(source_of(spacy.load(output).tokenizer), StatisticsSource.of(count_ngrams(RAW)))
+
+
+def test_mistakes_leave_nothing_behind(
+    trained: str, pipeline: str, tmp_path: Path, fails: Fails
+) -> None:
+    (tmp_path / "raw.txt").write_text("\n".join(RAW), "utf-8")
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "bytes.txt").write_bytes("好\n好\n".encode() + b"\xff\n")
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(("好\n" * 9).encode())[:-9])
+    output = tmp_path / "adapted"
+    for command, message in (
+        ((pipeline, "raw.txt"), "has statistics of raw text"),
+        ((trained, "empty.txt"), "there is no text"),
+        ((trained, "none.txt"), "none.txt"),
+        ((trained, "raw.txt", "bytes.txt"), "bytes.txt:3: byte 0xff"),
+        ((trained, "cut.gz"), "cut.gz:1: the compressed data is damaged"),
+    ):
+        name, *files = command
+        assert message in fails("adapt", name, *(tmp_path / file for file in files), output)
+        assert not output.exists()
+    output.mkdir()
+    assert "exists" in fails("adapt", trained, tmp_path / "raw.txt", output)
+
+
+def test_tokenizers_adapt_to_texts_and_docs(trained: str) -> None:
+    nlp = spacy.load(trained)
+    docs = [nlp.make_doc(text) for text in RAW]
+    before = nlp.tokenizer
+    by_docs, by_texts = before.adapted(docs, together=False), before.adapted(RAW, together=False)
+    assert equal(source_of(by_docs), source_of(by_texts))
+    assert equal(source_of(by_docs), StatisticsSource.of(count_ngrams(RAW)))
+    assert by_docs.user_words is before.user_words
+    assert [doc.text for doc in by_docs.pipe(RAW)] == RAW
+
+
+def test_other_threads_may_go_on(trained: str) -> None:
+    nlp = spacy.load(trained)
+    outcomes = {
+        tokenizer: [[token.text for token in tokenizer(text)] for text in RAW]
+        for tokenizer in (nlp.tokenizer, nlp.tokenizer.adapted(RAW, together=False))
+    }
+    errors: list[object] = []
+
+    def read() -> None:
+        for _ in range(30):
+            found = [[token.text for token in nlp.tokenizer(text)] for text in RAW[:1]]
+            if all(found != outcome[:1] for outcome in outcomes.values()):
+                errors.append(found)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        for tokenizer in outcomes:
+            nlp.tokenizer = tokenizer
+    for thread in threads:
+        thread.join()
+    assert not errors
