@@ -68,7 +68,7 @@ class Corpus:
         self.vocabulary = frozenset(chain.from_iterable(self.source.train))
         parts = (self.source.train, self.own.train, self.own.dev, self.own.test)
         said = chain(*parts, *self.others.values())
-        self.checksum = corpus_checksum([words] for words in said)[:12]
+        self.checksum = corpus_checksum(said)[:12]
 
     def drawn(self, n: int | str, seed: int) -> list[Sentence]:
         """So many training sentences of the target; those of a seed come in one order."""

@@ -194,14 +194,14 @@ class Experiment:
 class Grid(GridFile):
     """The grid that a file describes.
 
-    epochs: of all trainings.
+    epochs: of trainings on the source, "source", and of those on other corpora, "target".
     """
 
     def read(self, given: dict[str, Any]) -> None:
         self.title = str(given["title"])
-        self.epochs = int(given["epochs"])
-        if self.epochs < 1:
-            raise ValueError(f"epochs is {self.epochs}; choose 1 at least")
+        self.epochs = {name: int(given["epochs"][name]) for name in CHOICES["train"]}
+        if min(self.epochs.values()) < 1:
+            raise ValueError(f"epochs are {self.epochs}; choose 1 at least")
         targets = given["corpora"]
         for name in given["guides"]:
             if name not in targets:
@@ -248,7 +248,7 @@ class Grid(GridFile):
             plans.append(Plan(corpus, kept, int(scope["seeds"])))
         names = {row.name for row in rows}
         pairs = tuple((more, less) for more, less in entry.get("pairs", ()))
-        against, ceiling = entry["against"], entry.get("ceiling", "")
+        against, ceiling = str(entry["against"]), str(entry.get("ceiling", ""))
         for each in {against, ceiling, *(each for pair in pairs for each in pair)} - names - {""}:
             raise ValueError(f"{name} names an unknown system, {each!r}")
         return Experiment(

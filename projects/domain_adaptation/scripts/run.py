@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from corpora import Corpus, Sentence
 from grid import Grid, Key, Results, System
 
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.files import replace_text
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.metrics.segmentation import score_segmentation
 
@@ -45,7 +48,7 @@ def kept(sentences: list[Sentence], knowledge: str, **settings: Any) -> Trained:
 
     knowledge: what the files that settings name hold, for telling models apart.
     """
-    words = corpus_checksum([each] for each in sentences)
+    words = corpus_checksum(sentences)
     plain = {name: value for name, value in settings.items() if name not in ("guides", "lexicon")}
     said = json.dumps([__version__, words, knowledge, plain], sort_keys=True)
     path = MODELS / f"{hashlib.sha256(said.encode()).hexdigest()[:16]}.srt"
@@ -65,19 +68,50 @@ def lines(texts: Iterable[str]) -> Iterator[str]:
     return (text + "\n" for text in texts)
 
 
+def least_certain(
+    model: CharacterSegmenter, sentences: list[Sentence], share: float
+) -> list[PartialSentence]:
+    """Sentences in which a share of all decisions is given, those a model is least sure of."""
+    pieces: list[str] = []
+    ends: list[bool] = []
+    margins: list[float] = []
+    for words, sure in zip(
+        sentences, model.predict_margins(map("".join, sentences)), strict=True
+    ):
+        known = [last for word in words for last in [False] * (len(word) - 1) + [True]]
+        for text, margin in sure:
+            pieces.append(text)
+            # The last character of a piece ends it, so that nothing is asked for.
+            ends += known[: len(text)]
+            margins += [*np.abs(margin).tolist(), math.inf]
+            known = known[len(text) :]
+    n_asked = round(share * sum(margin < math.inf for margin in margins))
+    asked = set(sorted(range(len(margins)), key=margins.__getitem__)[:n_asked])
+    found = []
+    first = 0
+    for text in pieces:
+        places = range(first, first + len(text) - 1)
+        found.append(PartialSentence(text, tuple(ends[i] if i in asked else None for i in places)))
+        first += len(text)
+    return found
+
+
 class Systems:
     """The systems of a target with one seed."""
 
-    def __init__(self, corpus: Corpus, epochs: int, seed: int) -> None:
+    def __init__(self, corpus: Corpus, epochs: Mapping[str, int], seed: int) -> None:
         self.corpus = corpus
         self.seed = seed
-        self.plain = {"epochs": epochs, "seed": seed}
+        self.on_source = {"epochs": epochs["source"], "seed": seed}
+        self.on_target = {"epochs": epochs["target"], "seed": seed}
 
     def make(self, system: System, scratch: Path) -> Trained:
         """Train a system; `scratch` is a folder for files of its own."""
         if system.train == "target":
             sentences = self.corpus.drawn(system.sentences, self.seed)
-            return fit(sentences, **self.plain, **self._knowledge(system)[0])
+            settings, seconds = self._knowledge(system)
+            trained = fit(sentences, **self.on_target, **settings)
+            return replace(trained, seconds=trained.seconds + seconds)
         if system == system.without_words:
             return self.adapted(system)
         settings, seconds = self._knowledge(system)
@@ -85,23 +119,26 @@ class Systems:
             raw = scratch / "raw.txt"
             raw.write_text("".join(lines(self.corpus.own.texts)), encoding="utf-8", newline="\n")
             settings["raw_text"] = [str(raw)]
-        few = self.corpus.drawn(system.sentences, self.seed)
+        few: list[Any] = self.corpus.drawn(system.sentences, self.seed)
         before = None
-        if system.self_training or system.join == "guided":
+        if system.self_training or system.join == "guided" or system.given < 1:
             before = self.adapted(system.without_words)
             seconds += before.seconds
+        if system.given < 1:
+            assert before is not None
+            few = least_certain(before.model, few, system.given)
         if system.join == "guided":
             assert before is not None
             guide = scratch / "source.srt"
             before.model.save(guide)
             settings["guides"] = [*settings.get("guides", []), str(guide)]
-            sentences = few
-        else:
-            sentences = self.corpus.source.train + few
+            trained = fit(few, **self.on_target, **settings)
+            return replace(trained, seconds=trained.seconds + seconds)
+        sentences = self.corpus.source.train + few
         if system.self_training:
             assert before is not None
             sentences = sentences + before.model.predict_batch(self.corpus.own.texts)
-        trained = fit(sentences, **self.plain, **settings)
+        trained = fit(sentences, **self.on_source, **settings)
         return replace(trained, seconds=trained.seconds + seconds)
 
     def adapted(self, system: System) -> Trained:
@@ -111,7 +148,7 @@ class Systems:
         files = [Path(path) for path in settings.get("guides", [])]
         files += [Path(path) for path in settings.get("lexicon", [])]
         knowledge = " ".join(f"{path.name} {path.stat().st_size}" for path in files)
-        trained = kept(self.corpus.source.train, knowledge, **self.plain, **settings)
+        trained = kept(self.corpus.source.train, knowledge, **self.on_source, **settings)
         began = time.process_time()
         model = trained.model
         if system.counted != "source":
@@ -128,7 +165,7 @@ class Systems:
         if system.lexicon:
             settings["lexicon"] = [str(self.corpus.lexicon)]
         if system.guides:
-            guides = [kept(each, "", **self.plain) for each in self.corpus.others.values()]
+            guides = [kept(each, "", **self.on_target) for each in self.corpus.others.values()]
             settings["guides"] = [str(guide.path) for guide in guides]
             seconds = sum(guide.seconds for guide in guides)
         return settings, seconds
@@ -140,7 +177,7 @@ class Run:
 
     key: Key
     system: System
-    epochs: int
+    epochs: Mapping[str, int]
 
     @property
     def corpus(self) -> str:
