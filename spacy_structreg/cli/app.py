@@ -21,6 +21,7 @@ from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
 from spacy_structreg.cli.select import select_command
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
+from spacy_structreg.cli.uncertain import uncertain_command
 
 HELP = """Words, tags, trees, labels and categories by linear structured models: prepare corpora,
 configure training, segment, evaluate and draw."""
@@ -35,6 +36,7 @@ structreg_app.command("convert")(convert_command)
 structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
+structreg_app.command("uncertain")(uncertain_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("average")(average_command)

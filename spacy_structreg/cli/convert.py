@@ -26,6 +26,7 @@ from spacy_structreg.cli.corpus_arguments import (
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import (
+    PARTIAL_SUFFIX,
     TEXT_SUFFIXES,
     TREEBANK_SUFFIXES,
     Compounds,
@@ -63,7 +64,8 @@ def convert_command(
         Path,
         Arg(
             metavar="OUTPUT",
-            help="File to write: .spacy, .conllu for CoNLL-U, or .txt for segmented text",
+            help="File to write: .spacy, .conllu for CoNLL-U, .txt for segmented text, or .partial "
+            "for partial annotation",
         ),
     ],
     *,
@@ -122,8 +124,8 @@ def convert_command(
     with --spans-key; classified texts have their category in doc.cats. There are no spaces between
     words, except for the ones that CoNLL-U files name, and in columns and texts; .spacy files lose
     theirs, and trees of words and entities that are annotated in part. Nothing else is taken over,
-    such as lemmas; .conllu holds words, tags and heads, and .txt words alone. Several input files
-    become one output file, in their order.
+    such as lemmas; .conllu holds words, tags and heads, .partial words and tags, and .txt words
+    alone. Several input files become one output file, in their order.
     """
     with user_errors():
         options = corpus_options(
@@ -167,7 +169,7 @@ def convert(
     percent: tuple[int, int] = WHOLE,
     group: int = 1,
 ) -> Converted:
-    """Write the sentences of corpora to a `.spacy` file of Docs, to `.conllu`, or to `.txt`.
+    """Write the sentences of corpora to a `.spacy` file of Docs, or as another corpus.
 
     percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
         100, so that 0:90 and 90:100 share none and leave none out. group: how many sentences make a
@@ -184,10 +186,11 @@ def convert(
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
     options = options or CorpusOptions()
-    written = (*TEXT_SUFFIXES, *TREEBANK_SUFFIXES)
+    written = (*TEXT_SUFFIXES, *TREEBANK_SUFFIXES, PARTIAL_SUFFIX)
     if output.suffix != ".spacy" and not output.name.lower().endswith(written):
         raise ValueError(
-            f"{output}: name an output that ends in .spacy, in .conllu, or in .txt for text"
+            f"{output}: name an output that ends in .spacy, in .conllu, in .txt for text, or in "
+            f"{PARTIAL_SUFFIX}"
         )
     check_file(output, *inputs)
 

@@ -35,6 +35,8 @@ class AnnotatedSentence(NamedTuple):
     entities, chunks: labeled spans of the two kinds; None if they are not known. spans_key: the
     span group of the chunks; None for the usual one. category: of the text.
     extra: the columns of a file that tasks have added, by their names.
+    unknown: first word, first word after of stretches of words in which it is not known whether a
+    word ends between two of them (`corpora.partial_annotation`); None if all words are words.
     """
 
     words: list[str]
@@ -52,3 +54,4 @@ class AnnotatedSentence(NamedTuple):
     spans_key: str | None = None
     category: str | None = None
     extra: Mapping[str, list[str]] | None = None
+    unknown: list[tuple[int, int]] | None = None

@@ -24,6 +24,7 @@ from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import (
     COLUMNS,
     LABEL,
+    PARTIAL_SUFFIX,
     TEXT_COLUMNS,
     TREEBANK_SUFFIXES,
     WORD,
@@ -39,6 +40,7 @@ from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.files import line_encoding
 from spacy_structreg.corpora.formats import check_raw_lines, guess_format
 from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
+from spacy_structreg.corpora.partial_annotation import PartialSentence, read_partial, write_partial
 from spacy_structreg.corpora.pfr import read_pfr, read_tagged
 from spacy_structreg.corpora.segmentation import HAN, SPACED_HAN, read_segmented, write_segmented
 from spacy_structreg.corpora.sentences import split_words
@@ -49,6 +51,7 @@ __all__ = [
     "Tokenize",
     "find_format",
     "joined",
+    "partial_sentence",
     "read_sentences",
     "sentence_of_tree",
     "treebank_sentences",
@@ -144,6 +147,9 @@ def read_sentences(
         yield from read_trees(path, options.head_rules, options.encoding)
     elif format in (FormatName.brackets, FormatName.tagged):
         yield from read_pairs(path, format, options.encoding)
+    elif format is FormatName.partial:
+        for sentence in read_partial(path, encoding=options.encoding):
+            yield sentence.annotated()
     elif format is FormatName.sighan and is_release(path):
         yield from map(AnnotatedSentence, find_part(path, options).sentences())
     else:
@@ -178,11 +184,33 @@ def sentence_of_tree(tree: ConstituencySentence) -> AnnotatedSentence:
 
 
 def write_sentences(path: Path, sentences: Iterable[AnnotatedSentence]) -> None:
-    """Write sentences in one step: as CoNLL-U to `.conllu`, else their words as segmented text."""
+    """Write sentences in one step, by the name of the file.
+
+    As CoNLL-U to `.conllu`, as partial annotation to `.partial`, else their words as segmented
+    text. Raises ValueError for sentences of unknown words, but in partial annotation.
+    """
+    if path.name.lower().endswith(PARTIAL_SUFFIX):
+        write_partial(path, map(partial_sentence, sentences))
+        return
+    sentences = map(_with_words, sentences)
     if path.name.lower().endswith(TREEBANK_SUFFIXES):
         write_conllu(path, chain.from_iterable(map(treebank_sentences, sentences)))
     else:
         write_segmented(path, (sentence.words for sentence in sentences))
+
+
+def partial_sentence(sentence: AnnotatedSentence) -> PartialSentence:
+    """The words and tags of a sentence, as far as they are known."""
+    return PartialSentence.of_words(sentence.words, sentence.tags, sentence.unknown or ())
+
+
+def _with_words(sentence: AnnotatedSentence) -> AnnotatedSentence:
+    if sentence.unknown:
+        raise ValueError(
+            f"the words of {''.join(sentence.words)!r:.60} are known in part, which only .spacy "
+            f"and {PARTIAL_SUFFIX} files can say; write one of these"
+        )
+    return sentence
 
 
 # ---- Columns ----

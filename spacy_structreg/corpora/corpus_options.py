@@ -11,6 +11,7 @@ from typing import Final
 __all__ = [
     "COLUMNS",
     "LABEL",
+    "PARTIAL_SUFFIX",
     "SKIPPED",
     "TEXT_COLUMNS",
     "TEXT_SUFFIXES",
@@ -30,6 +31,7 @@ __all__ = [
 # Of segmented text and of CoNLL-U, where the name of a file has to tell.
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
 TREEBANK_SUFFIXES = (".conllu", ".conllu.gz", ".conllu.xz")
+PARTIAL_SUFFIX = ".partial"
 
 DAY_RANGES = re.compile("[0-9]{1,2}(?:-[0-9]{1,2})?(?:,[0-9]{1,2}(?:-[0-9]{1,2})?)*")
 LAST_DAY = 31
@@ -54,6 +56,7 @@ class FormatName(str, Enum):
     conllu = "conllu"
     pfr = "pfr"
     tagged = "tagged"
+    partial = "partial"
     sighan = "sighan"
     spacy = "spacy"
     columns = "columns"

@@ -11,17 +11,20 @@ from typing import Literal, TypeAlias
 from spacy_structreg.corpora.brackets import after_markup
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
+from spacy_structreg.corpora.partial_annotation import is_partial_line
 from spacy_structreg.corpora.segmentation import HAN, SPACED_HAN, WORD
 from spacy_structreg.corpora.sighan import is_release, list_sighan
 
 __all__ = ["CorpusFormat", "check_raw_lines", "guess_format"]
 
 CorpusFormat: TypeAlias = Literal[
-    "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "sighan"
+    "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "partial", "sighan"
 ]
 
 # Extensions of one format only; .gz or .xz may follow.
-EXTENSIONS: Mapping[str, CorpusFormat] = MappingProxyType({".conllu": "conllu", ".mrg": "brackets"})
+EXTENSIONS: Mapping[str, CorpusFormat] = MappingProxyType(
+    {".conllu": "conllu", ".mrg": "brackets", ".partial": "partial"}
+)
 COMPRESSED = (".gz", ".xz")
 
 # How much of a file `guess_format` looks at.
@@ -62,6 +65,8 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
     sinica: nine tenths of the lines have a number, brackets and a tree between two #.
     pfr, tagged: nine tenths of the words are written word/tag, or word_tag; tags are Latin letters,
         digits and hyphens.
+    partial: nine tenths of the lines are single characters with a mark between each two, one at
+        least of which says something, or asks (`corpora.partial_annotation`).
     segmented: white space separates Han characters in at least half of the lines that have two of
         them; in text without such lines, at least half of the lines have white space within.
 
@@ -130,6 +135,9 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
             return name
     if _is_numbered(lines) or _looks_like_columns(lines):
         return None
+    n_partial = sum(map(is_partial_line, lines))
+    if n_partial >= MOST * len(lines):
+        return "partial"
     with_han = [line for line in lines if HAN_PAIR.search(line)]
     if with_han:
         n_separated = sum(bool(SPACED_HAN.search(line)) for line in with_han)

@@ -279,7 +279,7 @@ class CharWordEnsemble(
         return self.is_trained and bool(self.characters.can_adapt)
 
     def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
-        """A model of the same weights whose statistics are counted anew; as `TextEstimator.adapt`."""
+        """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`."""
         adapted = self.untrained()
         adapted.characters = self.characters.adapt(texts, together=together, n_threads=n_threads)
         adapted.words = self.words._with_weights(self.words._decoders().tables)

@@ -84,13 +84,14 @@ def recounted(
     together: keep what is known of n-grams, and join both.
     """
     totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
-    sources: list[CharacterSource] = []
-    for source in atoms.sources:
-        if isinstance(source, StatisticsSource):
-            counted = StatisticsSource.of(totals, source.information)
-            source = source.joined(counted) if together else counted
-        sources.append(source)
-    return atoms.with_sources(sources)
+
+    def counted(source: CharacterSource) -> CharacterSource:
+        if not isinstance(source, StatisticsSource):
+            return source
+        new = StatisticsSource.of(totals, source.information)
+        return source.joined(new) if together else new
+
+    return atoms.with_sources(map(counted, atoms.sources))
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:

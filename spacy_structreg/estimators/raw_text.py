@@ -23,7 +23,7 @@ from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
 from spacy_structreg.models.decoders import DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import GoldT, TaggedWords, TextSchema, Words
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
@@ -65,6 +65,8 @@ class WordFinder(Decoder, Protocol):
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
     ) -> NDArray[np.int64]: ...
+
+    def margins(self, text: str) -> NDArray[np.float64]: ...
 
     def nbest(
         self,
@@ -140,6 +142,34 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             (places,), tags = listed
             return decoder.spans(str(text), ends, places, tags)
 
+    def predict_margins(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """How sure the words of texts are: for each text its sentences, without white space.
+
+        With each sentence of n characters come n - 1 numbers, one for each place between two: the
+        score of the best analysis in which a word ends there less that of the best in which none
+        does; infinite where there is no choice, or, for models of words, where their best 16
+        analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
+        """
+
+        def decode(
+            decoder: FinderT, portion: list[str]
+        ) -> list[list[tuple[str, NDArray[np.float64]]]]:
+            return [
+                [(each, decoder.margins(each)) for each in self._squeezed_sentences(text)]
+                for text in portion
+            ]
+
+        return _stream(texts, self._decoders(), decode, n_threads)
+
+    def _squeezed_sentences(self, text: str) -> list[str]:
+        ends = self._sentence_ends(text)
+        found = (
+            "".join(text[begin:end].split()) for begin, end in zip([0, *ends], ends, strict=False)
+        )
+        return [sentence for sentence in found if sentence]
+
     def _nbest_of(
         self, text: str, n: int, user_words: CompiledWords | None
     ) -> list[tuple[float, list[Any]]]:
@@ -192,7 +222,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
 
     def _segmentation_scores(
         self,
-        gold: list[Words],
+        gold: Sequence[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -248,7 +278,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
 
     def _joint_scores(
         self,
-        gold: list[TaggedWords],
+        gold: Sequence[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -305,12 +335,11 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        squeezed: GoldT = self.SCHEMA.squeezed(sentence)
-        return self.SCHEMA.split(squeezed) if self.sentences == "punctuation" else [squeezed]
+        return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
 
 
-class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
-    """A text estimator whose gold sentences are lists of words."""
+class BaseSegmenter(TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
+    """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"
     SCHEMA = SEGMENTED
@@ -318,7 +347,7 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
 
     def _score(
         self,
-        gold: list[Words],
+        gold: list[SegmentedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
@@ -326,8 +355,8 @@ class BaseSegmenter(TextEstimator[Words, FinderT, SegmentationScores], SegmentPr
         return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
 
 
-class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are lists of (word, tag) pairs."""
+class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
+    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
@@ -335,7 +364,7 @@ class BaseJointTagger(TextEstimator[TaggedWords, FinderT, JointScores], TaggedPr
 
     def _score(
         self,
-        gold: list[TaggedWords],
+        gold: list[TaggedGold],
         decoders: DecoderPool[FinderT],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,

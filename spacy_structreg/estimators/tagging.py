@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
@@ -23,7 +24,7 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
 from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
-from spacy_structreg.models.example_schema import TaggedWords, Words
+from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
@@ -99,14 +100,15 @@ class TaggerSettings(HalfWidthSettings, PerceptronSettings):
     )
 
 
-class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
+class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     """Tags the words of a sentence by beam search (Collins 2002; Zhang & Clark 2011, section 4).
 
     Atoms of templates are those of `tasks.tagging`. With no limit of the beam, only the best of the
     states that no later score can tell apart are kept. Mini-samples are counted in words.
 
-    Gold sentences are lists of (word, tag) pairs. Words of nothing but white space are no words to
-    the model: they are passed over in training, and get the tag ``""``.
+    Gold sentences are lists of (word, tag) pairs, the tag None where it is not known. Words of
+    nothing but white space are no words to the model: they are passed over in training, and get the
+    tag ``""``.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -198,25 +200,32 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
 
     # Hooks of the base class ---------------------------------------------------------------------
 
-    def _examples(self, sentence: TaggedWords) -> Sequence[TaggedWords]:
-        return [[(word, tag) for word, tag in sentence if word.strip()]]
+    def _examples(self, sentence: TaggedGold) -> Sequence[TaggedGold]:
+        if isinstance(sentence, PartialSentence):
+            if not sentence.has_words:
+                raise ValueError(
+                    f"the words of {sentence.text!r:.60} are known in part, and a tagger needs "
+                    "them; leave the sentence out"
+                )
+            return [sentence] if sentence.tags else []
+        return [_visible(sentence)]
 
     def _score(
         self,
-        gold: list[TaggedWords],
+        gold: list[TaggedGold],
         decoders: DecoderPool[TagDecoder],
         vocabulary: AbstractSet[str] | None,
         n_threads: int,
     ) -> TaggingScores:
-        visible = [self._examples(sentence)[0] for sentence in gold]
+        visible = [_visible(known_pairs(sentence)) for sentence in gold]
         words = ([word for word, _ in sentence] for sentence in visible)
         predicted = self._stream(words, None, decoders, n_threads)
         return score_tagging(visible, predicted, vocabulary)
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> TagSpec:
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> TagSpec:
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
-            for word, tag in example:
+            for word, tag in known_pairs(example):
                 counts[word][tag] += 1
         labels = sorted(self._expected.union(*counts.values()))
         guide = None
@@ -310,7 +319,7 @@ class Tagger(Estimator[TaggedWords, TagDecoder, TaggingScores]):
 
 
 @dataclass(frozen=True)
-class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
+class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
     """Tags, features of words, and how they are searched for.
 
     system: of one thread, without the dictionary; trainers and decoders get copies of it.
@@ -357,13 +366,18 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             Agenda(scorer, self.decode_beam, merge=self.decode_beam is None), self.tags
         )
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
-        unknown = sorted({tag for _, tag in example} - number.keys())
+        unknown = sorted(tags_of([example]) - number.keys())
         if unknown:
             raise ValueError(
                 f"the tag {unknown[0]!r} is none of those that the training began with "
                 f"({', '.join(self.tags)}); call fit, or prepare with the whole corpus"
+            )
+        if isinstance(example, PartialSentence):
+            # None for a word whose tag is not known, which is "".
+            return self.system.compile(
+                example.pieces, [number.get(tag) for tag in example.piece_tags], learner
             )
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
@@ -384,6 +398,10 @@ class TagSpec(ModelSpec[TaggedWords, TagDecoder]):
             return {}, arrays
         header, inner = self.guide.contents()
         return {"guide": header}, {**arrays, **nested("guide", inner)}
+
+
+def _visible(sentence: TaggedWords) -> TaggedWords:
+    return [(word, tag) for word, tag in sentence if word.strip()]
 
 
 def _listed(words: Words) -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
@@ -75,6 +78,10 @@ class TokenizerModel(Protocol):
     def can_adapt(self) -> bool: ...
 
     def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self: ...
+
+    def predict_margins(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]: ...
 
     def untrained(self) -> Self: ...
 

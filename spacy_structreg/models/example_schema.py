@@ -6,8 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+
 Words: TypeAlias = Sequence[str]
 TaggedWords: TypeAlias = Sequence[tuple[str, str]]
+SegmentedGold: TypeAlias = Words | PartialSentence
+TaggedGold: TypeAlias = TaggedWords | PartialSentence
 
 GoldT = TypeVar("GoldT")
 
@@ -27,12 +31,18 @@ class ExampleSchema(ABC, Generic[GoldT]):
         """All sentences of a corpus, as lists.
 
         purpose: names the corpus in errors. Raises ValueError, with the number of the sentence, if
-        one is not of this kind; and if there is no word in the corpus.
+        one is not of this kind, or is annotated in part and not for training; and if there is no
+        word in the corpus.
         """
         checked: list[GoldT] = []
         for number, sentence in enumerate(sentences, 1):
             try:
                 checked.append(self.checked(sentence))
+                if purpose != "training" and isinstance(checked[-1], PartialSentence):
+                    raise ValueError(
+                        "it is annotated in part, which training alone can use; give whole "
+                        "sentences here"
+                    )
             except ValueError as error:
                 raise ValueError(f"sentence {number} of the {purpose} corpus: {error}") from error
         if not any(word.strip() for sentence in checked for word in self.layers(sentence)[0]):
@@ -49,11 +59,24 @@ class TextSchema(ExampleSchema[GoldT]):
 
     def text(self, sentence: GoldT) -> str:
         """The text of a sentence."""
+        if isinstance(sentence, PartialSentence):
+            return sentence.text
         return "".join(self.layers(sentence)[0])
 
     @abstractmethod
     def split(self, sentence: GoldT) -> Sequence[GoldT]:
         """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
+
+    def examples(self, sentence: GoldT, *, split: bool) -> Sequence[GoldT]:
+        """The training examples in a sentence: squeezed, and split if that is asked for.
+
+        Of sentences that are annotated in part, those that say something.
+        """
+        if not isinstance(sentence, PartialSentence):
+            squeezed = self.squeezed(sentence)
+            return self.split(squeezed) if split else [squeezed]
+        parts = sentence.split() if split else [sentence]
+        return [self.checked(part) for part in parts if len(part) == 1 or part.says_something]
 
 
 def check_names(names: Iterable[str | None]) -> None:
@@ -88,6 +111,16 @@ def is_row(item: Any) -> bool:
         and len(item) >= 2
         and all(isinstance(cell, str) for cell in item)
     )
+
+
+def partial_layers(sentence: PartialSentence) -> tuple[list[str], list[str]]:
+    """The layers of a sentence that is annotated in part: words and tags, "" where not known.
+
+    If not all words are known, the sentence as it is written stands for a word.
+    """
+    if sentence.has_words:
+        return sentence.pieces, sentence.piece_tags
+    return [sentence.line()], [""]
 
 
 def squeeze(word: str) -> str:

@@ -9,7 +9,11 @@ from typing import Final, Literal
 from spacy.tokens import Doc, Token
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.pipeline.component import sentence_bounds
+
+UNKNOWN_WORDS: Final = "unknown_words"
+"""The span group of a gold Doc in which it is not known whether a word ends between two tokens."""
 
 SPACE_TAG: Final = "_SP"
 """The tag of tokens that are white space, as in spaCy."""
@@ -31,8 +35,44 @@ def word_of(token: Token) -> str:
 
 
 def gold_words(doc: Doc) -> list[str]:
-    """The words of a Doc, without white space around or in them; tokens of white space drop out."""
+    """The words of a Doc, without white space around or in them; tokens of white space drop out.
+
+    Raises ValueError if they are known in part alone.
+    """
+    if UNKNOWN_WORDS in doc.spans and unknown_stretches(doc):
+        raise ValueError(
+            f"the words of the gold Doc {doc.text!r:.60} are known in part, by its span group "
+            f"{UNKNOWN_WORDS!r}, and only tokenizers can learn from such; leave the Doc out here"
+        )
     return list(map(word_of, visible_tokens(doc)))
+
+
+def unknown_stretches(doc: Doc) -> list[tuple[int, int]]:
+    """Stretches of visible tokens of a gold Doc between which words may end, or not.
+
+    First token and first token after, of two tokens at least: the spans of the group
+    `UNKNOWN_WORDS`.
+    """
+    if UNKNOWN_WORDS not in doc.spans:
+        return []
+    before = list(accumulate((is_visible(token) for token in doc), initial=0))
+    found = ((before[span.start], before[span.end]) for span in doc.spans[UNKNOWN_WORDS])
+    return [(begin, end) for begin, end in found if end - begin > 1]
+
+
+def partial_sentence(doc: Doc) -> PartialSentence | None:
+    """What is known of the words and tags of a gold Doc; None if nothing is missing.
+
+    Words without a tag are missing theirs if others have one, or not all words are known.
+    """
+    pairs = tagged_words(doc)
+    unknown = unknown_stretches(doc)
+    n_tagged = sum(tag != "" for _, tag in pairs)
+    if not unknown and n_tagged in (0, len(pairs)):
+        return None
+    return PartialSentence.of_words(
+        [word for word, _ in pairs], [tag for _, tag in pairs], unknown
+    )
 
 
 def tagged_words(doc: Doc, kind: Literal["tag", "pos"] = "tag") -> list[tuple[str, str]]:

@@ -23,7 +23,12 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.pipeline.constituents.constituency_documents import word_bounds
-from spacy_structreg.pipeline.documents import dependency_sentences, visible_tokens
+from spacy_structreg.pipeline.documents import (
+    UNKNOWN_WORDS,
+    dependency_sentences,
+    unknown_stretches,
+    visible_tokens,
+)
 from spacy_structreg.pipeline.task import all_tasks
 
 __all__ = [
@@ -121,6 +126,7 @@ def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> AnnotatedSentence
         words += sentence.words
         tags += sentence.tags
     pos = [token.pos_ for token in visible_tokens(doc)]
+    unknown = unknown_stretches(doc)
     is_parsed = len(heads) == len(words)
     found = AnnotatedSentence(
         words,
@@ -128,6 +134,7 @@ def sentence_of_doc(doc: Doc, spans_key: str | None = None) -> AnnotatedSentence
         pos if any(pos) else None,
         heads if is_parsed else None,
         deps if is_parsed else None,
+        unknown=unknown or None,
     )
     extra: dict[str, list[str]] = {}
     for task in all_tasks():
@@ -160,6 +167,8 @@ def doc_of_sentence(vocab: Vocab, sentence: AnnotatedSentence) -> Doc:
     )
     for task in all_tasks():
         task.write_gold(doc, sentence)
+    if sentence.unknown:
+        doc.spans[UNKNOWN_WORDS] = [doc[begin:end] for begin, end in sentence.unknown]
     return doc
 
 

@@ -18,11 +18,12 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.component import check_learns_from_batches
-from spacy_structreg.pipeline.documents import gold_pairs, gold_words
+from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
@@ -187,11 +188,10 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             self.user_words.load(user_words, replace=True)
         if get_examples is not None and not self.model.is_trained:
             references: Iterator[Doc] = (example.reference for example in get_examples())
-            if self.model.SCHEMA is TAGGED:
-                first = list(islice(references, 2))
-                if _is_stand_in(first):
-                    return
-                references = chain(first, references)
+            first = list(islice(references, 2))
+            if _is_stand_in(first):
+                return
+            references = chain(first, references)
             self.model.prepare(map(self.gold_of, references))
 
     def update(self, docs: Sequence[Doc]) -> int:
@@ -208,14 +208,19 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             examples += compiled
         return self.model.learn(examples)[1]
 
-    def gold_of(self, doc: Doc) -> Sequence[Any]:
+    def gold_of(self, doc: Doc) -> Sequence[Any] | PartialSentence:
         """The gold sentence of a gold Doc: its words, with their tags if the model learns tags.
 
-        Raises ValueError for words without a tag then.
+        What is known in part is a `PartialSentence`. Raises ValueError for Docs without any tag, if
+        the model learns tags and all words are known.
         """
-        return gold_pairs(doc) if self.model.SCHEMA is TAGGED else gold_words(doc)
+        tagged = self.model.SCHEMA is TAGGED
+        partial = partial_sentence(doc)
+        if partial is not None and (tagged or not partial.has_words):
+            return partial
+        return gold_pairs(doc) if tagged else gold_words(doc)
 
-    def gold(self, example: Example) -> tuple[list[Sequence[Any]], int]:
+    def gold(self, example: Example) -> tuple[list[Sequence[Any] | PartialSentence], int]:
         """The gold sentence of an Example, and that no others are left out; as of components."""
         return [self.gold_of(example.reference)], 0
 

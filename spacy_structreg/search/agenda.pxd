@@ -82,6 +82,11 @@ cdef class Agenda(BufferOwner):
     cdef const int32_t* gold
     cdef Py_ssize_t n_gold
     cdef double cost
+    # Of a sentence that is annotated in part: what is known of it (`TransitionSystem.hold_to`);
+    # whatever goes with that counts as gold.
+    cdef const void* known
+    cdef uint8_t* _right        # the actions that do, after the item at hand
+    cdef Py_ssize_t _right_after
 
     cdef void* state(self, Py_ssize_t item) noexcept nogil
     cdef int begin(self) except -1 nogil

@@ -60,6 +60,8 @@ cdef class Agenda(BufferOwner):
         self.merge = merge
         reserve(&self.buffers, self.mask, max(1, self.system.n_actions) * TOGETHER)
         reserve(&self.buffers, self.scores,  max(1, self.system.n_actions) * TOGETHER)
+        reserve(&self.buffers, self._right, max(1, self.system.n_actions))
+        self._right_after = -1
 
     def __reduce__(self):
         width = None if self.width == NO_LIMIT else self.width
@@ -78,6 +80,7 @@ cdef class Agenda(BufferOwner):
         reserve(&self.buffers, self._states, self.system.state_size)
         self._n_candidates = 0
         self._free_candidate = -1
+        self._right_after = -1
         self.n_items = 1
         self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL, 0.0, True, -1, 0, -1)
         self._packs = self.merge and self.system.has_stack
@@ -208,6 +211,14 @@ cdef class Agenda(BufferOwner):
     cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil:
         """True if an action is that of gold at the step after an item."""
         cdef int32_t step = self.items[item].step
+        if self.known != NULL:
+            if self._right_after != item:
+                self._right_after = item
+                memset(self._right, 0, self.system.n_actions)
+                self.system.hold_to(self.known)
+                self.system.legal(self.state(item), self._right)
+                self.system.hold_to(NULL)
+            return self._right[action]
         return step < self.n_gold and self.gold[step] == action
 
     cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil:

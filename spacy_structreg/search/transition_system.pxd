@@ -66,6 +66,7 @@ cdef class TransitionSystem(BufferOwner):
         uint64_t* noise,
     ) except -1 nogil
     cdef int release(self) except -1 nogil
+    cdef void hold_to(self, const void* known) noexcept nogil
 
     # Of the sentence that is loaded.
     cdef Py_ssize_t n_slots(self) noexcept nogil

@@ -74,6 +74,12 @@ cdef class TransitionSystem(BufferOwner):
         """
         return 0
 
+    cdef void hold_to(self, const void* known) noexcept nogil:
+        """Let `legal` have only what goes with what is known of the sentence; NULL: lift that.
+
+        known: as the task has compiled it. Loading another part lifts it, too.
+        """
+
     cdef int release(self) except -1 nogil:
         """Load an empty sentence, so that nothing is read any more of what others own.
 

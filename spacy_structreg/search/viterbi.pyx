@@ -135,6 +135,51 @@ cdef class LabelGraph(BufferOwner):
             y = run.last
         return 0
 
+    def prune(self, mask):
+        """Which labels of a mask are on a path that is legal and within it.
+
+        mask: bool of shape (n, n_labels). Returns such a one. Raises ValueError for other shapes,
+        and if no path is left.
+        """
+        given = np.asarray(mask, dtype=bool)
+        if given.ndim != 2 or given.shape[1] != self.n_labels:
+            raise ValueError(f"a mask of shape {given.shape} does not fit {self.n_labels} labels")
+        pruned = np.array(given, dtype=np.uint8, order="C")
+        cdef uint8_t[:, ::1] alive = pruned
+        cdef Py_ssize_t n = pruned.shape[0]
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        cdef int32_t p
+        cdef bint found
+        if n == 0:
+            return given
+        reached = np.zeros(self.n_labels, dtype=np.uint8)
+        cdef uint8_t[::1] before = reached
+        for y in range(self.n_labels):
+            alive[0, y] &= self.may_start[y]
+        for i in range(1, n):
+            for y in range(self.n_labels):
+                found = False
+                if alive[i, y]:
+                    for p in range(self.first_predecessor[y], self.first_predecessor[y + 1]):
+                        if alive[i - 1, self.predecessors[p]]:
+                            found = True
+                            break
+                alive[i, y] = found
+        for y in range(self.n_labels):
+            alive[n - 1, y] &= self.may_end[y]
+        for i in range(n - 1, 0, -1):
+            before[:] = 0
+            for y in range(self.n_labels):
+                if alive[i, y]:
+                    for p in range(self.first_predecessor[y], self.first_predecessor[y + 1]):
+                        before[self.predecessors[p]] = 1
+            for y in range(self.n_labels):
+                alive[i - 1, y] &= before[y]
+        if not pruned[0].any():
+            raise ValueError("no sequence of labels is legal within the mask")
+        return pruned.astype(bool)
+
 
 cdef class Transitions(BufferOwner):
     """The scores of neighbouring labels, laid out for the steps of decoders of one graph.

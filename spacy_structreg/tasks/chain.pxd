@@ -24,9 +24,12 @@ ctypedef struct Listed:
     double* values  # NULL: all are 1
 
 ctypedef struct ChainData:
-    # A training sequence. labels: NULL if nothing is known of them.
+    # A training sequence. labels: NULL if nothing is known of them. mask: (n, n_labels), which
+    # labels may be right; NULL if `labels` are, which else are only those of the mask that come
+    # first.
     Py_ssize_t n
     uint16_t* labels
+    uint8_t* mask
     int32_t* rows
     Listed lists[MAX_LISTS]
 

@@ -55,7 +55,7 @@ class ChainFeatures:
     def compile(
         self,
         symbols: NDArray[np.uint64],
-        labels: NDArray[np.uint16] | int,
+        labels: NDArray[np.uint16] | NDArray[np.bool_] | int,
         learner: Learner,
         lists: Sequence[FeatureList] = (),
     ) -> CompiledChain: ...
@@ -72,6 +72,8 @@ class CompiledChain:
     def n_rows_known(self) -> int: ...
     @property
     def is_labeled(self) -> bool: ...
+    @property
+    def is_partial(self) -> bool: ...
     def __len__(self) -> int: ...
 
 class ChainDecoder:

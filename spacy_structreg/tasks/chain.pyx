@@ -289,8 +289,10 @@ cdef class ChainFeatures(BufferOwner):
         """Look up, or make, the rows of all features of a sequence, for training.
 
         symbols: uint64 of shape (n_streams, n + 2 * reach), padding included.
-        labels: the gold labels, uint16 of shape (n,); or how many positions there are, if nothing
-            is known of their labels.
+        labels: the gold labels, uint16 of shape (n,); or which labels may be right, bool of shape
+            (n, n_labels), as `LabelGraph.prune` gives them; or how many positions there are, if
+            nothing is known of their labels. Where one label is left at every position, these are
+            the gold labels.
         lists: of each list of features, in the order of `lists`: starts, int64 of shape (n + 1,),
             keys, uint64 of shape (m,), and values, float64 of shape (m,), or None if all are 1. The
             features of position i are starts[i] to starts[i + 1].
@@ -298,7 +300,11 @@ cdef class ChainFeatures(BufferOwner):
         """
         cdef const uint64_t[:, ::1] streams = symbols
         cdef bint labeled = not isinstance(labels, int)
+        allowed = None
+        if labeled and labels.ndim == 2:
+            labels, allowed = _gold_of_mask(labels, self.n_labels)
         cdef const uint16_t[::1] gold = labels if labeled else None
+        cdef const uint8_t[:, ::1] mask = allowed
         cdef Py_ssize_t n = gold.shape[0] if labeled else <Py_ssize_t> labels
         cdef CompiledChain chain
         cdef TrainingRows table
@@ -323,6 +329,9 @@ cdef class ChainFeatures(BufferOwner):
         if labeled:
             for i in range(n):
                 chain.data.labels[i] = gold[i]
+        if mask is not None:
+            reserve(&chain.buffers, chain.data.mask, n * self.n_labels)
+            memcpy(chain.data.mask, &mask[0, 0], n * self.n_labels)
         if isinstance(learner, LogLinearLearner) and labeled:
             (<LogLinearLearner> learner).n_positions += n
             (<LogLinearLearner> learner).sum_of_squares += n * sum(
@@ -351,6 +360,14 @@ cdef class ChainFeatures(BufferOwner):
         return chain
 
 
+def _gold_of_mask(allowed, Py_ssize_t n_labels):
+    """Gold labels by a mask, and the mask, uint8, if they are not all that it leaves."""
+    allowed = np.ascontiguousarray(allowed, dtype=np.uint8)
+    if allowed.shape[1] != n_labels or not allowed.any(axis=1).all():
+        raise ValueError(f"a mask of shape {allowed.shape} leaves a position without a label")
+    return allowed.argmax(axis=1).astype(np.uint16), allowed if (allowed.sum(1) > 1).any() else None
+
+
 def checked_list(listed, Py_ssize_t n):
     """A list of features of `n` positions as `ChainFeatures.compile` wants it, as arrays.
 
@@ -376,7 +393,7 @@ cdef class CompiledChain(BufferOwner):
 
     `ChainFeatures.compile` makes it. n: its length. numbering: of the rows (`Learner`).
     n_rows_known: how many rows the learner had when the sequence had been compiled.
-    is_labeled: whether it has gold labels.
+    is_labeled: whether it has gold labels, at least in part. is_partial: whether in part alone.
     """
 
     def __init__(self):
@@ -422,6 +439,10 @@ cdef class CompiledChain(BufferOwner):
     @property
     def is_labeled(self):
         return self.data.labels != NULL
+
+    @property
+    def is_partial(self):
+        return self.data.mask != NULL
 
     def __len__(self):
         return self.data.n

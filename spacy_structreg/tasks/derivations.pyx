@@ -9,6 +9,7 @@ cdef class Derivation(BufferOwner):
     Tasks make it. n: how many positions it has; position i is decided by action i, the actions
     beyond end the derivation. units: where the derivation may be cut: the positions at which its
     units (words) begin, rising from 0, and n at the end. numbering: of the rows (`Learner`).
+    is_partial: whether only something is known of it, so that there are no gold actions.
     """
 
     def __init__(self):
@@ -29,6 +30,10 @@ cdef class Derivation(BufferOwner):
 
     def __len__(self):
         return self.n
+
+    @property
+    def is_partial(self):
+        return self.known != NULL
 
     @property
     def gold(self):

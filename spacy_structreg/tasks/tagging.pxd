@@ -94,6 +94,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef uint64_t* _fields
     cdef const uint8_t** _masks   # the tags that each word may get, NULL if that is not given,
     cdef int32_t* _sets           # and where it is not, its set in the dictionary; -1 for none
+    cdef const int32_t* _known    # of each word its tag, or -1; NULL if nothing is given
     cdef int32_t* _soles  # the only tag that a word may get, -1 if there are several
     cdef uint8_t* _hidden
     cdef bint _any_hidden

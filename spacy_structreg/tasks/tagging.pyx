@@ -510,6 +510,7 @@ cdef class TagTransitions(TransitionSystem):
         reserve(&self.buffers, self._sets, n + 1)
         reserve(&self.buffers, self._soles, n + 1)
         self._n = n
+        self._known = NULL
         self._text = text
         self._bounds = bounds
         for i in range(REACH * N_FIELDS):
@@ -548,6 +549,9 @@ cdef class TagTransitions(TransitionSystem):
 
     cdef int release(self) except -1 nogil:
         return self.load(NULL, NULL, 0, NULL)
+
+    cdef void hold_to(self, const void* known) noexcept nogil:
+        self._known = <const int32_t*> known
 
     cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
@@ -607,8 +611,8 @@ cdef class TagTransitions(TransitionSystem):
     def compile(self, words, tags, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
 
-        words: a list of strings. tags: their numbers. Raises ValueError if a tag does not exist, or
-        the words are too long to be counted.
+        words: a list of strings. tags: their numbers, None for words whose tag is not known.
+        Raises ValueError if a tag does not exist, or the words are too long to be counted.
         """
         cdef Derivation derivation
         cdef int32_t* block
@@ -626,6 +630,11 @@ cdef class TagTransitions(TransitionSystem):
         derivation = Derivation.make(
             n, n, (2 * n + 2 + total) * sizeof(int32_t), learner.numbering
         )
+        if None in tags:
+            reserve(&derivation.buffers, derivation.known, n * sizeof(int32_t))
+            for i in range(n):
+                (<int32_t*> derivation.known)[i] = -1 if tags[i] is None else tags[i]
+            tags = [0 if each is None else each for each in tags]
         block = <int32_t*> derivation.sentence
         block[0] = <int32_t> n
         block[1] = 0
@@ -659,7 +668,9 @@ cdef class TagTransitions(TransitionSystem):
 
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
         cdef Py_ssize_t position = (<const TagState*> state).position
-        if self._masks[position] != NULL:
+        if self._known != NULL and self._known[position] >= 0:
+            mask[self._known[position]] = 1
+        elif self._masks[position] != NULL:
             memcpy(mask, self._masks[position], self.n_tags)
         elif self._sets[position] >= 0:
             self.dictionary.allow(self._sets[position], mask)

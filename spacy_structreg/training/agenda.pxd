@@ -20,6 +20,7 @@ ctypedef struct DerivationView:
     Py_ssize_t n_actions
     const int32_t* actions
     const void* sentence
+    const void* known
 
 
 cdef class AgendaTrainer(BufferOwner):
@@ -34,9 +35,17 @@ cdef class AgendaTrainer(BufferOwner):
     cdef char* _gold_states
     cdef char* _states
     cdef int32_t* _predicted
+    cdef int32_t* _latent  # the best actions that go with what is known
 
     cdef Py_ssize_t _visit(
         self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil
+    cdef Py_ssize_t _find_latent(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil
+    cdef int _load(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count,
+        uint64_t* noise,
     ) except -1 nogil
     cdef Py_ssize_t _visit_every(
         self, const int32_t* gold, Py_ssize_t n_gold

@@ -9,6 +9,10 @@ serves the three update points: *early*, the first slot that gold does not survi
 A beam of one can instead learn from *every* action, as a classifier does, and go on from its own
 choice, right or wrong, so that it sees such histories as it will meet in decoding; or from that of
 gold, in tasks where later gold actions would not be right after a wrong one.
+
+Of an example that is annotated in part, all derivations that go with what is known are right. Gold
+is the best of them, searched for anew at every visit by the weights at hand; it is lost where none
+of them is left, and compared with the best of the others.
 """
 
 from libc.math cimport INFINITY
@@ -103,6 +107,7 @@ cdef class AgendaTrainer(BufferOwner):
             # Whoever looks at the agenda later decodes without gold.
             self.agenda.gold = NULL
             self.agenda.n_gold = 0
+            self.agenda.known = NULL
             self.agenda.cost = 0.0
             self.system.release()
         return n_wrong, n_actions_wrong
@@ -110,8 +115,8 @@ cdef class AgendaTrainer(BufferOwner):
     def restrict(self, derivations, Py_ssize_t least):
         """Give rows to the features that gold derivations have `least` times, and to no others.
 
-        derivations: `Derivation`s, whole; a feature counts once a state and event. The weights must
-        be new. Raises ValueError if a derivation was made for another learner.
+        derivations: `Derivation`s, whole; a feature counts once a state and event. Those that are
+        known in part are passed over. The weights must be new. Raises ValueError if a derivation was made for another learner.
         """
         cdef list owned = [FeatureCounts() for _ in self.learner.tables]
         cdef void* counts[MAX_EVENTS]
@@ -121,6 +126,8 @@ cdef class AgendaTrainer(BufferOwner):
         try:
             for i, derivation in enumerate(derivations):
                 view = self._view(<Derivation?> derivation, i)
+                if view.known != NULL:
+                    continue
                 with nogil:
                     self._count(&view, counts)
         finally:
@@ -132,7 +139,8 @@ cdef class AgendaTrainer(BufferOwner):
         if derivation.numbering is not self.learner.numbering:
             raise ValueError(f"sentence {number} was compiled for another learner")
         return DerivationView(
-            derivation.n, derivation.n_actions, derivation.actions, derivation.sentence
+            derivation.n, derivation.n_actions, derivation.actions, derivation.sentence,
+            derivation.known,
         )
 
     cdef int _count(self, const DerivationView* derivation, void** counts) except -1 nogil:
@@ -168,14 +176,20 @@ cdef class AgendaTrainer(BufferOwner):
         if count == 0:
             self.learner.begin_example()
             return 0
-        self.system.load_part(derivation.sentence, begin, count, self._dropout, &self._noise)
-        if self._threshold:
-            self.scorer.set_draw(next_word(&self._noise))
+        if derivation.known != NULL:
+            n_gold = self._find_latent(derivation, begin, count)
+            gold = self._latent
+        self._load(derivation, begin, count, &self._noise)
+        if n_gold == 0:
+            # Nothing that the beam lets through goes with what is known.
+            self.learner.begin_example()
+            return 0
         if self.update == EVERY:
             return self._visit_every(gold, n_gold)
         self.scorer.set_time(self.learner.read_time())
         self.agenda.gold = gold
         self.agenda.n_gold = n_gold
+        self.agenda.known = derivation.known
         self.agenda.cost = 0.0 if self.learner.rule in (PERCEPTRON, PA) else 1.0
         item = self._walk(gold, n_gold, &step, &loss)
         self.learner.begin_example()
@@ -189,6 +203,49 @@ cdef class AgendaTrainer(BufferOwner):
         self._compare(gold, step, n_predicted)
         self.learner.apply(loss)
         return max(1, n_wrong)
+
+    cdef int _load(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count,
+        uint64_t* noise,
+    ) except -1 nogil:
+        """Load a piece, and draw what corrupts it."""
+        self.system.load_part(derivation.sentence, begin, count, self._dropout, noise)
+        if self._threshold:
+            self.scorer.set_draw(next_word(noise))
+        return 0
+
+    cdef Py_ssize_t _find_latent(
+        self, const DerivationView* derivation, Py_ssize_t begin, Py_ssize_t count
+    ) except -1 nogil:
+        """Find the best actions that go with what is known: `_latent`; returns how many, or 0.
+
+        The piece is corrupted as it will be when it is visited.
+        """
+        cdef uint64_t noise = self._noise
+        cdef Py_ssize_t n_slots
+        cdef Py_ssize_t n_items = 0
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t slot
+        self._load(derivation, begin, count, &noise)
+        self.system.hold_to(derivation.known)
+        self.scorer.set_time(self.learner.read_time())
+        self.agenda.gold = NULL
+        self.agenda.n_gold = 0
+        self.agenda.known = NULL
+        self.agenda.cost = 0.0
+        n_slots = self.system.n_slots()
+        self.agenda.begin()
+        for slot in range(n_slots):
+            n_items = self.agenda.open(slot, self.agenda.width)
+            first = self.agenda.n_items - n_items
+            if slot == n_slots - 1 or self.agenda.has_ended(first, n_items, 1):
+                break
+            self.agenda.expand(first, n_items)
+        if n_items == 0:
+            return 0
+        reserve(&self.buffers, self._latent, self.agenda.items[first].step + 1)
+        self.agenda.trace(first, self._latent)
+        return self.agenda.items[first].step
 
     cdef Py_ssize_t _visit_every(
         self, const int32_t* gold, Py_ssize_t n_gold
@@ -288,8 +345,12 @@ cdef class AgendaTrainer(BufferOwner):
                 if gold_step > 0 and count > 0 and competes:
                     # Of items other than gold; one that is gold again would say nothing.
                     other = first
-                    if self.agenda.items[first].is_gold:
-                        other = first + 1 if count > 1 else -1
+                    while other < first + count and self.agenda.items[other].is_gold and (
+                        other == first or self.agenda.known != NULL
+                    ):
+                        other += 1
+                    if other == first + count:
+                        other = -1
                     if other >= 0:
                         violation = self.agenda.items[other].score - gold_score
                         if (

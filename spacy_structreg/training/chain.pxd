@@ -22,10 +22,14 @@ cdef class ChainTrainer(BufferOwner):
     cdef double* _scores
     cdef double* _edges  # the scores of pairs at each position, if there are edge features
     cdef uint16_t* _path
+    cdef const uint16_t* _gold  # of the piece at work
+    cdef uint16_t* _latent      # its best labels within a mask
+    cdef double* _outside       # of `_best_outside`: (count, 2, n_labels)
+    cdef int32_t* _origins
     cdef int32_t* _rows
     cdef uint8_t* _hidden
 
-    cdef int _reserve(self, Py_ssize_t count) except -1 nogil
+    cdef int _reserve(self, Py_ssize_t count, bint partial) except -1 nogil
     cdef Py_ssize_t _visit(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil
@@ -33,8 +37,12 @@ cdef class ChainTrainer(BufferOwner):
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil
     cdef double _predict(
-        self, const uint16_t* gold, Py_ssize_t count, double* scores
+        self, const uint8_t* mask, Py_ssize_t count, double* scores
     ) except? -1 nogil
+    cdef double _best_outside(
+        self, const uint8_t* mask, Py_ssize_t count, const double* scores
+    ) noexcept nogil
+    cdef bint _is_right(self, const uint8_t* mask, Py_ssize_t i, Py_ssize_t label) noexcept nogil
     cdef void _score_list(
         self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
         double* scores,

@@ -2,10 +2,14 @@
 
 A visit of an example is the same for all settings: corrupt the input, score and decode it, collect
 the difference of gold and predicted features, and let the learner apply it.
+
+Of an example that is annotated in part, every path within its mask is right. The gold output is the
+best of them by the weights at hand, and there is nothing to learn as long as the prediction is one
+of them, with its margin if the rule asks for one.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
@@ -135,7 +139,9 @@ cdef class ChainTrainer(BufferOwner):
             if chain.data.labels == NULL:
                 raise ValueError(f"sequence {i} has no labels to learn from")
             views[i] = chain.data
-        self._reserve(pieces[:, 2].max(initial=0))
+        self._reserve(
+            pieces[:, 2].max(initial=0), any([(<CompiledChain> each).is_partial for each in owned])
+        )
         self._noise = noise
         self.learner.begin_epoch()
         if self.features.tag_bigram >= 0:
@@ -151,8 +157,11 @@ cdef class ChainTrainer(BufferOwner):
                 n_wrong += wrong > 0
         return n_wrong, n_labels_wrong
 
-    cdef int _reserve(self, Py_ssize_t count) except -1 nogil:
-        """Make room for the longest piece, so that a visit allocates nothing."""
+    cdef int _reserve(self, Py_ssize_t count, bint partial) except -1 nogil:
+        """Make room for the longest piece, so that a visit allocates nothing.
+
+        partial: whether a piece may have a mask.
+        """
         reserve(
             &self.buffers, self._scores,
             (count + 2 * self.features.overhang) * self.features.n_labels,
@@ -162,6 +171,11 @@ cdef class ChainTrainer(BufferOwner):
                 &self.buffers, self._edges, count * self.features.n_labels * self.features.n_labels
             )
         reserve(&self.buffers, self._path, count)
+        if partial:
+            reserve(&self.buffers, self._latent, count)
+        if partial and self.learner.rule == PA:
+            reserve(&self.buffers, self._outside, 2 * count * self.features.n_labels)
+            reserve(&self.buffers, self._origins, 2 * count * self.features.n_labels)
         reserve(&self.buffers, self._rows, self.features.rows_of(count))
         reserve(&self.buffers, self._hidden, count + 2 * self.features.reach)
         self._viterbi.reserve_positions(count)
@@ -172,6 +186,7 @@ cdef class ChainTrainer(BufferOwner):
     ) except -1 nogil:
         """Decode one piece and update; returns how many labels were wrong."""
         cdef const uint16_t* gold = chain.labels + begin
+        cdef const uint8_t* mask = NULL
         cdef double* scores = self._scores + self.features.overhang * self.features.n_labels
         cdef Py_ssize_t wrong = 0
         cdef Py_ssize_t i
@@ -182,10 +197,16 @@ cdef class ChainTrainer(BufferOwner):
         self._score_piece(tables, chain, begin, count)
         self._viterbi.open_start = begin > 0
         self._viterbi.open_end = begin + count < chain.n
-        loss = self._predict(gold, count, scores)
+        if chain.mask != NULL:
+            mask = chain.mask + begin * self.features.n_labels
+            self._viterbi.advance(scores, mask, 0, count)
+            self._viterbi.finish(count, self._latent)
+            gold = self._latent
+        self._gold = gold
+        loss = self._predict(mask, count, scores)
         self.learner.begin_example()
         for i in range(count):
-            wrong += self._path[i] != gold[i]
+            wrong += not self._is_right(mask, i, self._path[i])
         if wrong:
             self._compare(chain, begin, count)
             self.learner.apply(loss)
@@ -332,13 +353,20 @@ cdef class ChainTrainer(BufferOwner):
             score += self._edges[((i - 1) * n_labels + x) * n_labels + y]
         return score
 
+    cdef bint _is_right(self, const uint8_t* mask, Py_ssize_t i, Py_ssize_t label) noexcept nogil:
+        """True if a label is right at position `i` of the piece, of which there may be a mask."""
+        if mask == NULL:
+            return label == self._gold[i]
+        return mask[i * self.features.n_labels + label]
+
     cdef double _predict(
-        self, const uint16_t* gold, Py_ssize_t count, double* scores
+        self, const uint8_t* mask, Py_ssize_t count, double* scores
     ) except? -1 nogil:
         """Write the output to learn against into `_path`; returns the loss of its rule.
 
-        The gold output itself stands for: nothing to learn.
+        mask: of the piece, or NULL. An output that is right stands for: nothing to learn.
         """
+        cdef const uint16_t* gold = self._gold
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef double gold_score = 0.0
         cdef double score
@@ -353,9 +381,12 @@ cdef class ChainTrainer(BufferOwner):
             self._nbest.solve(scores, NULL, count, NULL)
             score = self._nbest.path(0, self._path)
             for i in range(count):
-                if self._path[i] != gold[i]:
+                if not self._is_right(mask, i, self._path[i]):
                     return 1.0 - (gold_score - score)
-            score = self._nbest.path(1, self._path)
+            if mask == NULL:
+                score = self._nbest.path(1, self._path)
+            else:
+                score = self._best_outside(mask, count, scores)
             if score == -INFINITY or gold_score - score >= 1.0:
                 for i in range(count):
                     self._path[i] = gold[i]
@@ -363,16 +394,76 @@ cdef class ChainTrainer(BufferOwner):
         if self.learner.rule != PERCEPTRON:
             for i in range(count):
                 for y in range(n_labels):
-                    if y != gold[i]:
+                    if not self._is_right(mask, i, y):
                         scores[i * n_labels + y] += 1.0
         self._viterbi.advance(scores, NULL, 0, count)
         return self._viterbi.finish(count, self._path) - gold_score
+
+    cdef double _best_outside(
+        self, const uint8_t* mask, Py_ssize_t count, const double* scores
+    ) noexcept nogil:
+        """Write the best labels that are not all within the mask into `_path`; returns their score.
+
+        It is minus infinity if there are none. Prefixes compete apart: those within the mask, and
+        those that are not.
+        """
+        cdef const int32_t* predecessors = self.graph.predecessors
+        cdef const int32_t* bounds = self.graph.first_predecessor
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef double* here = self._outside
+        cdef const double* before
+        cdef int32_t* origins
+        cdef double best[2]
+        cdef int32_t origin[2]
+        cdef double result = -INFINITY
+        cdef double score
+        cdef Py_ssize_t i
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        cdef int32_t cell = 0
+        cdef int32_t p
+        cdef int layer
+        cdef bint right
+        for i in range(count):
+            here = self._outside + 2 * i * n_labels
+            before = here - 2 * n_labels
+            origins = self._origins + 2 * i * n_labels
+            for y in range(n_labels):
+                right = mask[i * n_labels + y]
+                best = [-INFINITY, -INFINITY]
+                origin = [0, 0]
+                if i == 0 and (self._viterbi.open_start or self.graph.may_start[y]):
+                    best[0] = 0.0
+                for p in range(bounds[y], bounds[y + 1] if i else bounds[y]):
+                    x = predecessors[p]
+                    for layer in range(2):
+                        score = before[layer * n_labels + x] + self._pair(i, x, y)
+                        if score > best[layer]:
+                            best[layer] = score
+                            origin[layer] = <int32_t> (layer * n_labels + x)
+                layer = 1
+                if not right:
+                    # What was within the mask leaves it here.
+                    layer = 0 if best[0] >= best[1] else 1
+                here[y] = best[0] + scores[i * n_labels + y] if right else -INFINITY
+                here[n_labels + y] = best[layer] + scores[i * n_labels + y]
+                origins[y] = origin[0]
+                origins[n_labels + y] = origin[layer]
+        for y in range(n_labels):
+            if (self._viterbi.open_end or self.graph.may_end[y]) and here[n_labels + y] > result:
+                result = here[n_labels + y]
+                cell = <int32_t> (n_labels + y)
+        if result > -INFINITY:
+            for i in range(count - 1, -1, -1):
+                self._path[i] = <uint16_t> (cell % n_labels)
+                cell = self._origins[2 * i * n_labels + cell]
+        return result
 
     cdef int _compare(
         self, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil:
         """Collect Φ(gold) - Φ(path) of the piece that was presented."""
-        cdef const uint16_t* gold = chain.labels + begin
+        cdef const uint16_t* gold = self._gold
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef const uint16_t* path = self._path
         cdef const int32_t* rows = self._rows
@@ -407,7 +498,7 @@ cdef class ChainTrainer(BufferOwner):
         self, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil:
         """`_compare` of the features in lists."""
-        cdef const uint16_t* gold = chain.labels + begin
+        cdef const uint16_t* gold = self._gold
         cdef const uint16_t* path = self._path
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef int number

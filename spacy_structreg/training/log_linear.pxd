@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
 from spacy_structreg.learn.memory cimport BufferOwner
@@ -18,6 +18,8 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef readonly LabelGraph graph
     cdef readonly LogLinearLearner learner
     cdef SumProduct _sums
+    cdef SumProduct _masked_sums  # within the mask of a sequence that is annotated in part
+    cdef double* _masked_scores
     cdef double _variance
     cdef bint _additive
     cdef int _window            # -1: the whole sequence
@@ -57,6 +59,7 @@ cdef class LogLinearTrainer(BufferOwner):
         Shares shares,
     ) except -1 nogil
     cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil
+    cdef Py_ssize_t _compare_sums(self, const uint8_t* mask, Py_ssize_t count) except -1 nogil
     cdef void _compute_variances(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil

@@ -2,7 +2,8 @@
 
 A visit of an example scores it, sums over all labelings, and turns marginals into what each score
 adds to the gradient; weights that make up the score then share it. The same visit serves gradient
-descent and objectives of the whole corpus.
+descent and objectives of the whole corpus. Of an example that is annotated in part the likelihood
+is that of all labelings within its mask together (Tsuboi et al. 2008, section 4).
 
 Feature noising (Wang et al. 2013) adds R = ½ Σ μ (1 - μ) V, over all positions t and pairs of
 labels a, b there, of marginal μ and variance V. The first part of its gradient, equation 15 summed
@@ -13,7 +14,7 @@ instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 """
 
 from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
@@ -57,6 +58,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self.graph = graph
         self.learner = learner
         self._sums = SumProduct(graph)
+        self._masked_sums = SumProduct(graph)
         self._variance = learner.settings.variance
         self._additive = learner.settings.noise == "additive"
         window = learner.settings.noise_window
@@ -267,6 +269,8 @@ cdef class LogLinearTrainer(BufferOwner):
         reserve(&self.buffers, self._scores, n_scores)
         reserve(&self.buffers, self._steps, n_scores)
         self._sums.reserve_positions(count, edges or self._variance > 0.0)
+        self._masked_sums.reserve_positions(count, edges)
+        reserve(&self.buffers, self._masked_scores, count * n_labels)
         if edges:
             reserve(&self.buffers, self._edges, n_edges)
             reserve(&self.buffers, self._edge_steps, n_edges)
@@ -344,7 +348,10 @@ cdef class LogLinearTrainer(BufferOwner):
         memset(self._steps, 0, overhang * sizeof(double))
         memset(steps + count * n_labels, 0, overhang * sizeof(double))
         if shares.likelihood > 0.0:
-            wrong = self._compare(chain.labels + begin, count)
+            if chain.mask == NULL:
+                wrong = self._compare(chain.labels + begin, count)
+            else:
+                wrong = self._compare_sums(chain.mask + begin * n_labels, count)
         else:
             memset(steps, 0, count * n_labels * sizeof(double))
             memset(self._pair_steps, 0, n_pairs * sizeof(double))
@@ -395,6 +402,46 @@ cdef class LogLinearTrainer(BufferOwner):
                 if edges:
                     self._loss -= self._edges[(i - 1) * n_pairs + place]
                     self._edge_steps[(i - 1) * n_pairs + place] -= 1.0
+        return wrong
+
+    cdef Py_ssize_t _compare_sums(self, const uint8_t* mask, Py_ssize_t count) except -1 nogil:
+        """As `_compare`, where all labels of a mask may be right.
+
+        Returns at how many positions the most probable label is none of them.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef Py_ssize_t overhang = self.features.overhang * n_labels
+        cdef const double* scores = self._scores + overhang
+        cdef const double* nodes = self._sums.nodes
+        cdef const double* right
+        cdef double* steps = self._steps + overhang
+        cdef bint edges = self.features.edge_list >= 0
+        cdef Py_ssize_t wrong = 0
+        cdef Py_ssize_t best
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        for i in range(count * n_labels):
+            self._masked_scores[i] = scores[i] if mask[i] else -INFINITY
+        if count > 1:
+            self._masked_sums.bind(self._pairs)
+        self._masked_sums.open_start = self._sums.open_start
+        self._masked_sums.open_end = self._sums.open_end
+        self._masked_sums.solve(self._masked_scores, self._edges if edges else NULL, count, False)
+        right = self._masked_sums.nodes
+        self._loss += self._sums.log_partition - self._masked_sums.log_partition
+        for i in range(count):
+            best = 0
+            for y in range(n_labels):
+                steps[i * n_labels + y] = nodes[i * n_labels + y] - right[i * n_labels + y]
+                if nodes[i * n_labels + y] > nodes[i * n_labels + best]:
+                    best = y
+            wrong += not mask[i * n_labels + best]
+        for i in range(n_pairs):
+            self._pair_steps[i] = self._sums.totals[i] - self._masked_sums.totals[i]
+        if edges:
+            for i in range((count - 1) * n_pairs):
+                self._edge_steps[i] = self._sums.pairs[i] - self._masked_sums.pairs[i]
         return wrong
 
     # Noise ---------------------------------------------------------------------------------------

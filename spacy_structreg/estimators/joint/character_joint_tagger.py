@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import tags_of
 from spacy_structreg.estimators.knowledge import contents_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSettings
@@ -19,7 +21,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import complete
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
@@ -53,8 +55,8 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     Chinese. Rare characters should stay free of `prune`, and training always is: there, the lists
     of labels would never be wrong.
 
-    Gold sentences are lists of (word, tag) pairs. Raises ValueError for settings that do not exist
-    or contradict each other.
+    Gold sentences are lists of (word, tag) pairs, or `PartialSentence`s, which `prune` does not
+    look at. Raises ValueError for settings that do not exist or contradict each other.
     """
 
     TASK = "character_joint_tagger"
@@ -75,11 +77,10 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> CharacterJointSpec:
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> CharacterJointSpec:
         listed = list(examples)
-        tags = {tag for example in listed for _, tag in example}
         atoms = self.settings.atoms(lambda: map(self.SCHEMA.text, listed))
-        spec = self._spec_for(tags, atoms)
+        spec = self._spec_for(tags_of(listed), atoms)
         if self.settings.prune is None:
             return spec
         return replace(spec, lists=_label_lists(spec, listed, self.settings.prune))
@@ -137,7 +138,7 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
+class CharacterJointSpec(ModelSpec[TaggedGold, CharacterDecoder]):
     """Labels with tags, features of characters, and lists of labels, if there are any."""
 
     atoms: CharacterAtoms
@@ -184,7 +185,11 @@ class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
         labels = [[number[f"{place}-{tag}"] for place in "BMES"] for tag in tags]
         return ChainGuide(self.new_decoder(tables), labels, **settings)
 
-    def compile(self, example: TaggedWords, learner: Learner) -> CompiledChain | None:
+    def compile(self, example: TaggedGold, learner: Learner) -> CompiledChain | None:
+        if isinstance(example, PartialSentence):
+            return self.atoms.compile_partial(
+                example.text, example.boundaries, example.tags, self.scheme, self.features, learner
+            )
         words = [word for word, _ in example]
         tags = [tag for _, tag in example]
         return self.atoms.compile(words, self.scheme, self.features, learner, tags)
@@ -194,11 +199,13 @@ class CharacterJointSpec(ModelSpec[TaggedWords, CharacterDecoder]):
         return entries, arrays if self.lists is None else {**arrays, **self.lists.packed()}
 
 
-def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedWords], least: int) -> Lists:
+def _label_lists(spec: CharacterJointSpec, examples: Iterable[TaggedGold], least: int) -> Lists:
     """The labels with which each character occurs that occurs at least `least` times."""
     counts: Counter[int] = Counter()
     seen: defaultdict[int, set[int]] = defaultdict(set)
     for example in examples:
+        if isinstance(example, PartialSentence):
+            continue
         text = "".join(word for word, _ in example)
         labels = spec.scheme.encode([len(word) for word, _ in example], [tag for _, tag in example])
         characters = spec.atoms.without_sources().symbols(text, 0)[0].tolist()

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -18,7 +20,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
-from spacy_structreg.models.example_schema import TaggedWords
+from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -140,9 +142,9 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[TaggedWords]) -> WordJointSpec:
-        sentences = list(examples)
-        tags = tuple(sorted({tag for sentence in sentences for _, tag in sentence}))
+    def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
+        sentences = list(map(known_pairs, examples))
+        tags = tuple(sorted(tags_of(sentences)))
         records = TagRecords.collect(
             sentences,
             tags,
@@ -181,7 +183,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
 
 
 @dataclass(frozen=True)
-class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
+class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
     """Features of tagged words under construction, and how they are searched for.
 
     records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
@@ -232,12 +234,15 @@ class WordJointSpec(ModelSpec[TaggedWords, WordDecoder]):
         """Scores of actions by the given weights, for one thread."""
         return StateScorer(self.system.copy(), self.templates, tables)
 
-    def compile(self, example: TaggedWords, learner: Perceptron) -> Derivation | None:
-        words = [word for word, _ in example]
+    def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
-        unknown = sorted({tag for _, tag in example} - number.keys())
+        unknown = sorted(tags_of([example]) - number.keys())
         if unknown:
             raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        if isinstance(example, PartialSentence):
+            tags = [(begin, end, number[tag]) for begin, end, tag in example.tags]
+            return self.system.compile_partial(example.text, example.boundaries, tags, learner)
+        words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
     def pieces(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
     new_sources,
@@ -22,7 +23,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
@@ -122,7 +123,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
 
     The notation of templates is that of `features.templates`, the schemes those of
-    `tasks.segmentation.bmes`. Gold sentences are lists of words. Raises ValueError for settings
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s. Raises ValueError for settings
     that do not exist or contradict each other.
     """
 
@@ -142,7 +143,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[Words]) -> CharacterSpec:
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
         return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
 
     def _restored_spec(
@@ -156,7 +157,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
 
 @dataclass(frozen=True)
-class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
+class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
     """The labels of a scheme, and features of characters."""
 
     atoms: CharacterAtoms
@@ -195,7 +196,11 @@ class CharacterSpec(ModelSpec[Words, CharacterDecoder]):
         labels = [[self.labels.index(label) for label in "BMES"]]
         return ChainGuide(self.new_decoder(tables), labels, **settings)
 
-    def compile(self, example: Words, learner: Learner) -> CompiledChain | None:
+    def compile(self, example: SegmentedGold, learner: Learner) -> CompiledChain | None:
+        if isinstance(example, PartialSentence):
+            return self.atoms.compile_partial(
+                example.text, example.boundaries, (), self.scheme, self.features, learner
+            )
         return self.atoms.compile(example, self.scheme, self.features, learner)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.segmentation import WORD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -16,7 +17,7 @@ from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -63,7 +64,8 @@ class WordSegmenterSettings(TextSettings, WordSearchSettings, PerceptronSettings
 class WordSegmenter(BaseSegmenter[WordDecoder]):
     """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
 
-    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words.
+    Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
+    `PartialSentence`s.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -86,12 +88,12 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[Words]) -> ModelSpec[Words, WordDecoder]:
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> ModelSpec[SegmentedGold, WordDecoder]:
         return self._features
 
 
 @dataclass(frozen=True)
-class WordSpec(ModelSpec[Words, WordDecoder]):
+class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
     """Features of words under construction, and how they are searched for.
 
     system: of one thread; trainers and decoders get copies of it.
@@ -133,7 +135,9 @@ class WordSpec(ModelSpec[Words, WordDecoder]):
         merge = width is None or guide is not None if self.merge is None else self.merge
         return WordDecoder(Agenda(scorer, width, merge), (), guide)
 
-    def compile(self, example: Words, learner: Perceptron) -> Derivation | None:
+    def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:
+        if isinstance(example, PartialSentence):
+            return self.system.compile_partial(example.text, example.boundaries, (), learner)
         return self.system.compile(example, None, learner)
 
     def pieces(

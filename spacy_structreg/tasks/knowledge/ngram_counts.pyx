@@ -2,8 +2,8 @@
 
 A text is parted into chunks, of any size and in any order. Of each, all places are sorted by the
 five characters that begin there, so that equal n-grams, and what follows them, lie side by side;
-and once more by the five that end there, read backwards. Sorted *runs* of all chunks are merged, and
-the sums of merged records are the same whatever the chunks were: nothing is estimated or forgotten.
+and once more by the five that end there, read backwards. Sorted *runs* of all chunks are merged,
+and the sums of merged records are the same whatever the chunks were: nothing is estimated.
 
 A character has a code of 16 bits, so that an n-gram is one number of 64: its code point, or for
 those beyond the first plane of Unicode one of 2,048 codes that they share; U+0000 has that of
@@ -98,12 +98,15 @@ cdef class TextChunk(BufferOwner):
         reserve(&self.buffers, self._begins, N_CODES + 1)
 
     def add(self, str text not None):
-        """Add a text, whose end is that of a sentence, too. Raises ValueError for 2³¹ characters."""
+        """Add a text; its end is that of a sentence, too.
+
+        Raises ValueError if the chunk would have about a thousand million characters.
+        """
         cdef int kind = PyUnicode_KIND(text)
         cdef const void* characters = PyUnicode_DATA(text)
         cdef Py_ssize_t n = len(text)
         if self._n + 2 * n >= <Py_ssize_t> 1 << 31:
-            raise ValueError("a text has more than a thousand million characters; part it")
+            raise ValueError("a text has about a thousand million characters; part it")
         with nogil:
             self._add(kind, characters, n)
 

@@ -34,7 +34,7 @@ MOST: Final = 1 << 21
 """Most n-grams that are kept: of more, those that occur least often are left out."""
 
 # Records of runs that stay in memory, 16 bytes each; more are put into a temporary file.
-_IN_MEMORY: Final = 1 << 23
+_IN_MEMORY: Final = 1 << 22
 # N-grams that are merged at a time.
 _PORTION: Final = 1 << 16
 

@@ -47,8 +47,8 @@ cdef inline uint64_t mixed(uint64_t ngram) noexcept nogil:
 cdef class StatisticsSource(CharacterSource):
     """Classes of n-grams. It never changes and has no working memory, so that threads may share it.
 
-    ngrams: as of `NgramTotals`, distinct. classes: uint8 of shape (n,), what is stored of each.
-    information: whether there is mutual information. keys, values, starts: what is stored.
+    ngrams: as of `NgramTotals`, distinct. classes: uint16 of shape (n,), what is stored of each.
+    information: whether there is mutual information, too.
     """
 
     NAME = "statistics"
@@ -103,7 +103,8 @@ cdef class StatisticsSource(CharacterSource):
             of_first = totals.characters[totals.ngrams[pairs] >> np.uint64(48)]
             of_second = totals.characters[totals.ngrams[pairs] >> np.uint64(32) & np.uint64(0xFFFF)]
             together = totals.frequencies[pairs] / of_first * (totals.characters.sum() / of_second)
-            classes[pairs] |= np.clip(np.frexp(together)[1], 1, HIGHEST).astype(np.uint16) << np.uint16(8)
+            found = np.clip(np.frexp(together)[1], 1, HIGHEST).astype(np.uint16)
+            classes[pairs] |= found << np.uint16(8)
         known = classes > 0
         return cls(totals.ngrams[known], classes[known], information)
 
@@ -208,6 +209,7 @@ cdef class StatisticsSource(CharacterSource):
                     if symbol > (stream[k] | 3):
                         stream[k] = symbol | k
         return 0
+
 
 def _restored(entries, arrays):
     return StatisticsSource.from_contents(entries, arrays)

@@ -5,13 +5,14 @@ A joint scheme says which tag the word has as well (Ng & Low 2004, section 3): `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.search.viterbi import LabelGraph
 
 
@@ -39,6 +40,17 @@ class SegmentationScheme:
                 middle = [*inner, *([number["M"]] * (length - 2 - len(inner)))]
                 labels += [number["B"], *middle[: length - 2], number["E"]]
         return np.array(labels, dtype=np.uint16)
+
+    def allowed(
+        self, boundaries: Sequence[bool | None], tags: Sequence[LabeledSpan] = ()
+    ) -> NDArray[np.bool_]:
+        """The labels that go with what is known of words.
+
+        boundaries: of each place between two characters, whether a word ends there; None where
+        that is not known. tags: play no part. Returns bool of shape (n, n_labels), for n - 1
+        places; a label is True if it is on a path of all that is known.
+        """
+        return self.graph.prune(_allowed(boundaries, self.begins))
 
 
 def _scheme(successors: dict[str, str]) -> SegmentationScheme:
@@ -84,6 +96,29 @@ class JointScheme:
         places = self.segmentation.encode(listed).astype(np.int64)
         labels = places * len(self.tags) + np.repeat(np.array(numbers, dtype=np.int64), listed)
         return labels.astype(np.uint16)
+
+    def allowed(
+        self, boundaries: Sequence[bool | None], tags: Sequence[LabeledSpan] = ()
+    ) -> NDArray[np.bool_]:
+        """As of a `SegmentationScheme`. tags: first character, first character after, and tag.
+
+        Raises ValueError if a tag is not of the scheme.
+        """
+        mask = _allowed(boundaries, self.begins)
+        for begin, end, tag in tags:
+            if tag not in self.tags:
+                raise ValueError(f"the model knows no tag {tag!r}")
+            mask[begin:end] &= self.tag_of == self.tags.index(tag)
+        return self.graph.prune(mask)
+
+
+def _allowed(boundaries: Sequence[bool | None], begins: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The labels that go with boundaries, given which labels begin a word."""
+    mask = np.ones((len(boundaries) + 1, len(begins)), dtype=bool)
+    for i, known in enumerate([True, *boundaries]):
+        if known is not None:
+            mask[i] = begins == known
+    return mask
 
 
 def with_tags(scheme: SegmentationScheme, tags: Iterable[str]) -> JointScheme:

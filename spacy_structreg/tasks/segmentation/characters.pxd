@@ -46,5 +46,9 @@ cdef class CharacterDecoder(TextDecoder):
         const ListedWords* listed, bint by_lists,
     ) except -1 nogil
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
+    cdef bint _solve_both_ways(
+        self, Py_ssize_t n, double[:, ::1] ahead, bint by_lists
+    ) except -1 nogil
+    cdef void _best_of_both(self, Py_ssize_t i, const double* ahead, double* best) noexcept nogil
     cdef bint _present_sentence(self, Py_ssize_t n, bint by_lists) except -1 nogil
     cdef void _take(self, Py_ssize_t n) noexcept nogil

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.knowledge.source import CharacterSource
@@ -42,6 +43,15 @@ class CharacterAtoms:
         learner: Learner,
         tags: Iterable[str] | None = None,
     ) -> CompiledChain | None: ...
+    def compile_partial(
+        self,
+        text: str,
+        boundaries: Sequence[bool | None],
+        tags: Sequence[LabeledSpan],
+        scheme: SegmentationScheme | JointScheme,
+        features: ChainFeatures,
+        learner: Learner,
+    ) -> CompiledChain: ...
 
 class CharacterDecoder(TextDecoder):
     @property

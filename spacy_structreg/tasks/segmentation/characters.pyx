@@ -174,6 +174,18 @@ cdef class CharacterAtoms(BufferOwner):
             labels = scheme.encode(lengths, kept)
         return features.compile(self.symbols(text, features.reach), labels, learner)
 
+    def compile_partial(
+        self, str text not None, boundaries, tags, scheme, ChainFeatures features not None,
+        Learner learner not None,
+    ):
+        """A sentence of which some words or tags are known as a `CompiledChain`.
+
+        text: without white space. boundaries, tags: as the scheme's `allowed` takes them, which
+        raises ValueError for tags that it does not know.
+        """
+        allowed = scheme.allowed(boundaries, tags)
+        return features.compile(self.symbols(text, features.reach), allowed, learner)
+
 
 cdef class CharacterDecoder(TextDecoder):
     """Finds the words of texts by trained weights. It holds working memory: one in each thread.
@@ -361,6 +373,95 @@ cdef class CharacterDecoder(TextDecoder):
                 break
             by_lists = False
         return analyses
+
+
+    def margins(self, str text not None):
+        """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
+        cdef Py_ssize_t n = self._open_text(text, None, ())
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
+        cdef double[::1] found
+        cdef double best[2]
+        cdef Py_ssize_t i
+        if n != len(text):
+            raise ValueError("the sentence has white space in it; leave it out")
+        margins = np.zeros(max(0, n - 1))
+        found = margins
+        if n < 2:
+            return margins
+        with nogil:
+            if not self._solve_both_ways(n, ahead, True):
+                self._solve_both_ways(n, ahead, False)
+            for i in range(1, n):
+                self._best_of_both(i, &ahead[i, 0], best)
+                found[i - 1] = best[1] - best[0]
+        return margins
+
+    cdef bint _solve_both_ways(
+        self, Py_ssize_t n, double[:, ::1] ahead, bint by_lists
+    ) except -1 nogil:
+        """Score the best beginnings up to each label, and ends after it: `ahead`.
+
+        The chain's decoder has the beginnings, which hold the score of the label itself. Returns
+        whether there is any path.
+        """
+        cdef const int32_t* predecessors = self.chain.graph.predecessors
+        cdef const int32_t* bounds = self.chain.graph.first_predecessor
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const uint8_t* mask = NULL
+        cdef const double* scores
+        cdef double score
+        cdef bint found = False
+        cdef Py_ssize_t i
+        cdef Py_ssize_t x
+        cdef Py_ssize_t y
+        cdef int32_t p
+        if self._present_sentence(n, by_lists):
+            mask = self.chain._mask
+        self.chain.viterbi.edges = NULL
+        scores = self.chain.emissions(0, n)
+        self.chain.viterbi.advance(scores, mask, 0, n)
+        for y in range(n_labels):
+            ahead[n - 1, y] = -INFINITY
+            if self.chain.graph.may_end[y]:
+                ahead[n - 1, y] = scores[(n - 1) * n_labels + y]
+        for i in range(n - 2, -1, -1):
+            for x in range(n_labels):
+                ahead[i, x] = -INFINITY
+            for y in range(n_labels):
+                if mask != NULL and not mask[(i + 1) * n_labels + y]:
+                    continue
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    score = (
+                        ahead[i + 1, y] + self.chain.transitions[x * n_labels + y]
+                        + scores[i * n_labels + x]
+                    )
+                    ahead[i, x] = max(ahead[i, x], score)
+        # What is counted twice.
+        for i in range(n):
+            for y in range(n_labels):
+                ahead[i, y] -= scores[i * n_labels + y]
+                found = found or (
+                    i == 0 and self.chain.viterbi.table[y] + ahead[0, y] > -INFINITY
+                )
+        return found
+
+    cdef void _best_of_both(self, Py_ssize_t i, const double* ahead, double* best) noexcept nogil:
+        """The best scores with a label at a position that goes on with a word, and that begins one.
+
+        The chain's decoder has the beginnings. If there is none of either, they differ infinitely.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const double* prefix = self.chain.viterbi.table + i * n_labels
+        cdef double score
+        cdef Py_ssize_t y
+        best[0] = -INFINITY
+        best[1] = -INFINITY
+        for y in range(n_labels):
+            score = prefix[y] + ahead[y]
+            if score > best[self._begins_of[y]]:
+                best[self._begins_of[y]] = score
 
 
 def _decoder(atoms, chain, label_begins, tags, label_tags, lists):

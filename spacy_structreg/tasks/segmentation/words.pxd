@@ -55,6 +55,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef bint _any_hidden
     cdef uint64_t* _inner
     cdef const uint8_t* _constraints
+    cdef const int32_t* _known_tags  # of words that begin at a character, or ANY_TAG; NULL for none
     cdef const ListedWords* _listed
     cdef object _kept
     cdef GuideView guide

@@ -39,6 +39,13 @@ class WordTransitions(TransitionSystem):
     def compile(
         self, words: Iterable[str], tags: Sequence[int] | None, learner: Perceptron
     ) -> Derivation | None: ...
+    def compile_partial(
+        self,
+        text: str,
+        boundaries: Sequence[bool | None],
+        tags: Iterable[tuple[int, int, int]],
+        learner: Perceptron,
+    ) -> Derivation: ...
 
 class WordGuide:
     @property

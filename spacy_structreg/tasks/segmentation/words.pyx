@@ -25,6 +25,7 @@ from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords, word_key
 from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
+    BEGINS_WORD,
     CONTINUES_WORD,
     FREE,
     GETS_ITS_TAG,
@@ -194,6 +195,7 @@ cdef class WordTransitions(TransitionSystem):
         self._end = n
         self._any_hidden = False
         self._constraints = constraints
+        self._known_tags = NULL
         self._listed = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
@@ -236,7 +238,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef Py_ssize_t i
         self._fill(block + 1, n, first, last)
         self._any_hidden = False
-        self._constraints = NULL
+        self.hold_to(NULL)
         self._listed = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         self._begin = begin
@@ -249,6 +251,13 @@ cdef class WordTransitions(TransitionSystem):
                 self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
             self._any_hidden = self._hidden[last] > 0
         return 0
+
+    cdef void hold_to(self, const void* known) noexcept nogil:
+        # As `compile_partial` has laid it out: tags, then constraints.
+        self._known_tags = <const int32_t*> known
+        self._constraints = NULL
+        if known != NULL:
+            self._constraints = <const uint8_t*> (self._known_tags + self._n)
 
     def load_text(self, str text not None, constraints=None):
         """Take a sentence without white space, for `Agenda.derivations` and the like.
@@ -298,6 +307,43 @@ cdef class WordTransitions(TransitionSystem):
         derivation.units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         return derivation
 
+    def compile_partial(self, str text not None, boundaries, tags, Perceptron learner not None):
+        """A sentence of which some words or tags are known as a `Derivation`.
+
+        text: without white space. boundaries: of each place between two characters, whether a word
+        ends there; None where that is not known. tags: first character, first character after, and
+        number of the tag of some words whose ends are known. What is known may not be the whole.
+        Raises ValueError if a tag does not exist.
+        """
+        cdef Py_ssize_t n = len(text)
+        cdef Derivation derivation = Derivation.make(
+            n, n + 1, (n + 1) * sizeof(uint32_t), learner.numbering
+        )
+        cdef uint32_t* block = <uint32_t*> derivation.sentence
+        cdef int32_t* known_tags
+        cdef uint8_t* constraints
+        cdef Py_ssize_t i
+        cdef int32_t tag
+        reserve(&derivation.buffers, derivation.known, n * (sizeof(int32_t) + sizeof(uint8_t)))
+        known_tags = <int32_t*> derivation.known
+        constraints = <uint8_t*> (known_tags + n)
+        block[0] = <uint32_t> n
+        for i, (character, begins) in enumerate(zip(text, [True, *boundaries], strict=True)):
+            block[1 + i] = ord(character)
+            derivation.actions[i] = START
+            known_tags[i] = ANY_TAG
+            constraints[i] = FREE
+            if begins is not None:
+                constraints[i] = BEGINS_WORD if begins else CONTINUES_WORD
+        derivation.actions[n] = START + self.n_tags
+        for i, _, tag in tags:
+            if not 0 <= tag < self.n_tags:
+                raise ValueError(f"there is no tag {tag}")
+            known_tags[i] = tag
+        units = [i for i in range(n) if constraints[i] == BEGINS_WORD]
+        derivation.units = np.array([*units, n], dtype=np.int64)
+        return derivation
+
     # States ------------------------------------------------------------------------------------
 
     cdef Py_ssize_t n_slots(self) noexcept nogil:
@@ -343,6 +389,9 @@ cdef class WordTransitions(TransitionSystem):
                     mask[START + tag] = 1
                 if self.prune:
                     self._prune_starts(i, mask)
+        if self._known_tags != NULL and i < self._n and self._known_tags[i] != ANY_TAG:
+            for tag in range(self.n_tags):
+                mask[START + tag] = mask[START + tag] and tag == self._known_tags[i]
         if self.guide.allowed != NULL and i < self._n:
             self._keep_window(at, mask)
 

@@ -1,0 +1,105 @@
+"""`structreg uncertain`: pick the decisions of a pipeline that are worth asking about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
+
+__all__ = ["uncertain", "uncertain_command"]
+
+MOST = 1_000
+
+
+def uncertain_command(
+    pipeline: PipelineArgument,
+    text: Annotated[Path, Arg(metavar="TEXT", help="Raw text")],
+    output: Annotated[
+        Path, Arg(metavar="OUTPUT", help="File to write, such as questions.partial")
+    ],
+    *,
+    n: Annotated[
+        int | None,
+        Opt("--n", "-n", min=1, help=f"Ask for so many decisions; {MOST:,} by default"),
+    ] = None,
+    share: Annotated[
+        float | None,
+        Opt("--share", help="Ask for this share of all decisions instead, such as 0.05"),
+    ] = None,
+    threads: Annotated[
+        int, Opt("--threads", "-t", min=1, help="Threads that segment side by side")
+    ] = 1,
+    encoding: Annotated[
+        str, Opt("--encoding", "-e", help="Encoding of the text; the output is in UTF-8")
+    ] = "utf-8",
+) -> None:
+    """Pick the decisions that a pipeline is least sure of, to be answered by hand.
+
+    Decisions are whether a word ends between two characters; of those between the same two
+    characters to either side, one is asked for. OUTPUT has the sentences, one a line, with a ? at
+    each question: replace it by | if a word ends there, by - if none does. Unanswered questions,
+    and spaces, mean that nothing is known. 'convert' makes a corpus to train on of the answers.
+    """
+    with user_errors():
+        n_asked, n_sentences = uncertain(
+            pipeline, text, output, n=n, share=share, n_threads=threads, encoding=encoding
+        )
+        typer.echo(f"{output}: {n_asked:,} questions in {n_sentences:,} sentences")
+
+
+def uncertain(
+    pipeline: str,
+    text: Path,
+    output: Path,
+    *,
+    n: int | None = None,
+    share: float | None = None,
+    n_threads: int = 1,
+    encoding: str = "utf-8",
+) -> tuple[int, int]:
+    """Write the least certain decisions in a text; returns how many, and in how many sentences.
+
+    n: how many; or share: of all decisions, above 0 and at most 1. Memory grows with their number,
+    and the text is read twice for a share.
+
+    The output is written in one step. Raises ValueError for faulty settings and input, if nothing
+    is in doubt, and for a pipeline whose tokenizer has no model of ours; OSError for files that
+    cannot be read or written.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.corpora.files import read_lines
+    from spacy_structreg.corpora.partial_annotation import write_partial
+    from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+    from spacy_structreg.estimators.uncertain_words import flat, least_certain
+
+    if share is not None and (n is not None or not 0 < share <= 1):
+        raise ValueError("give --n, or --share above 0 and at most 1")
+    check_file(output, text)
+    model = getattr(load_pipeline(pipeline).tokenizer, "estimator", None)
+    if not isinstance(model, TokenizerModel):
+        raise ValueError(
+            f"the tokenizer of the pipeline {pipeline} has no model that could be unsure; train "
+            "one with 'init-config' and 'fit'"
+        )
+
+    def lines() -> Iterator[str]:
+        for _, line in read_lines(text, encoding=encoding):
+            yield line
+
+    if share is not None:
+        n_characters = sum(len("".join(line.split())) for line in lines())
+        n = max(1, round(share * n_characters))
+    found = least_certain(
+        flat(model.predict_margins(lines(), n_threads=n_threads)), MOST if n is None else n
+    )
+    if not found:
+        raise ValueError(f"{text}: there is no decision in the text that is in doubt")
+    write_partial(output, found)
+    return sum(len(places) for _, places in found), len(found)
