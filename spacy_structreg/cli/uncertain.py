@@ -21,9 +21,7 @@ MOST = 1_000
 def uncertain_command(
     pipeline: PipelineArgument,
     text: Annotated[Path, Arg(metavar="TEXT", help="Raw text")],
-    output: Annotated[
-        Path, Arg(metavar="OUTPUT", help="File to write, such as questions.partial")
-    ],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write, such as questions.partial")],
     *,
     n: Annotated[
         int | None,

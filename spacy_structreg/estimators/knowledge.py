@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from spacy_structreg.corpora.files import read_blocks
+from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.knowledge import (
     GUIDE_ATOMS,
     INFORMATION,
     INFORMATION_ATOM,
+    LEXICON,
+    LEXICON_ATOMS,
     VARIETY,
     VARIETY_ATOMS,
     guide_templates,
 )
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.models.settings import KnowledgeSettings
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
@@ -31,20 +36,24 @@ _MAX_THREADS: Final = 4
 
 def source_atoms(settings: KnowledgeSettings) -> tuple[str, ...]:
     """The names of the atoms of the sources that settings name."""
-    atoms = GUIDE_ATOMS[: len(settings.guides)]
-    if settings.statistics is not None:
-        atoms += VARIETY_ATOMS
-    return (*atoms, INFORMATION_ATOM) if settings.statistics == "all" else atoms
+    return tuple(atom for atoms, _ in _parts_of(settings) for atom in atoms)
 
 
 def source_templates(settings: KnowledgeSettings) -> list[str]:
     """The templates of the sources that settings name."""
-    templates = [guide_templates(atom) for atom in GUIDE_ATOMS[: len(settings.guides)]]
-    if settings.statistics is not None:
-        templates.append(VARIETY)
+    return [templates for _, templates in _parts_of(settings)]
+
+
+def _parts_of(settings: KnowledgeSettings) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the atoms and the templates of each source, in the order of `new_sources`."""
+    if settings.lexicon:
+        yield LEXICON_ATOMS, LEXICON
+    for atom in GUIDE_ATOMS[: len(settings.guides)]:
+        yield (atom,), guide_templates(atom)
+    if settings.statistics == "accessor_variety":
+        yield VARIETY_ATOMS, VARIETY
     if settings.statistics == "all":
-        templates.append(INFORMATION)
-    return templates
+        yield (*VARIETY_ATOMS, INFORMATION_ATOM), f"{VARIETY} | {INFORMATION}"
 
 
 def new_sources(
@@ -58,9 +67,12 @@ def new_sources(
     cannot be read.
     """
     tasks = [model.TASK for model in _text_models()]
-    sources: list[CharacterSource] = [
-        restored_guide(atom, *read_model(path, tasks)[1:])
-        for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+    sources = [
+        *lexicon_sources(settings, atoms.seen),
+        *(
+            restored_guide(atom, *read_model(path, tasks)[1:])
+            for atom, path in zip(GUIDE_ATOMS, settings.guides, strict=False)
+        ),
     ]
     if settings.statistics is not None:
         counted = chain(texts(), *map(read_blocks, settings.raw_text))
@@ -92,6 +104,28 @@ def recounted(
         return source.joined(new) if together else new
 
     return atoms.with_sources(map(counted, atoms.sources))
+
+
+def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
+    """The source of word lists, if settings name any. seen: as of `known_words`."""
+    words = known_words(settings, seen)
+    return [] if words is None else [LexiconSource(words)]
+
+
+def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownWords | None:
+    """The words of the lists that settings name; None if they name none.
+
+    seen: what the model sees of a text, of the same length.
+    Raises CorpusError for faults of the files, ValueError if they hold no word, OSError if they
+    cannot be read.
+    """
+    paths = [settings.lexicon] if isinstance(settings.lexicon, str) else list(settings.lexicon)
+    if not paths:
+        return None
+    words = KnownWords.of(chain.from_iterable(map(read_word_list, paths)), seen)
+    if not len(words):
+        raise ValueError(f"{', '.join(paths)}: no word in the list; write one a line")
+    return words
 
 
 def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
@@ -126,6 +160,19 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
+def restored_lexicon(
+    settings: LexiconSettings, entries: dict[str, Any], arrays: Arrays
+) -> list[CharacterSource]:
+    """The source of word lists of a model file whose only source it is, if its settings name any.
+
+    Raises ValueError as `restored_sources`, and if the file has other sources.
+    """
+    sources = restored_sources(entries, arrays)
+    if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
+        raise ValueError("its knowledge sources are not those of its settings")
+    return sources
+
+
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:
     """A guide by the header and the arrays of its model.
 
@@ -148,7 +195,8 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {
     GuideSource.NAME: restored_guide,
-    StatisticsSource.NAME: lambda atom, *contents: StatisticsSource.from_contents(*contents),
+    LexiconSource.NAME: lambda _, *contents: LexiconSource.from_contents(*contents),
+    StatisticsSource.NAME: lambda _, *contents: StatisticsSource.from_contents(*contents),
 }
 
 

@@ -338,7 +338,9 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
 
 
-class BaseSegmenter(TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]):
+class BaseSegmenter(
+    TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]
+):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
     NOUN = "segmenter"

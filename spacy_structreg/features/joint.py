@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from spacy_structreg.features.knowledge import LISTED_TAGS
 from spacy_structreg.features.segmentation import WORD_TABLES, ZHANG_CLARK_2011
 
 ZHANG_CLARK_2011_JOINT: Final = f"""{ZHANG_CLARK_2011}
@@ -16,5 +17,9 @@ append: t0 c0 | c0 t0 start(w0) | c0 t0 c-1
 last template of the second line is printed under append, where the word it reads is not complete
 yet."""
 
-JOINT_TABLES: Final = {**WORD_TABLES, "zhang_clark_2011_joint": ZHANG_CLARK_2011_JOINT}
+JOINT_TABLES: Final = {
+    **WORD_TABLES,
+    "zhang_clark_2011_joint": ZHANG_CLARK_2011_JOINT,
+    "listed_tags": LISTED_TAGS,
+}
 """Tables that a word-based joint tagger may name; atoms are those of `tasks.segmentation.words`."""

@@ -41,3 +41,27 @@ section 3), and what speaks for a boundary before and behind a character."""
 
 INFORMATION: Final = "information0 | information+1 | information0information+1"
 """Mutual information to the left and to the right."""
+
+LEXICON_ATOMS: Final = ("lexb", "lexe", "lexm", "freqb", "freqe", "freqm", "tagb", "tage", "tagm")
+"""Lengths, frequencies and tags of the longest listed words that begin here, end here, and have the
+character inside (`tasks.knowledge.lexicon_source`)."""
+
+LEXICON: Final = """
+lexb0 | lexe0 | lexm0 | lexb0lexe0lexm0 | lexb0c0 | lexe0c0 | lexe0lexb+1 | lexe-1lexb0 |
+freqb0lexb0 | freqe0lexe0 | freqm0lexm0 |
+tagb0 | tage0 | tagb0tage0tagm0 | tage-1tagb0
+"""
+"""Listed words around a character: their lengths, alone, together, with the character and over a
+boundary; their frequencies; and their tags. Chosen on the development set of UD Chinese GSD."""
+
+LISTED_WORDS: Final = """
+separate: listed(w-1) | listed(w-1) len(w-1) | listed(w-2) listed(w-1)
+separate: tags(w-1) | tags(w-2) tags(w-1) | tags(w-1) len(w-1) | tags(w-1) c0
+"""
+"""Whether a word that ends here is listed, how frequent it is, and its tags."""
+
+LISTED_TAGS: Final = """
+separate: listed(w-1) t-1 | tags(w-1) t-1 | tags(w-2) tags(w-1) t-1
+tag: tags(w-1)
+"""
+"""The listed tags of a word with the tag that it has."""

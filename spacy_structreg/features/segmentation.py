@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from spacy_structreg.features.knowledge import LISTED_WORDS
+
 ZHANG_2014: Final = "c-1 | c0 | c+1 | c-2c-1 | c-1c0 | c0c+1 | c+1c+2 | t-1t0"
 """Characters to segmentation tags: Zhang, Su & Zhou 2014, Table 1."""
 
@@ -40,5 +42,6 @@ WORD_TABLES: Final = {
     "zhang_clark_2011": ZHANG_CLARK_2011,
     "types": TYPES,
     "characters": CHARACTERS,
+    "lexicon": LISTED_WORDS,
 }
 """Tables that a word-based segmenter may name; atoms are those of `tasks.segmentation.words`."""

@@ -145,7 +145,18 @@ class TextSettings(HalfWidthSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeSettings(Settings):
+class LexiconSettings(Settings):
+    """The setting of word lists."""
+
+    lexicon: str | Sequence[str] = setting(
+        (),
+        "Files of word lists, read in training only, which say what is a word and what tags it may "
+        "have: in jieba's format, CC-CEDICT's, or a word a line, if known with a tab and its tags.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeSettings(LexiconSettings):
     """Settings of what a model of characters knows besides its training corpus.
 
     Files are read when the model is trained, and what it needs of them is stored with it.
@@ -181,7 +192,7 @@ class KnowledgeSettings(Settings):
     @property
     def has_sources(self) -> bool:
         """True if some knowledge source is on."""
-        return bool(self.guides) or self.statistics is not None
+        return bool(self.lexicon or self.guides) or self.statistics is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,9 +70,7 @@ def partial_sentence(doc: Doc) -> PartialSentence | None:
     n_tagged = sum(tag != "" for _, tag in pairs)
     if not unknown and n_tagged in (0, len(pairs)):
         return None
-    return PartialSentence.of_words(
-        [word for word, _ in pairs], [tag for _, tag in pairs], unknown
-    )
+    return PartialSentence.of_words([word for word, _ in pairs], [tag for _, tag in pairs], unknown)
 
 
 def tagged_words(doc: Doc, kind: Literal["tag", "pos"] = "tag") -> list[tuple[str, str]]:

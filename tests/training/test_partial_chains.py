@@ -79,7 +79,12 @@ def test_tags_of_known_words() -> None:
     allowed = scheme.allowed([False, True, None], [(0, 2, "VV")])
     assert [scheme.labels[i] for i in np.flatnonzero(allowed[0])] == ["B-VV"]
     assert [scheme.labels[i] for i in np.flatnonzero(allowed[1])] == ["E-VV"]
-    assert {scheme.labels[i] for i in np.flatnonzero(allowed[2])} == {"B-NN", "B-VV", "S-NN", "S-VV"}
+    assert {scheme.labels[i] for i in np.flatnonzero(allowed[2])} == {
+        "B-NN",
+        "B-VV",
+        "S-NN",
+        "S-VV",
+    }
     with pytest.raises(ValueError, match="no tag 'XX'"):
         scheme.allowed([False], [(0, 2, "XX")])
 

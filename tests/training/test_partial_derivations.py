@@ -129,7 +129,9 @@ class Prepared:
     def __init__(self, task, outputs, algorithm: str, seed: int) -> None:
         self.learner = new_learner(task.system, Learning(algorithm=algorithm))
         # No output of a text of the tests falls off this beam.
-        self.trainer = AgendaTrainer(task.system.copy(), task.templates, self.learner, 4000, "plain")
+        self.trainer = AgendaTrainer(
+            task.system.copy(), task.templates, self.learner, 4000, "plain"
+        )
         self.trainer.epoch(
             [task.compile(output, self.learner) for output in outputs], range(len(outputs))
         )

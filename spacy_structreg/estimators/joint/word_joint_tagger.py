@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    lexicon_sources,
+    restored_lexicon,
+)
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -24,6 +29,7 @@ from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     TextSettings,
     WordSearchSettings,
@@ -38,6 +44,7 @@ from spacy_structreg.tasks.joint.tag_records import (
     CTB_CLOSED_TAGS,
     TagRecords,
 )
+from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -47,7 +54,9 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordJointTaggerSettings(
+    LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings
+):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -125,8 +134,10 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
         self._atoms = CharacterAtoms(settings.types, settings.half_width)
         system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        further = ["types"] * (settings.types is not None)
+        further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
-            joined(settings.templates, *["types"] * (settings.types is not None)),
+            joined(settings.templates, *further),
             system.events,
             system.atoms,
             JOINT_TABLES,
@@ -156,17 +167,24 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records)
+        return self._features(tags, records, lexicon_sources(self.settings, self._atoms.seen))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        return self._features(tags, TagRecords(len(tags), arrays))
+        sources = restored_lexicon(self.settings, entries, arrays)
+        of_records = {
+            name: array for name, array in arrays.items() if not name.startswith("source")
+        }
+        return self._features(tags, TagRecords(len(tags), of_records), sources)
 
-    def _features(self, tags: tuple[str, ...], records: TagRecords) -> WordJointSpec:
+    def _features(
+        self, tags: tuple[str, ...], records: TagRecords, sources: Sequence[CharacterSource]
+    ) -> WordJointSpec:
+        atoms = CharacterAtoms(self.settings.types, self.settings.half_width, sources)
         system = WordTransitions(
-            self._atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+            atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
@@ -251,4 +269,5 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {}, dict(self.records.arrays)
+        entries, arrays = contents_of(self.system.characters.sources)
+        return entries, {**self.records.arrays, **arrays}

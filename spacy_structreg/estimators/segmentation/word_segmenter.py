@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.knowledge import (
+    contents_of,
+    lexicon_sources,
+    restored_lexicon,
+)
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.segmentation import WORD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
@@ -21,6 +27,7 @@ from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     TextSettings,
     WordSearchSettings,
@@ -30,6 +37,7 @@ from spacy_structreg.models.settings import (
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -40,7 +48,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSegmenterSettings(TextSettings, WordSearchSettings, PerceptronSettings):
+class WordSegmenterSettings(LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -77,19 +85,39 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+        system = _system_of(settings)
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
+        further += ["lexicon"] * bool(settings.lexicon)
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
-        super().__init__(replace(settings, templates=complete(templates)), self._features)
+        # Word lists are read when the model is trained.
+        spec = None if settings.lexicon else self._features
+        super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[SegmentedGold]) -> ModelSpec[SegmentedGold, WordDecoder]:
-        return self._features
+    def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
+        atoms = self._features.system.characters
+        return self._knowing(lexicon_sources(self.settings, atoms.seen))
+
+    def _restored_spec(
+        self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
+    ) -> WordSpec:
+        return self._knowing(restored_lexicon(self.settings, entries, arrays))
+
+    def _knowing(self, sources: Sequence[CharacterSource]) -> WordSpec:
+        if not sources:
+            return self._features
+        return replace(self._features, system=_system_of(self.settings, sources))
+
+
+def _system_of(
+    settings: WordSegmenterSettings, sources: Sequence[CharacterSource] = ()
+) -> WordTransitions:
+    atoms = CharacterAtoms(settings.types, settings.half_width, sources)
+    return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
 
 
 @dataclass(frozen=True)
@@ -144,3 +172,6 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:
         return cut_units([example.units for example in examples], mini_sample, seed)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.system.characters.sources)

@@ -5,6 +5,7 @@ from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords
+from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
 
 cdef enum:
@@ -42,6 +43,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef readonly Py_ssize_t max_word_length
     cdef readonly TagRecords records
     cdef readonly bint prune
+    cdef LexiconSource _lexicon
     cdef int32_t* _numbers        # of the characters, in the records
     cdef uint64_t* _categories
     cdef Py_ssize_t _n
@@ -75,6 +77,9 @@ cdef class WordTransitions(TransitionSystem):
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
+    cdef void _look_up(
+        self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
+    ) noexcept nogil
     cdef uint64_t _word(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil
     cdef int32_t _settled(self, const WordState* state, bint appends) noexcept nogil

@@ -6,7 +6,7 @@ Each character is appended to the current word or separated from it and begins t
 kind of word.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
@@ -23,6 +23,7 @@ from spacy_structreg.search.transition_system cimport (
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords, word_key
+from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
     BEGINS_WORD,
@@ -84,6 +85,10 @@ cdef enum:
     INNER
     CATEGORY0
     CATEGORY1
+    LISTED1
+    LISTED2
+    TAGS1
+    TAGS2
     N_ATOMS
 
 # Names, in the notation of the papers, and anchors. On separating, w-1 is the word that has just
@@ -114,6 +119,12 @@ _ATOMS = {
     # The tags seen with words that contain a character; null without records.
     CATEGORY0: ("cat(c0)", [POSITION]),
     CATEGORY1: ("cat(end(w-1))", [POSITION, FIRST0]),
+    # Whether word lists have a word, and how frequent it is there; and its tags. Null without a
+    # `LexiconSource` among the sources of the characters.
+    LISTED1: ("listed(w-1)", [POSITION, FIRST0]),
+    LISTED2: ("listed(w-2)", [FIRST0, FIRST1]),
+    TAGS1: ("tags(w-1)", [POSITION, FIRST0]),
+    TAGS2: ("tags(w-2)", [FIRST0, FIRST1]),
 }
 
 # The labels of a guide, in the order of GuideView.labels.
@@ -146,6 +157,10 @@ cdef class WordTransitions(TransitionSystem):
             raise ValueError(f"words cannot be at most {max_word_length} characters long")
         self.characters = characters
         self._n_streams = max(2, len(characters.atoms))
+        self._lexicon = None
+        for source in characters.sources:
+            if isinstance(source, LexiconSource):
+                self._lexicon = source
         self.n_tags = n_tags
         self.by_words = by_words
         self.max_word_length = 0 if max_word_length is None else max_word_length
@@ -642,6 +657,34 @@ cdef class WordTransitions(TransitionSystem):
         values[CATEGORY1] = self._category(i - 1)
         if first0 == BEYOND_CUT:
             values[CATEGORY1] = NULL_ATOM
+        if self._lexicon is None:
+            for a in range(4):
+                values[LISTED1 + a] = NULL_ATOM
+            return
+        if has_atom(wanted, LISTED1) or has_atom(wanted, TAGS1):
+            self._look_up(first0, i, &values[LISTED1], &values[TAGS1])
+        if has_atom(wanted, LISTED2) or has_atom(wanted, TAGS2):
+            self._look_up(first1, first0, &values[LISTED2], &values[TAGS2])
+
+    cdef void _look_up(
+        self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
+    ) noexcept nogil:
+        """The atoms of what lists say of the word between two characters."""
+        cdef uint16_t value
+        listed[0] = NULL_ATOM
+        tags[0] = NULL_ATOM
+        if first == BEFORE_SENTENCE:
+            listed[0] = NO_WORD
+            tags[0] = NO_WORD
+        elif first >= 0 and not (
+            self._any_hidden and self._hidden[last] > self._hidden[first]
+        ):
+            value = self._lexicon._lexicon.lookup(self._symbols + REACH + first, last - first)
+            tags[0] = NO_WORD + 1 + <uint64_t> self._lexicon._tags[value]
+            # Not listed, listed without a frequency, and so on.
+            listed[0] = NO_WORD + 1
+            if value:
+                listed[0] = NO_WORD + 2 + <uint64_t> self._lexicon._frequencies[value]
 
     cdef uint64_t _character(self, const uint64_t* symbols, Py_ssize_t i) noexcept nogil:
         """The atom of a character or its type; padding beyond the ends, null if it is hidden."""

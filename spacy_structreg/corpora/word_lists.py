@@ -1,0 +1,122 @@
+"""Word lists: jieba's, CC-CEDICT's and our own format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.files import check_line_end, read_lines
+
+__all__ = ["LONGEST_ENTRY", "ListedWord", "WordListFormat", "read_word_list"]
+
+WordListFormat: TypeAlias = Literal["cedict", "jieba", "words"]
+
+LONGEST_ENTRY: Final = 255
+"""Most characters of a word, and of a tag."""
+
+# So many lines show the format of a file.
+_FIRST_LINES: Final = 20
+_CEDICT: Final = re.compile(r"(\S+) (\S+) \[[^\]]*\] /.*/\s*")
+_JIEBA: Final = re.compile(r"(\S+) ([0-9]{1,18})(?: (\S+))?\s*")
+
+
+class ListedWord(NamedTuple):
+    """A word of a list, its tags in the order of the file, and how frequent it is; 0 if unknown."""
+
+    word: str
+    tags: tuple[str, ...]
+    frequency: int
+
+
+def read_word_list(
+    path: StrPath, *, format: WordListFormat | None = None, encoding: str = "utf-8"
+) -> Iterator[ListedWord]:
+    """Yield the words of a file, one entry after the other; see `read_lines` for files.
+
+    format: None looks at the first lines.
+
+    - ``"jieba"``: word, frequency and, if known, tag, parted by spaces.
+    - ``"cedict"``: CC-CEDICT, of which a line gives two words, the traditional and the simplified
+      one, if they differ. Lines that begin with ``#`` are comments.
+    - ``"words"``: a word; or word, tab, tags parted by commas and, after another tab, frequency.
+      A word may have spaces within; there are no comments, as ``#话题#`` is a word.
+
+    Blank lines are skipped. Words may come again, with other tags too. Raises CorpusError for lines
+    that are not of the format, and for words and tags of more than `LONGEST_ENTRY` characters;
+    ValueError for a format that does not exist; and as `read_lines`.
+    """
+    if format not in (None, "cedict", "jieba", "words"):
+        raise ValueError(f"there is no format {format!r} of word lists; see read_word_list")
+    lines = ((number, line) for number, line in read_lines(path, encoding=encoding) if line.strip())
+    first = list(islice(lines, _FIRST_LINES))
+    parse = {"cedict": _cedict, "jieba": _jieba, "words": _words}[
+        format or _format_of([line for _, line in first])
+    ]
+    for number, line in chain(first, lines):
+        check_line_end(line, path, number)
+        try:
+            yield from parse(line)
+        except ValueError as error:
+            raise CorpusError(path, number, str(error)) from error
+
+
+def _format_of(lines: list[str]) -> WordListFormat:
+    """The format of a file whose first lines, without blank ones, they are."""
+    if lines and lines[0].startswith("# CC-CEDICT"):
+        return "cedict"
+    if lines and all(map(_CEDICT.fullmatch, lines)):
+        return "cedict"
+    return "jieba" if lines and all(map(_JIEBA.fullmatch, lines)) else "words"
+
+
+def _cedict(line: str) -> Iterator[ListedWord]:
+    if line.startswith("#"):
+        return
+    if (found := _CEDICT.fullmatch(line)) is None:
+        raise ValueError(
+            f"the line {shown(line)} is no entry such as `中國 中国 [Zhong1 guo2] /China/`; "
+            "correct it"
+        )
+    for word in dict.fromkeys(found.groups()):
+        yield ListedWord(_checked(word, "word"), (), 0)
+
+
+def _jieba(line: str) -> Iterator[ListedWord]:
+    if (found := _JIEBA.fullmatch(line)) is None:
+        raise ValueError(
+            f"the line {shown(line)} is no entry such as `中国 34488 ns`, of a word, its frequency "
+            "and its tag; correct it"
+        )
+    word, frequency, tag = found.groups()
+    tags = () if tag is None else (_checked(tag, "tag"),)
+    yield ListedWord(_checked(word, "word"), tags, int(frequency))
+
+
+def _words(line: str) -> Iterator[ListedWord]:
+    word, *rest = (part.strip() for part in line.split("\t"))
+    if len(rest) > 2:
+        raise ValueError(
+            f"{len(rest)} tabs; a line is a word, or a word, a tab and its tags, and after another "
+            "tab its frequency"
+        )
+    if not word:
+        raise ValueError("no word before the tab; write one, or remove the line")
+    frequency = rest[1] if len(rest) > 1 else "0"
+    if not re.fullmatch("[0-9]{1,18}", frequency):
+        raise ValueError(f"the frequency {shown(frequency)} is no whole number; correct it")
+    tags = [tag.strip() for tag in rest[0].split(",")] if rest and rest[0] else []
+    if not all(tags):
+        raise ValueError(f"an empty tag among {shown(rest[0])}; part tags by one comma")
+    checked = tuple(_checked(tag, "tag") for tag in dict.fromkeys(tags))
+    yield ListedWord(_checked(word, "word"), checked, int(frequency))
+
+
+def _checked(text: str, what: str) -> str:
+    if len(text) > LONGEST_ENTRY:
+        raise ValueError(
+            f"the {what} {text[:20]!r}… has {len(text):,} characters; {LONGEST_ENTRY} are the most"
+        )
+    return text

@@ -1,0 +1,125 @@
+"""What word lists say of words: how frequent they are, and their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_structreg.corpora.word_lists import ListedWord
+from spacy_structreg.learn.model_file import Arrays, field
+from spacy_structreg.learn.setting_fields import check_strings
+from spacy_structreg.tasks.knowledge.lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+FREQUENCY_BITS: Final = 4
+"""Frequency classes: 0 if it is unknown, n for 2ⁿ⁻¹ times and more, up to 15."""
+
+TAGS_BITS: Final = 16
+"""Numbers of sets of tags: 0 for none."""
+
+_MAX_KINDS: Final = (1 << 16) - 1
+# Words are brought into the view of a model so many at a time.
+_PORTION: Final = 10_000
+
+
+class KnownWords:
+    """A lexicon whose values stand for kinds of words: frequency class and set of tags.
+
+    lexicon: the words as a model sees them.
+    frequencies, tags: of each value of the lexicon, its frequency class and the number of its set
+        of tags, 0 for none: uint8 and uint16 of shape (n_kinds + 1,); of value 0, both are 0.
+    tag_sets: the sets of tags, of which number n is the n-th: sorted tags, parted by commas.
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        frequencies: NDArray[np.uint8],
+        tags: NDArray[np.uint16],
+        tag_sets: tuple[str, ...],
+    ) -> None:
+        self.lexicon = lexicon
+        self.frequencies = frequencies
+        self.tags = tags
+        self.tag_sets = tag_sets
+
+    @classmethod
+    def of(cls, listed: Iterable[ListedWord], seen: Callable[[str], str] = str) -> Self:
+        """The words of lists; of one that comes again, all tags and the sum of frequencies.
+
+        seen: what a model sees of a text, of the same length. White space within a word is left
+        out, as models do. Takes some 400 bytes a word meanwhile.
+        Raises ValueError for more than 65,535 kinds of words.
+        """
+        tags_of: dict[str, tuple[str, ...]] = {}
+        counts: dict[str, int] = {}
+        for word, tags, frequency in listed:
+            counts[word] = counts.get(word, 0) + frequency
+            if tags:
+                known = tags_of.get(word, ())
+                tags_of[word] = tags if not known else (*known, *tags)
+        merged: dict[str, tuple[int, tuple[str, ...]]] = {}
+        written = list(counts)
+        for first in range(0, len(written), _PORTION):
+            portion = written[first : first + _PORTION]
+            for word, view in zip(portion, seen("\n".join(portion)).split("\n"), strict=True):
+                squeezed = "".join(view.split())
+                frequency, tags = counts[word], tags_of.get(word, ())
+                if before := merged.get(squeezed):
+                    frequency, tags = frequency + before[0], (*before[1], *tags)
+                merged[squeezed] = frequency, tags
+        merged.pop("", None)
+        ordered = sorted(merged)
+        kinds = [
+            (",".join(sorted({*merged[word][1]})), min(merged[word][0].bit_length(), 15))
+            for word in ordered
+        ]
+        numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)), 1)}
+        if len(numbers) > _MAX_KINDS:
+            raise ValueError(
+                f"the listed words have {len(numbers):,} different sets of tags, with their "
+                f"frequencies; {_MAX_KINDS:,} are the most: list fewer tags"
+            )
+        values = np.fromiter((numbers[kind] for kind in kinds), np.uint16, len(kinds))
+        tag_sets = sorted({tags for tags, _ in numbers} - {""})
+        number_of = {tags: number for number, tags in enumerate(["", *tag_sets])}
+        return cls(
+            Lexicon(ordered, values),
+            np.array([0, *(frequency for _, frequency in numbers)], np.uint8),
+            np.array([0, *(number_of[tags] for tags, _ in numbers)], np.uint16),
+            tuple(tag_sets),
+        )
+
+    def __len__(self) -> int:
+        return len(self.lexicon)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        """Entries of the header of a model file, and arrays."""
+        entries, arrays = self.lexicon.contents()
+        kinds = np.stack([self.frequencies.astype(np.uint16), self.tags])
+        return {**entries, "tag_sets": list(self.tag_sets)}, {**arrays, "kinds": kinds}
+
+    @classmethod
+    def from_contents(cls, entries: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The words whose contents they are. Raises ValueError if they are none."""
+        kinds = arrays.get("kinds")
+        tag_sets = check_strings("tag_sets", field(entries, "tag_sets", list))
+        if (
+            not isinstance(kinds, np.ndarray)
+            or kinds.dtype != np.uint16
+            or kinds.ndim != 2
+            or len(kinds) != 2
+            or not 1 <= kinds.shape[1] <= _MAX_KINDS + 1
+            or kinds[:, 0].any()
+            or kinds[0].max() >= 1 << FREQUENCY_BITS
+            or kinds[1].max() > len(tag_sets)
+        ):
+            raise ValueError("the kinds of the listed words do not fit each other")
+        lexicon = Lexicon.from_contents(entries, arrays, kinds.shape[1] - 1)
+        frequencies = np.ascontiguousarray(kinds[0], dtype=np.uint8)
+        return cls(lexicon, frequencies, np.ascontiguousarray(kinds[1]), tag_sets)
