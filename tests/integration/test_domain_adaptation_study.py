@@ -18,7 +18,7 @@ __all__ = ["finished", "project"]
 
 GRID = """
 title: Made up
-epochs: 2
+epochs: {source: 2, target: 2}
 source: {reader: segmented, train: source.txt}
 lexicon: words.txt
 guides: [near, other]
@@ -80,7 +80,7 @@ STUDY = Study(
         ("guides: [near", "guides: [far", "'far'"),
         ("untold: {seeds: 1, without: [target]}", "untold: {seeds: 1}", "no sentences to train"),
         ("near: {seeds: 2}", "far: {seeds: 2}", "unknown corpus"),
-        ("epochs: 2", "epochs: 0", "epochs"),
+        ("epochs: {source: 2", "epochs: {source: 0", "epochs"),
         ("corpora:\n  near:", "corpus:\n  near:", "not a grid"),
     ),
     line={
