@@ -14,7 +14,6 @@ from spacy_structreg.corpora.splits import fold_bounds
 T = TypeVar("T")
 
 
-
 def words_of_tagged(path: Any, **options: Any) -> Iterator[list[str]]:
     """The words of tagged text, as `read_tagged` takes it."""
     for sentence in read_tagged(path, **options):

@@ -1,4 +1,4 @@
-"""The project `domain_adaptation`: its workflow on made-up corpora, and the report that it holds."""
+"""The project `domain_adaptation`: its workflow on made-up corpora, and its report."""
 
 from __future__ import annotations
 
@@ -188,10 +188,7 @@ def test_the_tables_give_means_intervals_and_the_gap_that_is_closed(finished):
     found = STUDY.results(finished)
     text = report_of(finished)
     assert "More and more." in text
-    shown = {
-        (rows[0][0], rows[0][-1]): rows
-        for rows in tables(text)
-    }
+    shown = {(rows[0][0], rows[0][-1]): rows for rows in tables(text)}
     assert shown
     of_near = next(rows for rows in tables(text) if rows[0][0] == "system" and "R seen" in rows[0])
     rows = {row[0]: dict(zip(of_near[0], row, strict=True)) for row in of_near[1:]}

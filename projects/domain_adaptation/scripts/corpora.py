@@ -22,12 +22,14 @@ class Parts:
     """The sentences of a corpus: lists of words.
 
     train, test: empty where the entry of the grid has no such part. dev: that of the corpus, or the
-    last tenth of its training part; empty where it has neither.
+    last tenth of its training part, if some is to be held out; empty where it has neither.
     Raises ValueError for an entry that is not sound or a part without sentences, and what the
     readers raise; OSError for files that cannot be read.
     """
 
-    def __init__(self, name: str, entry: Mapping[str, Any], folder: Path) -> None:
+    def __init__(
+        self, name: str, entry: Mapping[str, Any], folder: Path, *, holds_out: bool = True
+    ) -> None:
         read = partial(reader(name, entry), **entry.get("options", {}))
 
         def sentences(file: str) -> list[Sentence]:
@@ -38,7 +40,7 @@ class Parts:
             read_part(name, entry, part, sentences) if part in entry else []
             for part in ("train", "dev", "test")
         )
-        if self.train and not self.dev:
+        if self.train and not self.dev and holds_out:
             self.train, self.dev = hold_out(name, self.train)
 
     @property
@@ -108,7 +110,8 @@ def _frozen(value: Any) -> Any:
 @cache
 def _source(entry: Any, folder: Path) -> Parts:
     given = dict(entry)
-    return Parts("source", {**given, "options": dict(given.get("options", ()))}, folder)
+    given["options"] = dict(given.get("options", ()))
+    return Parts("source", given, folder, holds_out=False)
 
 
 read_corpus = Corpus

@@ -75,9 +75,7 @@ def least_certain(
     pieces: list[str] = []
     ends: list[bool] = []
     margins: list[float] = []
-    for words, sure in zip(
-        sentences, model.predict_margins(map("".join, sentences)), strict=True
-    ):
+    for words, sure in zip(sentences, model.predict_margins(map("".join, sentences)), strict=True):
         known = [last for word in words for last in [False] * (len(word) - 1) + [True]]
         for text, margin in sure:
             pieces.append(text)
@@ -221,7 +219,5 @@ def counts(
 def tasks(grid: Grid, results: Results) -> list[Run]:
     """What is missing."""
     return [
-        Run(key, system, grid.epochs)
-        for key, system in grid.wanted().items()
-        if key not in results
+        Run(key, system, grid.epochs) for key, system in grid.wanted().items() if key not in results
     ]
