@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
 
@@ -19,8 +19,9 @@ from spacy_structreg.features.knowledge import (
     VARIETY_ATOMS,
     guide_templates,
 )
+from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
@@ -128,11 +129,12 @@ def known_words(settings: LexiconSettings, seen: Callable[[str], str]) -> KnownW
     return words
 
 
-def contents_of(sources: Sequence[CharacterSource]) -> tuple[dict[str, Any], Arrays]:
-    """The part of `ModelSpec.contents` that holds sources; `restored_sources` takes it back."""
+def contents_of(atoms: CharacterAtoms) -> tuple[dict[str, Any], Arrays]:
+    """The part of `ModelSpec.contents` that holds sources and the script; `restored_sources` and
+    `stored_script` take it back."""
     entries: list[dict[str, Any]] = []
-    arrays: Arrays = {}
-    for number, source in enumerate(sources):
+    arrays: Arrays = {} if atoms.script is None else atoms.script.arrays
+    for number, source in enumerate(atoms.sources):
         header, inner = source.contents()
         entries.append({"source": source.NAME, "atoms": source.atoms, "header": header})
         arrays |= nested(f"source{number}", inner)
@@ -160,17 +162,26 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
-def restored_lexicon(
-    settings: LexiconSettings, entries: dict[str, Any], arrays: Arrays
-) -> list[CharacterSource]:
-    """The source of word lists of a model file whose only source it is, if its settings name any.
+def new_word_atoms(settings: WordTextSettings) -> CharacterAtoms:
+    """What a model of words sees of characters: their script, and word lists as the only source.
 
-    Raises ValueError as `restored_sources`, and if the file has other sources.
+    Raises as `known_words`, and ImportError as `read_script`.
     """
+    script = read_script(settings.script)
+    plain = CharacterAtoms(settings.types, settings.half_width, script=script)
+    sources = lexicon_sources(settings, plain.seen)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
+
+
+def restored_word_atoms(
+    settings: WordTextSettings, entries: dict[str, Any], arrays: Arrays
+) -> CharacterAtoms:
+    """The same of a model file. Raises ValueError for what cannot be used."""
     sources = restored_sources(entries, arrays)
     if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
         raise ValueError("its knowledge sources are not those of its settings")
-    return sources
+    script = stored_script(settings.script, arrays)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
 
 
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:

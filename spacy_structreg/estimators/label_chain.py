@@ -131,6 +131,7 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
     seen: the features. labels: in the spelling of the scheme, any; what the scheme needs besides
         is added. scheme: that of the chain; None for labels that may follow one another freely.
     split: parts a gold sentence into what features see and its labels, in BIO if there is a scheme.
+    contents: the entries and arrays that features need of a model file.
     Raises ValueError for labels that are not of the scheme, and for too many or none.
     """
 
@@ -140,8 +141,10 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
         labels: Iterable[str],
         scheme: Scheme | None,
         split: Callable[[GoldT], Split],
+        contents: tuple[dict[str, Any], Arrays] | None = None,
     ) -> None:
         self.seen = seen
+        self._contents = contents or ({}, {})
         self.scheme = scheme
         self._split = split
         self._labels = complete_labels(labels, scheme)
@@ -184,6 +187,10 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
             ) from error
         symbols, lists = self.see(items)
         return self.features.compile(symbols, np.array(numbers, np.uint16), learner, lists)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        entries, arrays = self._contents
+        return dict(entries), dict(arrays)
 
     def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
         """A sequence of unknown labels, which counts in the regulariser of feature noising."""
@@ -265,15 +272,31 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
 
     def _spec_of(self, examples: Iterable[GoldT]) -> LabelChainSpec[GoldT]:
         labels = (encode(self._split(example)[1], self._scheme) for example in examples)
-        return self._chain(self._expected.union(*labels))
+        return self._chain(self._expected.union(*labels), *self._new_features())
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> LabelChainSpec[GoldT]:
-        return self._chain(check_strings("labels", labels))
+        return self._chain(check_strings("labels", labels), *self._stored_features(entries, arrays))
 
-    def _chain(self, labels: Iterable[str]) -> LabelChainSpec[GoldT]:
-        return LabelChainSpec(self._seen, labels, self._scheme, self._split)
+    def _chain(
+        self,
+        labels: Iterable[str],
+        seen: SequenceFeatures,
+        entries: dict[str, Any],
+        arrays: Arrays,
+    ) -> LabelChainSpec[GoldT]:
+        return LabelChainSpec(seen, labels, self._scheme, self._split, (entries, arrays))
+
+    def _new_features(self) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
+        """The features of a new training, and what they need of a model file."""
+        return self._seen, {}, {}
+
+    def _stored_features(
+        self, entries: dict[str, Any], arrays: Arrays
+    ) -> tuple[SequenceFeatures, dict[str, Any], Arrays]:
+        """The features of a model file. Raises ValueError for what is not for them."""
+        return self._seen, {}, {}
 
     # Prediction ----------------------------------------------------------------------------------
 

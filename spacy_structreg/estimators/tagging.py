@@ -14,6 +14,11 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
+from spacy_structreg.estimators.word_knowledge import (
+    WordKnowledge,
+    contents_of_words,
+    further_tables,
+)
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
 from spacy_structreg.learn.learning_settings import Learning
@@ -29,9 +34,11 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
-    HalfWidthSettings,
+    LexiconSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
+    WordSettings,
     complete,
     joined,
 )
@@ -47,7 +54,6 @@ from spacy_structreg.tasks.tagging import (
     TagDecoder,
     TagSets,
     TagTransitions,
-    WordAtoms,
 )
 from spacy_structreg.training.agenda import AgendaTrainer
 
@@ -65,7 +71,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(HalfWidthSettings, PerceptronSettings):
+class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -117,7 +123,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     SCHEMA = TAGGED
     GIVEN_WORDS = True
     PRIMARY = "tag_acc"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
     COUNTS: ClassVar = True
     SETTINGS = TaggerSettings
     settings: TaggerSettings
@@ -126,7 +132,11 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     @from_settings(TaggerSettings)
     def __init__(self, settings: TaggerSettings) -> None:
         self._templates = parse_state_templates(
-            joined(settings.templates, *["guide"] * (settings.guide is not None)),
+            joined(
+                settings.templates,
+                *["guide"] * (settings.guide is not None),
+                *further_tables(settings),
+            ),
             TAGGING_EVENTS,
             TAGGING_ATOMS,
             TAGGER_TABLES,
@@ -134,7 +144,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         super().__init__(replace(settings, templates=complete(self._templates)))
         if settings.guide is None:
             # A trainer checks which updates there are, and which beams go with them.
-            spec = self._spec_for((), (), None)
+            spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
             spec.new_trainer(spec.new_learner(self.learning))
 
     # Prediction ----------------------------------------------------------------------------------
@@ -231,17 +241,19 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         guide = None
         if self.settings.guide is not None:
             guide = Tagger.from_contents(*read_model(self.settings.guide, [self.TASK]))
-        return self._spec_for(labels, counts.items(), guide)
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(labels, counts.items(), known, guide)
 
     def _spec_for(
         self,
         labels: Sequence[str],
         counts: Iterable[tuple[str, Counter[str]]],
+        known: WordKnowledge,
         guide: Tagger | None,
     ) -> TagSpec:
         """The spec of labels, of how often each word has each tag, and of a guide."""
         number = {label: i for i, label in enumerate(labels)}
-        atoms = WordAtoms(self.settings.half_width)
+        atoms = known.atoms()
         of_character: dict[int, Counter[int]] = defaultdict(Counter)
         of_word: dict[int, Counter[int]] = defaultdict(Counter)
         for word, tags in counts:
@@ -270,7 +282,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             else None,
             sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
             None if self.settings.dictionary is None else sets(self.settings.dictionary),
-            guide,
+            known=known,
+            guide=guide,
         )
 
     def _spec_from(
@@ -279,13 +292,15 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         categories: TagSets | None,
         classes: TagSets | None,
         dictionary: TagSets | None,
+        *,
+        known: WordKnowledge,
         guide: Tagger | None,
     ) -> TagSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         return TagSpec(
             tuple(labels),
             TagTransitions(
-                WordAtoms(self.settings.half_width, categories, classes),
+                known.atoms(categories, classes),
                 len(labels) or 1,
                 atoms,
                 new_guide=None if guide is None else guide._decoders().new_decoder,
@@ -300,12 +315,12 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
 
     def _restored_spec(self, labels: list[Any], entries: dict[str, Any], arrays: Arrays) -> TagSpec:
         known = check_strings("labels", labels)
-        sets = [
+        categories, classes, dictionary = (
             TagSets(len(known), unnested(name, arrays))
             if any(key.startswith(f"{name}.") for key in arrays)
             else None
             for name in ("categories", "classes", "dictionary")
-        ]
+        )
         if (self.settings.guide is None) != ("guide" not in entries):
             raise ValueError("it has a guide, or none, against its settings")
         guide = None
@@ -314,8 +329,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
             if not guide.is_trained or header["state"] != "trained":
                 raise ValueError("its guide is not a trained model")
-        categories, classes, dictionary = sets
-        return self._spec_from(known, categories, classes, dictionary, guide)
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
 
 
 @dataclass(frozen=True)
@@ -353,11 +368,15 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         return Perceptron([rows], learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam)
+
+    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam if self.update == "every" else self.decode_beam)
+
+    def _trainer(self, learner: Perceptron, beam: int | None) -> AgendaTrainer:
         # Without a limit there would be as many states as sequences of tags.
-        merge = self.beam is None
-        return AgendaTrainer(
-            self.system.copy(), self.templates, learner, self.beam, self.update, merge
-        )
+        merge = beam is None
+        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, self.update, merge)
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
         system = self.system.copy(self.dictionary)
@@ -388,16 +407,17 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
             "classes": self.system.words.classes,
             "dictionary": self.dictionary,
         }
-        arrays = {
+        entries, arrays = contents_of_words(self.system.words)
+        arrays |= {
             key: array
             for name, each in sets.items()
             if each is not None
             for key, array in nested(name, each.arrays).items()
         }
         if self.guide is None:
-            return {}, arrays
+            return entries, arrays
         header, inner = self.guide.contents()
-        return {"guide": header}, {**arrays, **nested("guide", inner)}
+        return {**entries, "guide": header}, {**arrays, **nested("guide", inner)}
 
 
 def _visible(sentence: TaggedWords) -> TaggedWords:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
 from spacy_structreg.estimators.tree_queries import TaggedSentence
+from spacy_structreg.estimators.word_knowledge import further_tables
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
@@ -22,9 +23,10 @@ from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import (
     BeamSettings,
     CompleteTemplates,
-    HalfWidthSettings,
     PerceptronSettings,
     UpdatePoint,
+    ViewSettings,
+    WordSettings,
     complete,
     joined,
 )
@@ -41,7 +43,7 @@ TreeT = TypeVar("TreeT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeParserSettings(HalfWidthSettings, BeamSettings, PerceptronSettings):
+class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSettings):
     """Settings of parsers of tagged words."""
 
     templates: str | Sequence[str] | None = setting(
@@ -88,7 +90,9 @@ class TreeParser(
         table: str,
     ) -> None:
         templates = table if settings.templates is None else settings.templates
-        self._templates = parse_state_templates(joined(templates), events, atoms, tables)
+        self._templates = parse_state_templates(
+            joined(templates, *further_tables(settings)), events, atoms, tables
+        )
         update = settings.update
         if update is None:
             update = "every" if settings.beam == 1 else "max_violation"

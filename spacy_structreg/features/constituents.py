@@ -36,5 +36,12 @@ action: S0lc S1c S0c | S1rc S1c S0c | S0rc S0c N0t | S0uc S0c S1c | S0uc S0c N0t
 """`PHRASES`, with the words at the ends of phrases and between them, sizes, tags of heads, and what
 phrases are made of."""
 
-CONSTITUENT_TABLES: Final = {"phrases": PHRASES, "phrases+": PHRASES_PLUS}
+CLASSES: Final = """
+action: class(S0) S0c | class(S1) S1c | class(N0) N0t | class(S0) class(S1) | class(S0) class(N0)
+action: class(S0) S0c S1c | S0c class(S1) S1c | class(S0) S0c N0t | S0c class(N0)
+action: class6(S0) S0c | class6(S1) S1c | class6(N0) | class6(S0) class6(S1) | class4(S0) class4(S1)
+"""
+"""Classes of heads and of the next word, which are added where there are classes."""
+
+CONSTITUENT_TABLES: Final = {"phrases": PHRASES, "phrases+": PHRASES_PLUS, "classes": CLASSES}
 """Tables that a constituency parser may name instead of listing templates."""

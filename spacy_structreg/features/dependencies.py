@@ -98,7 +98,17 @@ action: end(S0) N0w | S0w end(N0) | end(N1) end(N0) S0t
 """
 """`RICH_PLUS`, with the first and last characters and the lengths of words."""
 
+_CLASSES: Final = """
+action: class({p}) | class({c}) | class({p}) {p}t | class({c}) {c}t | class({p}) class({c})
+action: class({p}) {c}t | {p}t class({c}) | class6({p}) class6({c}) | class4({p}) class4({c})
+action: class6({p}) {p}t {c}t | {p}t {c}t class6({c})
+action: class4({p}) {p}t {c}t | {p}t {c}t class4({c})
+"""
+# Classes of the two words that an action may join, with their tags, and the beginnings of their
+# paths, which are added where there are classes: after Koo, Carreras & Collins 2008, section 3.
+
 ARC_EAGER_TABLES: Final = {
+    "classes": f"{_CLASSES.format(p='S0', c='N0')}action: class(N1) | class(S0h) class(S0)\n",
     "transition": TRANSITION,
     "combined": COMBINED,
     "rich": RICH,
@@ -117,5 +127,8 @@ action: S2t S1t S0t
 """
 """The templates of Huang & Sagae 2010, which see little, so that many states look alike."""
 
-ARC_STANDARD_TABLES: Final = {"merging": MERGING}
+ARC_STANDARD_TABLES: Final = {
+    "classes": _CLASSES.format(p="S1", c="S0"),
+    "merging": MERGING,
+}
 """Tables that an arc-standard parser may name instead of listing templates."""

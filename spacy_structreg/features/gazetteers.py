@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypedDict
 
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
@@ -116,6 +116,12 @@ class Gazetteers:
             for number in numbers:
                 lists[self.names[number]].append(phrase)
         return {"lists": lists, "lower": self.lower, "characters": self.characters}
+
+    def seen_by(self, see: Callable[[str], str]) -> Gazetteers:
+        """Gazetteers of the same phrases as something sees them."""
+        plain = self.as_dict()
+        lists = {name: list(map(see, phrases)) for name, phrases in plain["lists"].items()}
+        return Gazetteers(lists, lower=self.lower, characters=self.characters)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gazetteers) and self.as_dict() == other.as_dict()

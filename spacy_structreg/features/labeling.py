@@ -81,6 +81,13 @@ edge:
 """Biomedical names: word patterns, affixes and classes of parts (digits, Roman numerals, Greek
 letters), after Settles 2004."""
 
+CLASSES: Final = """
+label: class(w-2) | class(w-1) | class(w0) | class(w+1) | class(w+2)
+label: class(w-1) class(w0) | class(w0) class(w+1)
+label: class4(w0) | class6(w0) | class10(w0) | class20(w0) | class6(w-1) | class6(w+1)
+"""
+"""Classes of words, which are added where there are classes: Ratinov & Roth 2009, section 6.1."""
+
 _TABLES: Final = {
     "ner": (NER, "edge: w-1 | w0 | shape(w-1) shape(w0) | suffix3(w0)"),
     "chunking": (CHUNKING, "edge: w0 | tag(w0) | tag(w-1) tag(w0) | tag(w0) tag(w+1)"),
@@ -95,5 +102,5 @@ LABELING_TABLES: Final = {
     name: text
     for table, (plain, edges) in _TABLES.items()
     for name, text in ((table, plain), (f"{table}+edges", f"{plain}{edges}\n"))
-}
+} | {"classes": CLASSES}
 """Tables that a labeler may name instead of listing templates."""

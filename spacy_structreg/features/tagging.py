@@ -31,6 +31,20 @@ tag: shape(w0) | lower(w0)
 """After Ratnaparkhi 1996 and Collins 2002, for alphabetic scripts, where single characters say
 little; chosen on the development set of UD English EWT, where it is better than `WORDS`."""
 
+CLASSES: Final = """
+tag: class(w0) | class(w-1) | class(w+1) | class(w-1) class(w0) | class(w0) class(w+1)
+tag: class(w0) t-1 | class4(w0) | class6(w0) | class10(w0) | class20(w0)
+tag: class6(w-1) | class6(w+1) | class10(w-1) class10(w0) | class10(w0) class10(w+1)
+"""
+"""Classes of the word and its neighbours, and the beginnings of their paths, which are added where
+there are classes: after Ratinov & Roth 2009, section 6.1."""
+
+LISTED: Final = """
+tag: listed(w0) | listed(w-1) listed(w0) | listed(w0) listed(w+1) | listed(w0) t-1
+tag: listed(w0) w0 | listed(w-1) | listed(w+1) | listed(w0) suffix2(w0)
+"""
+"""The tags that word lists give a word and its neighbours."""
+
 GUIDE: Final = """
 tag: guide(w0) | guide(w0) w0 | guide(w0) end(w0) | guide(w0) t-1
 tag: guide(w-1) guide(w0) | guide(w0) guide(w+1) | guide(w-1) guide(w0) guide(w+1)
@@ -38,5 +52,11 @@ tag: guide(w-1) guide(w0) | guide(w0) guide(w+1) | guide(w-1) guide(w0) guide(w+
 """Tags by a guide of another standard, alone, in pairs and triples, and with the word (Jiang, Huang
 & Liu 2009)."""
 
-TAGGER_TABLES: Final = {"words": WORDS, "latin": LATIN, "guide": GUIDE}
+TAGGER_TABLES: Final = {
+    "words": WORDS,
+    "latin": LATIN,
+    "guide": GUIDE,
+    "classes": CLASSES,
+    "lexicon": LISTED,
+}
 """Tables that a tagger may name instead of listing templates."""

@@ -27,6 +27,7 @@ MAX_WORD_LENGTH: Final = 10_000
 MAX_MODELS: Final = 1_000
 """Most models of one average."""
 
+ScriptName: TypeAlias = Literal["simplified"]
 Sentences: TypeAlias = Literal["punctuation", "doc"]
 Types: TypeAlias = Literal["g10", "extended"]
 Statistics: TypeAlias = Literal["accessor_variety", "all"]
@@ -119,8 +120,20 @@ class PerceptronSettings(TrainingSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfWidthSettings(Settings):
-    """The setting of full-width forms."""
+class ScriptSettings(Settings):
+    """The setting of scripts."""
+
+    script: ScriptName | None = setting(
+        None,
+        'Let characters look to the model like those of another script, one by one: "simplified" '
+        "for traditional ones (with OpenCC, in training only), so that one model reads both; null "
+        "for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewSettings(ScriptSettings):
+    """Settings of how characters look to a model."""
 
     half_width: bool = setting(
         True,
@@ -129,7 +142,21 @@ class HalfWidthSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextSettings(HalfWidthSettings):
+class WordSettings(ScriptSettings):
+    """Settings of what a model of given words knows besides its training corpus.
+
+    Files are read when the model is trained, and what it needs of them is stored with it.
+    """
+
+    word_classes: str | None = setting(
+        None,
+        "A file of classes of words, whose templates are added: a word, a tab and its class a "
+        "line, or paths of Brown clustering; null for none.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings(ViewSettings):
     """Settings of models that find words in raw text."""
 
     types: Types | None = setting(
@@ -153,6 +180,11 @@ class LexiconSettings(Settings):
         "Files of word lists, read in training only, which say what is a word and what tags it may "
         "have: in jieba's format, CC-CEDICT's, or a word a line, if known with a tab and its tags.",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordTextSettings(LexiconSettings, TextSettings):
+    """Settings of models of words that find words in raw text."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ States of such a system refer to words as *nodes*, such as the top of a stack. O
 
 - ``S0w``, ``S0t``: the word and its tag; ``start(S0)``, ``end(S0)``: its first and last character;
   ``prefix2(S0)`` to ``prefix5(S0)``, ``suffix2(S0)`` to ``suffix5(S0)``: characters of its ends;
-  ``len(S0)``: how many it has, up to 4; ``lower(S0)``, ``kinds(S0)``, ``shape(S0)``:
-  `tasks.tagging`.
+  ``len(S0)``: how many it has, up to 4; ``lower(S0)``, ``kinds(S0)``, ``shape(S0)``,
+  ``class(S0)``, ``class4(S0)``, …: `tasks.tagging`.
 
 The word and the tag of a node that is not there are values like any other, and others again beyond
 the ends of the sentence.
@@ -23,7 +23,7 @@ from spacy_structreg.search.transition_system cimport (
     TransitionSystem,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.tagging cimport LENGTH, WordAtoms
+from spacy_structreg.tasks.tagging cimport LENGTH, N_FIELDS, WORD_CLASS, WordAtoms
 
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.tagging import WORD_FIELDS
@@ -37,7 +37,7 @@ cdef enum:
     MAX_LENGTH = 4
 
 # Those that are asked for in another notation, or need lists of words.
-_OTHER_FIELDS = ("w", "pattern", "catstart", "catend", "tags")
+_OTHER_FIELDS = ("w", "pattern", "catstart", "catend", "tags", "guide")
 _WORD_FIELDS = {
     field: number for number, field in enumerate(WORD_FIELDS) if field not in _OTHER_FIELDS
 }
@@ -77,6 +77,12 @@ cdef class TaggedWordTransitions(TransitionSystem):
         for name in chosen:
             if name not in of_nodes and name not in numbers:
                 raise ValueError(f"there is no atom {name!r}")
+            if (
+                self.words.word_classes is None
+                and name in of_nodes
+                and WORD_CLASS <= of_nodes[name][1] < <int> N_FIELDS
+            ):
+                raise ValueError("atoms of word classes need the setting word_classes")
         known = [name for name in chosen if name not in many]
         self.multi_valued = tuple(name for name in chosen if name in many)
         self._reads_many = len(self.multi_valued) > 0
@@ -282,7 +288,7 @@ cdef class TaggedWordBuffer(BufferOwner):
                 self.tags[n_words] = self._hash(tag)
                 n_words += 1
                 self.bounds[n_words] = <int32_t> total
-        if words.half_width:
+        if words.n_seen:
             for i in range(total):
                 self.text[i] = words.see(self.text[i])
         return n_words

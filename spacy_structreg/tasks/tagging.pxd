@@ -4,6 +4,8 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport AtomSet, TransitionSystem
+from spacy_structreg.tasks.knowledge.lexicon cimport Lexicon
+from spacy_structreg.tasks.knowledge.word_classes cimport WordClasses
 
 cdef enum:
     # The fields of a word, named by `WORD_FIELDS`.
@@ -26,6 +28,13 @@ cdef enum:
     CATEGORY_OF_START
     CATEGORY_OF_END
     TAGS
+    LISTED
+    # Of its class, `N_CLASS_FIELDS`.
+    WORD_CLASS
+    WORD_CLASS4
+    WORD_CLASS6
+    WORD_CLASS10
+    WORD_CLASS20
     GUIDE
     N_FIELDS
 
@@ -48,8 +57,14 @@ cdef class WordAtoms:
     cdef readonly bint half_width
     cdef readonly TagSets categories
     cdef readonly TagSets classes
+    cdef readonly object script
+    cdef readonly WordClasses word_classes
+    cdef readonly object known
+    cdef Lexicon _lexicon
+    cdef const uint16_t[::1] _listed_tags
+    cdef uint32_t n_seen    # characters below it may look like others
     cdef object _tables     # whose memory the pointers borrow
-    cdef const uint32_t* _half_width
+    cdef const uint32_t* _seen_as
     cdef const uint32_t* _lower
     cdef const uint8_t* _kinds
 
@@ -59,6 +74,7 @@ cdef class WordAtoms:
         self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
     ) noexcept nogil
     cdef uint64_t category(self, uint32_t character) noexcept nogil
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
 
 
 cdef class TagDecoder

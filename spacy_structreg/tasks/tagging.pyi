@@ -4,16 +4,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
+from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 
 WORD_FIELDS: list[str]
 TAGGING_ATOMS: tuple[str, ...]
 TAGGING_EVENTS: tuple[str, ...]
 NEEDS_CATEGORIES: frozenset[str]
 NEEDS_CLASSES: frozenset[str]
+NEEDS_WORD_CLASSES: frozenset[str]
 NEEDS_GUIDE: frozenset[str]
 
 class TagSets:
@@ -35,6 +39,9 @@ class WordAtoms:
         half_width: bool = True,
         categories: TagSets | None = None,
         classes: TagSets | None = None,
+        script: Script | None = None,
+        word_classes: WordClasses | None = None,
+        known: KnownWords | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -42,6 +49,12 @@ class WordAtoms:
     def categories(self) -> TagSets | None: ...
     @property
     def classes(self) -> TagSets | None: ...
+    @property
+    def script(self) -> Script | None: ...
+    @property
+    def word_classes(self) -> WordClasses | None: ...
+    @property
+    def known(self) -> KnownWords | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 

@@ -13,6 +13,9 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
   ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``listed``: the set of tags that it has in word lists; null without any;
+- ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
+  words (`tasks.knowledge.word_classes`);
 - ``guide``: its tag by a guide, a tagger of another standard.
 
 ``chars(w0)``, ``inner(w0)`` (neither first nor last), ``repeated(w0)`` (same as the one before)
@@ -37,17 +40,20 @@ from spacy_structreg.search.transition_system cimport (
     add_atom,
 )
 from spacy_structreg.tasks.derivations cimport Derivation
+from spacy_structreg.tasks.knowledge.word_classes cimport N_CLASS_FIELDS, WordClasses
 
 import numpy as np
 
 from spacy_structreg.features.character_classes import (
     TABLE_SIZE,
     WHITE_SPACE,
-    half_width_table,
     property_table,
 )
+from spacy_structreg.features.scripts import view_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
+from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
+from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -67,10 +73,13 @@ cdef enum:
     BEYOND_CUT = -2
     # In place of the only tag that a word may get.
     SEVERAL = -1
+    # Most characters of a listed word.
+    LONGEST = 255
     # At so many positions together what depends on the words alone is scored ahead.
     AHEAD = 32
 
 assert TABLE == TABLE_SIZE
+assert LONGEST == LONGEST_WORD
 
 cdef uint8_t IS_SPACE = WHITE_SPACE
 
@@ -95,11 +104,14 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
-    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags", "guide",
+    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    "listed",
+    *CLASS_FIELDS, "guide",
 ]
 """The names of the fields of words, in the order of their numbers."""
 
 assert len(WORD_FIELDS) == N_FIELDS
+assert WORD_CLASS + N_CLASS_FIELDS == GUIDE
 
 _MANY = ["chars(w0)", "inner(w0)", "repeated(w0)", "cats(w0)"]
 
@@ -127,6 +139,10 @@ NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guid
 
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """The atoms that are about the tags of words."""
+
+
+NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("class")])
+"""The atoms that are about classes of words."""
 
 
 cdef inline uint64_t mixed(uint64_t state, uint64_t value) noexcept nogil:
@@ -255,29 +271,43 @@ cdef class WordAtoms:
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     categories: the tags of the training words that contain a character, by characters.
     classes: the tags of a training word, by `key_of`.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
+    word_classes: classes of words, by `key_of`, or None.
+    known: what word lists say of words, a `KnownWords` of words as they are seen; None for no lists.
     """
 
-    def __init__(self, bint half_width=True, TagSets categories=None, TagSets classes=None):
-        cdef const uint32_t[::1] half_widths
+    def __init__(
+        self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None,
+        WordClasses word_classes=None, known=None,
+    ):
+        cdef const uint32_t[::1] seen
         cdef const uint32_t[::1] lower
         cdef const uint8_t[::1] kinds
         self.half_width = half_width
         self.categories = categories
         self.classes = classes
-        self._tables = (half_width_table(), lower_case_table(), shape_table())
-        half_widths, lower, kinds = self._tables
-        self._half_width = &half_widths[0] if half_width else NULL
+        self.script = script
+        self.word_classes = word_classes
+        self.known = known
+        if known is not None:
+            self._lexicon = known.lexicon
+            self._listed_tags = known.tags
+        self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
+        seen, lower, kinds = self._tables
+        self.n_seen = len(seen)
+        self._seen_as = &seen[0] if self.n_seen else NULL
         self._lower = &lower[0]
         self._kinds = &kinds[0]
 
     def __reduce__(self):
-        return WordAtoms, (self.half_width, self.categories, self.classes)
+        return WordAtoms, (
+            self.half_width, self.categories, self.classes, self.script, self.word_classes,
+            self.known,
+        )
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
         """The character that a model sees."""
-        if self._half_width != NULL and character < TABLE:
-            return self._half_width[character]
-        return character
+        return self._seen_as[character] if character < self.n_seen else character
 
     cdef uint64_t key(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
         """The key of a word that is seen."""
@@ -355,6 +385,26 @@ cdef class WordAtoms:
             found = self.classes.find(fields[WORD])
             if found >= 0:
                 fields[TAGS] = self.classes._ids[found]
+        fields[LISTED] = NULL_ATOM
+        if self._lexicon is not None and wanted >> LISTED & 1:
+            fields[LISTED] = self.listed(word, n)
+        if self.word_classes is not None and wanted >> WORD_CLASS:
+            memcpy(
+                fields + WORD_CLASS, self.word_classes.fields_of(fields[WORD]),
+                N_CLASS_FIELDS * sizeof(uint64_t),
+            )
+
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
+        """The field of the listed tags of a word that is seen."""
+        cdef uint64_t[LONGEST] characters
+        cdef uint16_t value
+        cdef Py_ssize_t i
+        if n > LONGEST:
+            return NO_TAGS
+        for i in range(n):
+            characters[i] = word[i]
+        value = self._lexicon.lookup(characters, n)
+        return NO_TAGS if value == 0 else NO_TAGS + 1 + <uint64_t> self._listed_tags[value]
 
     def key_of(self, str word not None):
         """The key of a word, as sets of tags use it; of one character, use `code_of`."""
@@ -403,6 +453,8 @@ cdef class TagTransitions(TransitionSystem):
             raise ValueError("atoms of categories need the categories of characters")
         if words.classes is None and NEEDS_CLASSES & set(chosen):
             raise ValueError("atoms of the tags of words need their classes")
+        if words.word_classes is None and NEEDS_WORD_CLASSES & set(chosen):
+            raise ValueError("atoms of word classes need the setting word_classes")
         if new_guide is None and NEEDS_GUIDE & set(chosen):
             raise ValueError("atoms of the tags of a guide need a guide")
         of_words = [name for name in chosen if name in _ATOMS]
@@ -831,7 +883,7 @@ cdef class TagDecoder(BufferOwner):
                     self._bounds[n_visible] = <int32_t> total
                 n_words += 1
             self._counts[i] = <int32_t> (n_visible - before)
-        if self.system.words.half_width:
+        if self.system.words.n_seen:
             for i in range(total):
                 self._text[i] = self.system.words.see(self._text[i])
         return n_words

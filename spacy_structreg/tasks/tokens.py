@@ -10,6 +10,8 @@ of up to `REACH` tokens, ``name(w-1)``, ``name(w0)``, ``name(w+1)``, …:
 - ``digits``: without case and with 0 for every digit; ``len``: its length, up to 15;
 - ``prefix1`` to ``prefix6``, ``suffix1`` to ``suffix6``: its first and last characters, without
   case; null for shorter words;
+- ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
+  words (`tasks.knowledge.word_classes`);
 - every further column by its name, ``tag(w0)`` for a column ``tag``.
 
 Beyond the ends of a sentence they have a value of their own, *padding*. Of the atoms with any
@@ -39,10 +41,13 @@ from numpy.typing import NDArray
 
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.features.labeling import LABELING_TABLES
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
 from spacy_structreg.features.word_atoms import NULLABLE, WORD_ATOMS, letter_ngrams
+from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS, WordClasses
+from spacy_structreg.tasks.tagging import WordAtoms
 from spacy_structreg.tasks.token_keys import (
     GAZETTEERS,
     NGRAMS,
@@ -88,11 +93,14 @@ class TokenAtom:
         return self.field in _MANY
 
 
-def token_atoms(columns: Sequence[str]) -> dict[str, TokenAtom]:
+def token_atoms(columns: Sequence[str], classes: bool = False) -> dict[str, TokenAtom]:
     """The atoms of tokens with these columns, by the names that they have in templates.
+
+    classes: whether there are classes of words.
 
     Raises ValueError for columns without a usable name, or with that of something else.
     """
+    taken = (*WORD_ATOMS, *(CLASS_FIELDS if classes else ()))
     if isinstance(columns, str) or not columns:
         raise ValueError("tokens have no columns; name at least that of the word, as in ['w']")
     for i, column in enumerate(columns[1:]):
@@ -100,10 +108,10 @@ def token_atoms(columns: Sequence[str]) -> dict[str, TokenAtom]:
             raise ValueError(
                 f"{column!r} cannot be the name of a column; use letters, digits and underscores"
             )
-        if column in WORD_ATOMS or column in _MANY or column in columns[: i + 1]:
+        if column in taken or column in _MANY or column in columns[: i + 1]:
             raise ValueError(f"the name {column!r} of a column is taken; use another one")
     atoms = {}
-    for field in (*WORD_ATOMS, *columns[1:]):
+    for field in (*taken, *columns[1:]):
         for offset in range(-REACH, REACH + 1):
             at = _at(offset)
             atoms[at if field == "w" else f"{field}({at})"] = TokenAtom(field, offset, offset)
@@ -123,6 +131,8 @@ class TokenFeatures:
         `features.labeling`. columns: the names of the columns; the first is the word.
     gazetteers: without them, templates that read them are left out of `templates`; they are among
         `all_templates`.
+    script: as which characters of words, and of phrases of gazetteers, others look; None for none.
+    classes: classes of words, as seen in the script; None for none, and for no atoms of them.
 
     The same atoms in another order are the same template, and kept once. `shapes` are those of
     templates that have one value at each position, the tag bigram included; `atoms` the streams
@@ -136,12 +146,20 @@ class TokenFeatures:
         templates: Iterable[str],
         columns: Sequence[str] = ("w",),
         gazetteers: Gazetteers | None = None,
+        script: Script | None = None,
+        classes: WordClasses | None = None,
     ) -> None:
         if isinstance(templates, str):
             templates = [templates]
-        self._atoms = token_atoms(columns)
+        self._atoms = token_atoms(columns, classes is not None)
         self.columns = tuple(columns)
         self.gazetteers = gazetteers
+        self.script = script
+        self.classes = classes
+        self._key_of = WordAtoms(half_width=False).key_of
+        self._phrases = gazetteers
+        if gazetteers is not None and script is not None:
+            self._phrases = gazetteers.seen_by(script.see)
         parsed = parse_state_templates(
             templates, LABELING_EVENTS, self._atoms, LABELING_TABLES, without_atoms=[EDGE]
         )
@@ -168,7 +186,9 @@ class TokenFeatures:
         streams = {self._atoms[name].field for template in single for name in template.atoms}
         if "words" in used:
             used.add("w")
-        self._word_fields = tuple(field for field in WORD_ATOMS if field in used)
+        self._word_fields = tuple(
+            field for field in (*WORD_ATOMS, *CLASS_FIELDS) if field in used - set(columns[1:])
+        )
         self._columns = tuple(i for i, name in enumerate(columns) if i and name in used)
         fields = (*self._word_fields, *(columns[i] for i in self._columns))
         self._numbers = {field: number for number, field in enumerate(fields)} | _MANY
@@ -195,6 +215,14 @@ class TokenFeatures:
             [str(template) for template in self.all_templates],
             self.columns,
             self.gazetteers,
+            self.script,
+            self.classes,
+        )
+
+    def knowing(self, script: Script | None, classes: WordClasses | None) -> TokenFeatures:
+        """The same features with another script and other classes of words."""
+        return TokenFeatures(
+            map(str, self.all_templates), self.columns, self.gazetteers, script, classes
         )
 
     def see(
@@ -223,7 +251,7 @@ class TokenFeatures:
             words.append(self._word(token[0]) if entry is None else entry)
         found = None
         if self._sees_gazetteers:
-            found = self._gazetteer_symbols([token[0] for token in tokens])
+            found = self._gazetteer_symbols(self._seen([token[0] for token in tokens]))
         if self._columns:
             for token in tokens:
                 for i in self._columns:
@@ -238,8 +266,9 @@ class TokenFeatures:
         ``\`` and ``|`` have a ``\`` before them; padding is ``\-``. Raises ValueError as `see`.
         """
         self.see(tokens, 0)
-        words = [token[0] for token in tokens]
-        found = self.gazetteers.match(words) if self.gazetteers is not None else []
+        words = self._seen([token[0] for token in tokens])
+        tokens = [(word, *token[1:]) for word, token in zip(words, tokens, strict=True)]
+        found = self._phrases.match(words) if self._phrases is not None else []
         return [
             [
                 name
@@ -279,14 +308,27 @@ class TokenFeatures:
         """The fields of a word and the symbols of its letter n-grams, remembered."""
         if not isinstance(word, str):
             raise self._fault([word])
-        values = [WORD_ATOMS[field](word) for field in self._word_fields]
+        (seen,) = self._seen([word])
+        values = [self._value(field, seen) for field in self._word_fields]
         symbols = [NULL_SYMBOL if value is None else symbol_of(value) for value in values]
         entry = np.array(symbols, dtype=np.uint64).tobytes()
         if self._sees_ngrams:
-            entry += ngram_symbols(word)
+            entry += ngram_symbols(seen)
         self._words[word] = entry
         self._remembered += _BYTES_OF_ENTRY + _BYTES_OF_CHARACTER * len(word) + len(entry)
         return entry
+
+    def _value(self, field: str, seen: str) -> str | None:
+        """A field of a word as templates see it."""
+        if field in WORD_ATOMS:
+            return WORD_ATOMS[field](seen)
+        assert self.classes is not None
+        number = self.classes.number(self._key_of(seen))
+        return self.classes.text_of(number, CLASS_FIELDS.index(field)) or ""
+
+    def _seen(self, words: list[str]) -> list[str]:
+        """Words as templates see them."""
+        return words if self.script is None else list(map(self.script.see, words))
 
     @cached_property
     def _values_of_gazetteers(self) -> dict[str, bytes]:
@@ -294,12 +336,12 @@ class TokenFeatures:
         return {value: np.uint64(symbol_of(value)).tobytes() for value in values}
 
     def _gazetteer_symbols(self, words: Sequence[str]) -> list[bytes]:
-        if self.gazetteers is None:
+        if self._phrases is None:
             return [b""] * len(words)
         symbols = self._values_of_gazetteers
         return [
             b"".join([symbols[value] for value in values]) if values else b""
-            for values in self.gazetteers.match(words)
+            for values in self._phrases.match(words)
         ]
 
     def _fault(self, token: object) -> ValueError:
@@ -342,8 +384,8 @@ class TokenFeatures:
                 values += letter_ngrams(tokens[at][0])
             elif atom.field == "gazetteers":
                 values += found[at]
-            elif atom.field in WORD_ATOMS:
-                values.append(WORD_ATOMS[atom.field](tokens[at][0]))
+            elif atom.field in self._word_fields:
+                values.append(self._value(atom.field, tokens[at][0]))
             else:
                 values.append(tokens[at][self.columns.index(atom.field)])
         kept = dict.fromkeys(value for value in values if value is not None)

@@ -54,10 +54,10 @@ def tag_decoder() -> TagDecoder:
     [
         (text, "property_table", text.TextDecoder),
         (tagging, "property_table", tag_decoder),
-        (tagging, "half_width_table", WordAtoms),
+        (tagging, "view_table", WordAtoms),
         (tagging, "lower_case_table", WordAtoms),
         (tagging, "shape_table", WordAtoms),
-        (characters, "half_width_table", lambda: CharacterAtoms(None, True)),
+        (characters, "view_table", lambda: CharacterAtoms(None, True)),
         (characters, "type_table", lambda: CharacterAtoms("g10")),
     ],
 )

@@ -19,6 +19,7 @@ from spacy_structreg.estimators.constituents.constituent_queries import (
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import TaggedSentence
+from spacy_structreg.estimators.word_knowledge import WordKnowledge, contents_of_words
 from spacy_structreg.features.constituents import CONSTITUENT_TABLES
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
@@ -37,7 +38,6 @@ from spacy_structreg.tasks.constituents import (
     ConstituentTransitions,
 )
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.tagging import WordAtoms
 from spacy_structreg.training.agenda import AgendaTrainer
 
 logger = logging.getLogger("spacy_structreg")
@@ -75,7 +75,7 @@ class ConstituencyParser(
     SCHEMA = CONSTITUENTS
     GIVEN_WORDS = True
     PRIMARY = "brackets_f"
-    MUST_AGREE = ("templates", "labels", "half_width")
+    MUST_AGREE = ("templates", "labels", "half_width", "script")
 
     SETTINGS = TreeParserSettings
 
@@ -107,7 +107,7 @@ class ConstituencyParser(
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _empty_spec(self) -> ConstituentSpec:
-        return self._spec_for((), LEAST_UNARIES)
+        return self._spec_for((), LEAST_UNARIES, WordKnowledge.unread(self.settings))
 
     def _query(self, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
         return ConstituentQuery.of(sentence, given)
@@ -155,12 +155,17 @@ class ConstituencyParser(
                 "there is no phrase in the training corpus from which a constituency parser could "
                 "learn"
             )
-        return self._spec_for(sorted(labels), most_unaries)
+        return self._spec_for(sorted(labels), most_unaries, WordKnowledge.read(self.settings))
 
-    def _spec_for(self, labels: Sequence[str], max_unaries: int) -> ConstituentSpec:
+    def _spec_for(
+        self, labels: Sequence[str], max_unaries: int, knowledge: WordKnowledge
+    ) -> ConstituentSpec:
         atoms = [atom for template in self._templates for atom in template.atoms]
         system = ConstituentTransitions(
-            WordAtoms(self.settings.half_width), labels, atoms, max_unaries=max_unaries
+            knowledge.atoms(),
+            labels,
+            atoms,
+            max_unaries=max_unaries,
         )
         return ConstituentSpec(system, self._templates, self.settings.beam, self._update)
 
@@ -171,7 +176,8 @@ class ConstituencyParser(
         known = sorted(set(check_strings("labels", labels)))
         if not all(known) or not known:
             raise ValueError("phrases need labels, none of which is empty")
-        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1))
+        knowledge = WordKnowledge.stored(self.settings, entries, arrays)
+        return self._spec_for(known, min(max_unaries, MAX_UNARIES + 1), knowledge)
 
 
 @dataclass(frozen=True)
@@ -203,7 +209,8 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
             ) from error
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {"max_unaries": self.system.max_unaries}, {}
+        entries, arrays = contents_of_words(self.system.words)
+        return {"max_unaries": self.system.max_unaries, **entries}, arrays
 
 
 def _n_unaries(sentence: ConstituencySentence) -> int:

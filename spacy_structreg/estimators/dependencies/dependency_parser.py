@@ -26,6 +26,7 @@ from spacy_structreg.estimators.tree_queries import (
     parse_queries,
     without_blanks,
 )
+from spacy_structreg.estimators.word_knowledge import WordKnowledge, contents_of_words
 from spacy_structreg.features.dependencies import ARC_EAGER_TABLES, ARC_STANDARD_TABLES
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
@@ -45,7 +46,6 @@ from spacy_structreg.tasks.dependencies.arc_standard import (
 )
 from spacy_structreg.tasks.dependencies.arcs import DependencyTransitions, ParseDecoder
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.tagging import WordAtoms
 from spacy_structreg.training.agenda import AgendaTrainer
 
 logger = logging.getLogger("spacy_structreg")
@@ -128,7 +128,7 @@ class DependencyParser(
     SCHEMA = DEPENDENCIES
     GIVEN_WORDS = True
     PRIMARY = "dep_las"
-    MUST_AGREE = ("system", "templates", "labels", "half_width")
+    MUST_AGREE = ("system", "templates", "labels", "half_width", "script")
     SETTINGS = DependencyParserSettings
     settings: DependencyParserSettings
 
@@ -165,7 +165,7 @@ class DependencyParser(
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _empty_spec(self) -> DependencySpec:
-        return self._spec_for((), "")
+        return self._spec_for((), "", WordKnowledge.unread(self.settings))
 
     def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
         return Query.of(sentence, given)
@@ -223,14 +223,15 @@ class DependencyParser(
             )
         # The most frequent; the first of equal ones in the order of the alphabet.
         root = min(roots, key=lambda label: (-roots[label], label), default="")
-        return self._spec_for(sorted(labels | loose - {root}), root)
+        known = WordKnowledge.read(self.settings)
+        return self._spec_for(sorted(labels | loose - {root}), root, known)
 
-    def _spec_for(self, labels: Sequence[str], root_label: str) -> DependencySpec:
+    def _spec_for(
+        self, labels: Sequence[str], root_label: str, known: WordKnowledge
+    ) -> DependencySpec:
         events = list(dict.fromkeys(template.event for template in self._templates))
         atoms = [atom for template in self._templates for atom in template.atoms]
-        system = SYSTEMS[self.settings.system].make(
-            WordAtoms(self.settings.half_width), len(labels) or 1, atoms, events
-        )
+        system = SYSTEMS[self.settings.system].make(known.atoms(), len(labels) or 1, atoms, events)
         return DependencySpec(
             system=system,
             templates=self._templates,
@@ -245,7 +246,11 @@ class DependencyParser(
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> DependencySpec:
-        return self._spec_for(check_strings("labels", labels), field(entries, "root_label", str))
+        return self._spec_for(
+            check_strings("labels", labels),
+            field(entries, "root_label", str),
+            WordKnowledge.stored(self.settings, entries, arrays),
+        )
 
 
 @dataclass(frozen=True)
@@ -307,7 +312,8 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
         )
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return {"root_label": self.root_label}, {}
+        entries, arrays = contents_of_words(self.system.words)
+        return {"root_label": self.root_label, **entries}, arrays
 
 
 def _is_tree(example: DependencySentence) -> bool:

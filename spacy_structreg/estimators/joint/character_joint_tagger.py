@@ -60,7 +60,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     """
 
     TASK = "character_joint_tagger"
-    MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
     SETTINGS = CharacterJointTaggerSettings
     settings: CharacterJointTaggerSettings
 
@@ -195,7 +195,7 @@ class CharacterJointSpec(ModelSpec[TaggedGold, CharacterDecoder]):
         return self.atoms.compile(words, self.scheme, self.features, learner, tags)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of(self.atoms.sources)
+        entries, arrays = contents_of(self.atoms)
         return entries, arrays if self.lists is None else {**arrays, **self.lists.packed()}
 
 

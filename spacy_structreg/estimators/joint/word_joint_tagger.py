@@ -14,8 +14,8 @@ from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
-    lexicon_sources,
-    restored_lexicon,
+    new_word_atoms,
+    restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
@@ -29,10 +29,9 @@ from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
-    LexiconSettings,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -44,7 +43,6 @@ from spacy_structreg.tasks.joint.tag_records import (
     CTB_CLOSED_TAGS,
     TagRecords,
 )
-from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -54,9 +52,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(
-    LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings
-):
+class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -119,7 +115,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     """
 
     TASK = "word_joint_tagger"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences", "labels")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
     SETTINGS = WordJointTaggerSettings
     settings: WordJointTaggerSettings
@@ -132,8 +128,8 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
-        self._atoms = CharacterAtoms(settings.types, settings.half_width)
-        system = WordTransitions(self._atoms, 2, settings.by_words, settings.max_word_length)
+        atoms = CharacterAtoms(settings.types, settings.half_width)
+        system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
         further = ["types"] * (settings.types is not None)
         further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
         self._parsed = parse_state_templates(
@@ -156,10 +152,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
         sentences = list(map(known_pairs, examples))
         tags = tuple(sorted(tags_of(sentences)))
+        atoms = new_word_atoms(self.settings)
         records = TagRecords.collect(
             sentences,
             tags,
-            self._atoms,
+            atoms,
             lengths=self.settings.lengths,
             dictionary=self.settings.dictionary,
             closed=self._closed,
@@ -167,22 +164,20 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        return self._features(tags, records, lexicon_sources(self.settings, self._atoms.seen))
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        sources = restored_lexicon(self.settings, entries, arrays)
-        of_records = {
-            name: array for name, array in arrays.items() if not name.startswith("source")
-        }
-        return self._features(tags, TagRecords(len(tags), of_records), sources)
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
     def _features(
-        self, tags: tuple[str, ...], records: TagRecords, sources: Sequence[CharacterSource]
+        self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
     ) -> WordJointSpec:
-        atoms = CharacterAtoms(self.settings.types, self.settings.half_width, sources)
         system = WordTransitions(
             atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
         )
@@ -269,5 +264,5 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of(self.system.characters.sources)
+        entries, arrays = contents_of(self.system.characters)
         return entries, {**self.records.arrays, **arrays}

@@ -6,13 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from spacy_structreg.estimators.label_chain import Labeler, LabelerSettings, SpanScheme, Split
+from spacy_structreg.estimators.label_chain import (
+    LabelChainSpec,
+    Labeler,
+    LabelerSettings,
+    SpanScheme,
+    Split,
+)
 from spacy_structreg.estimators.labeling.labeled_schema import LABELED, LabeledTokens
+from spacy_structreg.estimators.word_knowledge import WordKnowledge, further_tables
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
-from spacy_structreg.learn.model_file import field
+from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.settings import CompleteTemplates, complete, joined
+from spacy_structreg.models.settings import CompleteTemplates, WordSettings, complete, joined
 from spacy_structreg.tasks.tokens import TokenFeatures
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ def _restored_gazetteers(stored: Any) -> Gazetteers | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceLabelerSettings(LabelerSettings):
+class SequenceLabelerSettings(WordSettings, LabelerSettings):
     """Settings of a `SequenceLabeler`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -71,7 +78,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
     TASK = "sequence_labeler"
     SCHEMA = LABELED
     GIVEN_WORDS = True
-    MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels")
+    MUST_AGREE = ("templates", "columns", "scheme", "gazetteers", "labels", "script")
     SETTINGS = SequenceLabelerSettings
     settings: SequenceLabelerSettings
 
@@ -81,14 +88,19 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         if gazetteers is not None and not isinstance(gazetteers, Gazetteers):
             gazetteers = Gazetteers(gazetteers)
         self._seen: TokenFeatures = TokenFeatures(
-            joined(settings.templates), settings.columns, gazetteers
+            joined(settings.templates, *further_tables(settings)),
+            settings.columns,
+            gazetteers,
+            classes=WordKnowledge.unread(settings).word_classes,
         )
         templates = complete(self._seen.all_templates)
         super().__init__(replace(settings, templates=templates, gazetteers=gazetteers))
 
     def features(self, items: Iterable[Any]) -> list[list[str]]:
         """The names of the features of each token, for inspection and for other programs."""
-        return self._seen.names(self._items(items))
+        seen = self._spec.seen if isinstance(self._spec, LabelChainSpec) else self._seen
+        assert isinstance(seen, TokenFeatures)
+        return seen.names(self._items(items))
 
     def with_gazetteers(self, gazetteers: Gazetteers) -> Self:
         """An untrained labeler of the same settings, but with other gazetteers.
@@ -103,6 +115,19 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         return self.of(replace(self.settings, gazetteers=gazetteers))
 
     # Hooks of the base classes -------------------------------------------------------------------
+
+    def _new_features(self) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        return self._knowing(WordKnowledge.read(self.settings))
+
+    def _stored_features(
+        self, entries: dict[str, Any], arrays: Arrays
+    ) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        return self._knowing(WordKnowledge.stored(self.settings, entries, arrays))
+
+    def _knowing(self, known: WordKnowledge) -> tuple[TokenFeatures, dict[str, Any], Arrays]:
+        if known.script is None and known.word_classes is None:
+            return self._seen, {}, {}
+        return self._seen.knowing(known.script, known.word_classes), *known.contents()
 
     @staticmethod
     def _split(sentence: LabeledTokens) -> Split:

@@ -15,6 +15,7 @@ from spacy_structreg.estimators.knowledge import (
     source_templates,
 )
 from spacy_structreg.estimators.raw_text import BaseSegmenter
+from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
@@ -93,23 +94,27 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
 
     @property
     def plain_atoms(self) -> CharacterAtoms:
-        """The atoms of characters without those of sources."""
+        """The atoms of characters without those of sources, in their own script."""
         return CharacterAtoms(self.types, self.half_width)
 
     def atoms(self, texts: Callable[[], Iterable[str]]) -> CharacterAtoms:
         """The atoms of characters. texts: gives the sentences of the training corpus.
 
-        Raises ValueError or OSError for files of sources that cannot be used.
+        Raises ValueError or OSError for files of sources that cannot be used, ImportError as
+        `read_script`.
         """
-        plain = self.plain_atoms
-        return CharacterAtoms(self.types, self.half_width, new_sources(self, plain, texts))
+        script = read_script(self.script)
+        plain = CharacterAtoms(self.types, self.half_width, script=script)
+        sources = new_sources(self, plain, texts)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
 
     def restored_atoms(self, entries: dict[str, Any], arrays: Arrays) -> CharacterAtoms:
         """The atoms of characters of a model file. Raises ValueError for what cannot be used."""
         sources = restored_sources(entries, arrays)
         if (names := [name for each in sources for name in each.atoms]) != [*source_atoms(self)]:
             raise ValueError(f"it has knowledge sources of the atoms {names}")
-        return CharacterAtoms(self.types, self.half_width, sources)
+        script = stored_script(self.script, arrays)
+        return CharacterAtoms(self.types, self.half_width, sources, script)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +128,12 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
 
     The notation of templates is that of `features.templates`, the schemes those of
-    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s. Raises ValueError for settings
-    that do not exist or contradict each other.
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
     """
 
     TASK = "character_segmenter"
-    MUST_AGREE = ("templates", "labels", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "labels", "types", "half_width", "script", "sentences")
     SETTINGS = CharacterSegmenterSettings
     settings: CharacterSegmenterSettings
 
@@ -137,8 +142,9 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         templates = settings.parsed()
         self._shapes = compile_shapes(templates)
         self._scheme = SCHEMES[settings.scheme]()
-        # Sources are read when the model is trained.
-        spec = None if settings.has_sources else self._spec_for(settings.plain_atoms)
+        # Sources and scripts are read when the model is trained.
+        reads = settings.has_sources or settings.script is not None
+        spec = None if reads else self._spec_for(settings.plain_atoms)
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
@@ -204,4 +210,4 @@ class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
         return self.atoms.compile(example, self.scheme, self.features, learner)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return contents_of(self.atoms.sources)
+        return contents_of(self.atoms)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
-    lexicon_sources,
-    restored_lexicon,
+    new_word_atoms,
+    restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.segmentation import WORD_TABLES
@@ -27,17 +27,15 @@ from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
-    LexiconSettings,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -48,7 +46,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSegmenterSettings(LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings):
+class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -78,45 +76,40 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
     """
 
     TASK = "word_segmenter"
-    MUST_AGREE = ("templates", "types", "half_width", "sentences")
+    MUST_AGREE = ("templates", "types", "half_width", "script", "sentences")
     COUNTS: ClassVar = True
     SETTINGS = WordSegmenterSettings
     settings: WordSegmenterSettings
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        system = _system_of(settings)
+        system = _system_of(settings, CharacterAtoms(settings.types, settings.half_width))
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
         further += ["lexicon"] * bool(settings.lexicon)
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
-        # Word lists are read when the model is trained.
-        spec = None if settings.lexicon else self._features
+        # Word lists and scripts are read when the model is trained.
+        reads = settings.lexicon or settings.script is not None
+        spec = None if reads else self._features
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
-        atoms = self._features.system.characters
-        return self._knowing(lexicon_sources(self.settings, atoms.seen))
+        return self._spec_for(new_word_atoms(self.settings))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordSpec:
-        return self._knowing(restored_lexicon(self.settings, entries, arrays))
+        return self._spec_for(restored_word_atoms(self.settings, entries, arrays))
 
-    def _knowing(self, sources: Sequence[CharacterSource]) -> WordSpec:
-        if not sources:
-            return self._features
-        return replace(self._features, system=_system_of(self.settings, sources))
+    def _spec_for(self, atoms: CharacterAtoms) -> WordSpec:
+        return replace(self._features, system=_system_of(self.settings, atoms))
 
 
-def _system_of(
-    settings: WordSegmenterSettings, sources: Sequence[CharacterSource] = ()
-) -> WordTransitions:
-    atoms = CharacterAtoms(settings.types, settings.half_width, sources)
+def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
     return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
 
 
@@ -174,4 +167,4 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
         return cut_units([example.units for example in examples], mini_sample, seed)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return contents_of(self.system.characters.sources)
+        return contents_of(self.system.characters)

@@ -2,20 +2,22 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.tasks.chain cimport ChainDecoder
-from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
+from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 
 cdef class CharacterAtoms(BufferOwner):
     cdef readonly object types
     cdef readonly bint half_width
+    cdef readonly object script
     cdef readonly dict atoms
     cdef readonly tuple sources
     cdef readonly int n_sources
     cdef void** _sources
     cdef int* _first_streams
     cdef object _tables
-    cdef const uint32_t* _half_width
+    cdef uint32_t _n_seen             # as what the model sees characters below this number
+    cdef const uint32_t* _seen
     cdef const uint8_t* _types
 
     cdef int fill(
@@ -43,7 +45,7 @@ cdef class CharacterDecoder(TextDecoder):
 
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, bint by_lists,
+        const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
     cdef bint _solve_both_ways(

@@ -12,6 +12,8 @@ from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
     BEGINS_WORD,
     FREE,
+    OTHER_TAGS,
+    BonusWords,
     ListedWords,
     TextDecoder,
 )
@@ -19,7 +21,8 @@ from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 import numpy as np
 
-from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table, type_table
+from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
+from spacy_structreg.features.scripts import view_table
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -41,24 +44,27 @@ cdef class CharacterAtoms(BufferOwner):
     types: the alphabet of types (`features.character_classes.ALPHABETS`), or None for no types.
     half_width: whether full-width forms of ASCII look to the model like ASCII.
     sources: knowledge sources (`tasks.knowledge`), whose atoms come last.
+    script: as which characters others look to the model (`features.scripts.Script`), or None.
     atoms: the streams of a sentence, and the bits of their symbols.
     Raises ValueError if two streams have one name.
     """
 
-    def __init__(self, types=None, half_width=False, sources=()):
+    def __init__(self, types=None, half_width=False, sources=(), script=None):
         cdef const uint8_t[::1] type_view
-        cdef const uint32_t[::1] half_width_view
+        cdef const uint32_t[::1] view
         cdef CharacterSource source
         self.types = types
         self.half_width = half_width
+        self.script = script
         self.atoms = {"c": CHARACTER_BITS}
-        self._tables = (half_width_table(), None)
-        half_width_view = self._tables[0]
-        self._half_width = &half_width_view[0] if half_width else NULL
+        self._tables = (view_table(half_width, script), None)
+        view = self._tables[0]
+        self._n_seen = len(view)
+        self._seen = &view[0] if self._n_seen else NULL
         self._types = NULL
         if types is not None:
             self.atoms["type"] = TYPE_BITS
-            self._tables = (half_width_table(), type_table(types))
+            self._tables = (self._tables[0], type_table(types))
             type_view = self._tables[1]
             self._types = &type_view[0]
         self.sources = tuple(sources)
@@ -73,12 +79,14 @@ cdef class CharacterAtoms(BufferOwner):
             self.atoms.update(source.atoms)
 
     def __reduce__(self):
-        return CharacterAtoms, (self.types, self.half_width, self.sources)
+        return CharacterAtoms, (self.types, self.half_width, self.sources, self.script)
 
     def copy(self):
         """Atoms for another thread: sources may have working memory."""
         sources = [source.copy() for source in self.sources]
-        return CharacterAtoms(self.types, self.half_width, sources) if sources else self
+        if not sources:
+            return self
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     cdef int fill(
         self, const uint32_t* text, Py_ssize_t n, uint64_t* symbols, Py_ssize_t stride,
@@ -94,8 +102,8 @@ cdef class CharacterAtoms(BufferOwner):
             symbols[n + i] = PADDING
         for i in range(n):
             character = text[i]
-            if self._half_width != NULL and character < TABLE:
-                character = self._half_width[character]
+            if character < self._n_seen:
+                character = self._seen[character]
             symbols[i] = character
         if self._types != NULL:
             # The last code point of the tables is unassigned; those beyond share its type, "other".
@@ -121,6 +129,10 @@ cdef class CharacterAtoms(BufferOwner):
             )
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return any([source.prefer(words, self.seen) for source in self.sources])
+
     def seen(self, str text not None):
         """A text as the model sees it: a string of the same length."""
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
@@ -132,11 +144,11 @@ cdef class CharacterAtoms(BufferOwner):
 
     def with_sources(self, sources):
         """Atoms that see the same characters, with these sources."""
-        return CharacterAtoms(self.types, self.half_width, sources)
+        return CharacterAtoms(self.types, self.half_width, sources, self.script)
 
     def without_sources(self):
         """Atoms that see the same characters, without sources."""
-        return CharacterAtoms(None, self.half_width)
+        return CharacterAtoms(None, self.half_width, script=self.script)
 
     def symbols(self, str text not None, Py_ssize_t reach):
         """The streams of a sentence without white space: uint64, (n_streams, n + 2 * reach)."""
@@ -251,15 +263,18 @@ cdef class CharacterDecoder(TextDecoder):
         """For how many characters at a time, or columns of a lattice, there is room already."""
         return max(capacity_of(self._text), self.lattice.capacity)
 
+    def prefer(self, words):
+        return self.atoms.prefer(words)
+
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, bint by_lists,
+        const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil:
         """Hand a sentence without white space, n ≥ 1, to the chain decoder.
 
-        constraints, listed: as in `TextDecoder`, or NULL. by_lists: whether the lists of labels
-        count. Returns whether there is a mask, which the chain decoder then holds: of the columns
-        of its lattice, if words are listed.
+        constraints, listed, bonuses: as in `TextDecoder`, or NULL. by_lists: whether the lists of
+        labels count. Returns whether there is a mask, which the chain decoder then holds: of the
+        columns of its lattice, if words are listed or have a bonus.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef Py_ssize_t n_columns = n
@@ -269,12 +284,14 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t place
         cdef Py_ssize_t c
         cdef Py_ssize_t y
+        cdef int32_t w
         cdef bint begins
+        cdef bint by_columns = listed != NULL or bonuses != NULL
         by_lists = by_lists and self._listed is not None
         self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
         self.chain.lattice = NULL
-        if listed != NULL:
-            self.lattice.build(n, constraints, listed)
+        if by_columns:
+            self.lattice.build(n, constraints, listed, bonuses)
             self.chain.lattice = &self.lattice.lattice
             n_columns = self.lattice.lattice.n
             constraints = self.lattice.constraints
@@ -286,7 +303,7 @@ cdef class CharacterDecoder(TextDecoder):
             place = -1
             if by_lists:
                 place = self._place(
-                    symbols[c if listed == NULL else self.lattice.lattice.positions[c]]
+                    symbols[self.lattice.lattice.positions[c] if by_columns else c]
                 )
             if place < 0:
                 memset(mask, 1, n_labels)
@@ -296,7 +313,12 @@ cdef class CharacterDecoder(TextDecoder):
                 begins = constraints[c] == BEGINS_WORD
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._begins_of[y] == begins
-            if tags != NULL and tags[c] != ANY_TAG:
+            if tags != NULL and tags[c] == OTHER_TAGS:
+                place = self.lattice.lattice.positions[c]
+                for w in range(bonuses.first[place], bonuses.first[place + 1]):
+                    for y in range(n_labels):
+                        mask[y] = mask[y] and self._tag_of[y] != bonuses.tags[w]
+            elif tags != NULL and tags[c] != ANY_TAG:
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._tag_of[y] == tags[c]
             mask += n_labels
@@ -320,7 +342,7 @@ cdef class CharacterDecoder(TextDecoder):
         reserve(&self.buffers, self._labels, n)
         return self.load_chain(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
-            by_lists,
+            self.bonuses, by_lists,
         )
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
@@ -340,11 +362,14 @@ cdef class CharacterDecoder(TextDecoder):
             self.begins[i] = self._begins_of[self._labels[i]]
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
-        listed, listed_tags: as for `spans`. Raises ValueError if k < 1.
+        The other arguments are those of `spans`. Raises ValueError if k < 1.
         """
         cdef bint masked
         cdef bint by_lists = True
@@ -353,7 +378,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -374,10 +399,9 @@ cdef class CharacterDecoder(TextDecoder):
             by_lists = False
         return analyses
 
-
     def margins(self, str text not None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
-        cdef Py_ssize_t n = self._open_text(text, None, ())
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, None)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[::1] found

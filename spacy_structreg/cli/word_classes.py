@@ -1,0 +1,159 @@
+"""`structreg word-classes`: segmented text in, classes of its words out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["word_classes", "word_classes_command"]
+
+
+def word_classes_command(
+    inputs: Annotated[
+        list[str],
+        Arg(metavar="FILE...", help="Segmented text, words parted by spaces, or .spacy files"),
+    ],
+    output: Annotated[Path, Arg(help="File to write, in the format of Brown clustering")],
+    *,
+    vectors: Annotated[
+        bool,
+        Opt(
+            "--vectors",
+            help="The input is one pipeline with word vectors, or a file of word2vec's text format",
+        ),
+    ] = False,
+    classes: Annotated[int, Opt("--classes", "-n", min=2, help="How many classes")] = 500,
+    dimensions: Annotated[int, Opt("--dimensions", min=2, help="Dimensions of vectors")] = 100,
+    window: Annotated[int, Opt("--window", min=1, help="Words of context on both sides")] = 3,
+    min_count: Annotated[int, Opt("--min-count", min=1, help="Rarer words get no class")] = 5,
+    epochs: Annotated[int, Opt("--epochs", min=1, help="Passes over the text")] = 5,
+    seed: Annotated[int, Opt("--seed", min=0, max=2**32 - 1, help="Of all that is drawn")] = 0,
+) -> None:
+    """Make classes of words for the setting word_classes, of text or of word vectors.
+
+    Words that occur in like contexts are of one class: vectors by word2vec (gensim), clustered by
+    k-means (scikit-learn), and the clusters joined to a tree. 'structreg segment' segments text.
+    """
+    with user_errors():
+        word_classes(
+            inputs,
+            output,
+            vectors=vectors,
+            n_classes=classes,
+            dimensions=dimensions,
+            window=window,
+            min_count=min_count,
+            epochs=epochs,
+            seed=seed,
+        )
+
+
+def word_classes(
+    inputs: Sequence[str],
+    output: Path,
+    *,
+    vectors: bool = False,
+    n_classes: int = 500,
+    seed: int = 0,
+    **settings: int,
+) -> None:
+    """Write classes of the words of some text, or of word vectors.
+
+    inputs, vectors: as the command has them. settings: of `word_clustering.cluster_words`.
+    Raises ValueError for faulty input, with file and line, OSError for files that cannot be read or
+    written, ImportError for packages that are missing.
+    """
+    from spacy_structreg.corpora.word_classes import write_word_classes
+    from spacy_structreg.estimators.word_clustering import cluster_vectors, cluster_words
+
+    check_file(output, *inputs)
+    if not vectors:
+        rows = cluster_words(SegmentedFiles(inputs), n_classes, seed=seed, **settings)
+    elif len(inputs) > 1:
+        raise ValueError(f"word vectors are read from one place, and here are {len(inputs)}")
+    else:
+        rows = cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
+    write_word_classes(output, rows)
+
+
+class SegmentedFiles:
+    """The sentences of files, which are read anew at every pass."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
+
+    def __iter__(self) -> Iterator[list[str]]:
+        from spacy_structreg.corpora.files import read_lines
+
+        for file in self._files:
+            if file.endswith(".spacy"):
+                yield from words_of_docs(file)
+            else:
+                for _, line in read_lines(file):
+                    if words := line.split():
+                        yield words
+
+
+def words_of_docs(file: str) -> Iterator[list[str]]:
+    """The words of each Doc of a file. Raises ValueError if it is no file of Docs."""
+    import spacy
+    from spacy.tokens import DocBin
+
+    try:
+        docs = DocBin().from_disk(file)
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{file}: this is no file of Docs ({error})") from error
+    for doc in docs.get_docs(spacy.blank("xx").vocab):
+        # White space within a word would part it in the file of classes.
+        yield [token.text for token in doc if len(token.text.split()) == 1]
+
+
+def read_vectors(source: str) -> tuple[list[str], NDArray[Any]]:
+    """The words and vectors of a pipeline, or of a file in word2vec's text format."""
+    import numpy as np
+
+    if Path(source).is_dir():
+        from spacy_structreg.cli.pipelines import load_pipeline
+
+        vocab = load_pipeline(source).vocab
+        strings = [vocab.strings[key] for key in vocab.vectors]
+        words = [word for word in strings if word.split() == [word]]
+        if not words:
+            raise ValueError(f"{source}: the pipeline has no word vectors")
+        return words, np.array([vocab.vectors[word] for word in words], dtype=np.float32)
+    from spacy_structreg.corpora.corpus_errors import CorpusError, shown
+    from spacy_structreg.corpora.files import read_lines
+
+    words = []
+    rows: list[NDArray[Any]] = []
+    for number, line in read_lines(source):
+        word, *values = line.rstrip(" ").split(" ")
+        if number == 1 and len(values) == 1 and word.isdecimal():
+            continue
+        try:
+            row = np.array(values, dtype=np.float32)
+            if word.split() != [word] or not values or (rows and len(row) != len(rows[0])):
+                raise ValueError
+        except ValueError as error:
+            raise CorpusError(
+                source,
+                number,
+                f"{shown(line)} is not a word and as many numbers as on the line before; give "
+                "word vectors in word2vec's text format",
+            ) from error
+        words.append(word)
+        rows.append(row)
+    if not rows:
+        raise CorpusError(source, 1, "no word vector in the file")
+    return words, np.stack(rows)

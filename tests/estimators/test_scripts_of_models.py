@@ -1,0 +1,162 @@
+"""Models that see traditional characters as simplified ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
+from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
+
+LOOKS = {"學": "学", "們": "们", "語": "语", "愛": "爱", "國": "国"}
+TO_SIMPLIFIED = str.maketrans(LOOKS)
+SENTENCES = [
+    ["我们", "爱", "语言"],
+    ["我", "学", "语言", "学"],
+    ["你们", "学", "语言"],
+    ["国", "爱", "我"],
+]
+TEST = ["我們", "學", "語言", "學"]
+
+
+@pytest.fixture(autouse=True)
+def opencc(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Converter:
+        def __init__(self, name: str) -> None:
+            pass
+
+        def convert(self, text: str) -> str:
+            return text.translate(TO_SIMPLIFIED)
+
+    monkeypatch.setitem(sys.modules, "opencc", SimpleNamespace(OpenCC=Converter))
+
+
+def tagged(words: list[str]) -> list[tuple[str, str]]:
+    return [(word, f"T{len(word)}") for word in words]
+
+
+def chain(words: list[str]) -> DependencySentence:
+    n = len(words)
+    tags = tuple(tag for _, tag in tagged(words))
+    return DependencySentence(
+        tuple(words), tags, (*range(1, n), -1), ("dep",) * (n - 1) + ("root",)
+    )
+
+
+def phrase(words: list[str]) -> ConstituencySentence:
+    tags = tuple(tag for _, tag in tagged(words))
+    return ConstituencySentence(tuple(words), tags, (Constituent("S", 0, len(words), 0),))
+
+
+def labeled(words: list[str]) -> list[tuple[str, str]]:
+    return [(word, "B-L" if word == "语言" else "O") for word in words]
+
+
+def of_text(model: Any, words: list[str]) -> Any:
+    return model.predict("".join(words))
+
+
+def of_words(model: Any, words: list[str]) -> Any:
+    return model.predict(words)
+
+
+def of_tagged(model: Any, words: list[str]) -> Any:
+    return model.predict(words, [tag for _, tag in tagged(words)])
+
+
+MODELS: list[tuple[Any, Any, Any]] = [
+    (CharacterSegmenter, list, of_text),
+    (WordSegmenter, list, of_text),
+    (CharacterJointTagger, tagged, of_text),
+    (WordJointTagger, tagged, of_text),
+    (Tagger, tagged, of_words),
+    (DependencyParser, chain, of_tagged),
+    (ConstituencyParser, phrase, of_tagged),
+    (SequenceLabeler, labeled, of_words),
+]
+
+
+def simplified(found: Any) -> Any:
+    if isinstance(found, str):
+        return found.translate(TO_SIMPLIFIED)
+    if isinstance(found, (list, tuple)):
+        return [simplified(each) for each in found]
+    return found
+
+
+def outcome(model: Any, predict: Any, words: list[str]) -> Any:
+    found = predict(model, words)
+    if isinstance(found, ConstituencySentence):
+        return found.constituents
+    return found
+
+
+@pytest.mark.parametrize(("estimator", "gold", "predict"), MODELS)
+def test_one_model_reads_both_scripts(
+    estimator: Any, gold: Any, predict: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = list(map(gold, SENTENCES))
+    model = estimator(epochs=4, script="simplified").fit(corpus)
+    plain = estimator(epochs=4).fit(corpus)
+    in_simplified = simplified(TEST)
+    expected = outcome(plain, predict, in_simplified)
+    assert outcome(model, predict, in_simplified) == expected
+    assert simplified(outcome(model, predict, TEST)) == simplified(expected)
+    if predict is of_text:
+        assert "".join(predict(model, TEST)) == "".join(TEST)
+    # Prediction needs no table but that of the file.
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    model.save(tmp_path / "model.srt")
+    loaded = estimator.load(tmp_path / "model.srt")
+    assert simplified(outcome(loaded, predict, TEST)) == simplified(expected)
+    assert loaded.to_bytes() == model.to_bytes()
+    # Nor does going on with the training.
+    loaded.partial_fit(corpus)
+    with pytest.raises(ImportError, match=r"spacy_structreg\[scripts\]"):
+        estimator(epochs=1, script="simplified").fit(corpus)
+    with pytest.raises(ValueError, match="differ in script"):
+        estimator.average([model, plain])
+    header, arrays = model.contents()
+    for pairs in (
+        np.array([[1, 0x110000]], dtype=np.uint64),
+        np.array([[3, 1], [2, 1]], dtype=np.uint64),
+        np.zeros(4, dtype=np.float32),
+    ):
+        with pytest.raises(ValueError, match="script"):
+            estimator.from_contents("file", header, {**arrays, "script": pairs})
+    del arrays["script"]
+    with pytest.raises(ValueError, match="script"):
+        estimator.from_contents("file", header, arrays)
+
+
+def test_training_on_the_other_script_is_the_same() -> None:
+    model = CharacterSegmenter(epochs=3, script="simplified").fit(SENTENCES)
+    traditional = {simple: form for form, simple in LOOKS.items()}
+    other = CharacterSegmenter(epochs=3, script="simplified").fit(
+        [[word.translate(str.maketrans(traditional)) for word in words] for words in SENTENCES]
+    )
+    assert other._state("trained")[1].keys() == model._state("trained")[1].keys()
+    for name, array in model._state("trained")[1].items():
+        assert np.array_equal(array, other._state("trained")[1][name])
+
+
+def test_gazetteers_are_seen_in_the_same_script() -> None:
+    model = SequenceLabeler(
+        epochs=3, script="simplified", gazetteers={"langs": ["語 言", "語言"]}
+    ).fit(list(map(labeled, SENTENCES)))
+    names = model.features(["語言"])
+    assert names == model.features(["语言"])
+    assert "gazetteers(w0)=B-langs" in names[0]
