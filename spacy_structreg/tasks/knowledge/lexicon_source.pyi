@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spacy_structreg.learn.model_file import Arrays
@@ -6,6 +6,8 @@ from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 
 class LexiconSource(CharacterSource):
+    def copy(self) -> LexiconSource: ...
+    def prefer(self, words: Any, seen: Callable[[str], str]) -> bool: ...
     def __init__(self, words: KnownWords) -> None: ...
     @property
     def words(self) -> KnownWords: ...
