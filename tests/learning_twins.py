@@ -189,6 +189,8 @@ class LearningTwin:
     def epoch(self, pieces: np.ndarray, noise: int) -> tuple[int, int]:
         """Visit pieces once; returns how many pieces and labels were wrong."""
         generator = SplitMix64(noise)
+        if self.settings.restart and self.dense.clock:
+            self.dense.weights[:] = 0.0
         wrong = [self.visit(*piece, generator) for piece in np.asarray(pieces).tolist()]
         if self.settings.clock == "epochs":
             self.dense.totals += self.dense.weights

@@ -11,11 +11,14 @@ from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.adapt import adapt_command
 from spacy_structreg.cli.average import average_command
+from spacy_structreg.cli.compile_words import compile_words_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
+from spacy_structreg.cli.correct import correct_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
+from spacy_structreg.cli.info import info_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.segment import segment_command
@@ -37,11 +40,14 @@ structreg_app.command("convert")(convert_command)
 structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
-structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("uncertain")(uncertain_command)
+structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
+structreg_app.command("info")(info_command)
+structreg_app.command("correct")(correct_command)
 structreg_app.command("average")(average_command)
+structreg_app.command("compile-words")(compile_words_command)
 structreg_app.command("adapt")(adapt_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)
 

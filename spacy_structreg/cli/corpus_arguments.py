@@ -41,7 +41,7 @@ FormatOption: TypeAlias = Annotated[
         help="segmented: one sentence a line, words separated by white space; brackets: trees of "
         "the Chinese Treebank; sinica: trees of the Sinica Treebank, with their heads; conllu: "
         "Universal Dependencies; pfr: word/tag, as the People's Daily has it; tagged: word_TAG; "
-        "partial: characters with | - or a space between each two, for a word's end, none, unknown; "
+        "partial: characters with | - or a space between each two: a word's end, none, unknown; "
         "sighan: a file, or with --part the folder or zip archive, of SIGHAN 2005; spacy: Docs; "
         "columns: a token a line, with what --columns names; classified: a text and its category "
         "a line, between tabs or as JSON (.jsonl); auto: by the extension (.spacy, .conllu, .mrg, "

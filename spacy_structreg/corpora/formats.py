@@ -124,6 +124,8 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
         return "conllu"
     if TREE.match(after_markup(lines)):
         return "brackets"
+    if sum(map(is_partial_line, lines)) >= MOST * len(lines):
+        return "partial"
     tokens = [token for line in lines for token in WORD.findall(line)]
     forms: list[tuple[CorpusFormat, re.Pattern[str], list[str]]] = [
         ("sinica", SINICA_ROW, lines),
@@ -135,9 +137,6 @@ def _guess(lines: list[str]) -> CorpusFormat | None:
             return name
     if _is_numbered(lines) or _looks_like_columns(lines):
         return None
-    n_partial = sum(map(is_partial_line, lines))
-    if n_partial >= MOST * len(lines):
-        return "partial"
     with_han = [line for line in lines if HAN_PAIR.search(line)]
     if with_han:
         n_separated = sum(bool(SPACED_HAN.search(line)) for line in with_han)

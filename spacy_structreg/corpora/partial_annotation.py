@@ -2,10 +2,10 @@ r"""Sentences that are annotated in part, and their files: one sentence a line, 
 
 Behind each character but the last stands what is known of the place between it and the next one:
 ``|``, a word ends there; ``-``, none does; a space, nothing is known; ``?``, neither, and it is
-asked for. A word whose ends are known may have a tag: ``北-京/NR|大 学``. Where one of ``\ / | - ?``
-or a white space is itself a character, it may be written behind a backslash; there it must be, if
-it stands in a tag. (The format of KyTea, Neubig, Nakata & Mori 2011, with the question mark added;
-of several tags of a word, the first counts.)
+asked for. A word whose ends are known may have a tag: ``北-京/NR|大 学``. Where one of these marks,
+a slash or a backslash is itself a character, it may be written behind a backslash; in a tag, ``\``,
+``/`` and ``|`` have to be. (The format of KyTea, Neubig, Nakata & Mori 2011, with the question mark
+added; of several tags of a word, the first counts.)
 """
 
 from __future__ import annotations

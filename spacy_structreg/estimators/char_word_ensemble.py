@@ -21,6 +21,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.setting_fields import Settings, check_float, setting
+from spacy_structreg.models.corrections import Corrections, corrected
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled
@@ -230,6 +231,27 @@ class CharWordEnsemble(
         gold = self.SCHEMA.check_corpus(sentences, "training")
         self.learn(self.compile(gold))
         return self
+
+    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections:
+        """Correct both models, so that sentences come out right; as `Estimator.correct`."""
+        with self._lock:
+            self._decoders()
+            gold = self.SCHEMA.check_corpus(sentences, "correction")
+            listed = list(sample)
+            return corrected(gold, self._is_right, lambda: self._change(gold, listed))
+
+    def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
+        reasons: dict[int, str] = {}
+        n_steps = 0
+        for model in (self.characters, self.words):
+            found = model.correct(gold, sample=sample)
+            reasons |= {number: reason for number, reason in found.wrong.items() if reason}
+            n_steps += found.n_steps
+        return reasons, n_steps
+
+    def _is_right(self, sentence: Any) -> bool:
+        scores = self._score([sentence], self._decoders(), None, 1)
+        return scores.as_dict()[self.PRIMARY] in (None, 1.0)
 
     # Prediction ----------------------------------------------------------------------------------
 

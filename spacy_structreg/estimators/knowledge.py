@@ -19,8 +19,9 @@ from spacy_structreg.features.knowledge import (
     VARIETY_ATOMS,
     guide_templates,
 )
+from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.learn.model_file import Arrays, field
-from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings
+from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
@@ -161,17 +162,26 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
     return sources
 
 
-def restored_lexicon(
-    settings: LexiconSettings, entries: dict[str, Any], arrays: Arrays
-) -> list[CharacterSource]:
-    """The source of word lists of a model file whose only source it is, if its settings name any.
+def new_word_atoms(settings: WordTextSettings) -> CharacterAtoms:
+    """What a model of words sees of characters: their script, and word lists as the only source.
 
-    Raises ValueError as `restored_sources`, and if the file has other sources.
+    Raises as `known_words`, and ImportError as `read_script`.
     """
+    script = read_script(settings.script)
+    plain = CharacterAtoms(settings.types, settings.half_width, script=script)
+    sources = lexicon_sources(settings, plain.seen)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
+
+
+def restored_word_atoms(
+    settings: WordTextSettings, entries: dict[str, Any], arrays: Arrays
+) -> CharacterAtoms:
+    """The same of a model file. Raises ValueError for what cannot be used."""
     sources = restored_sources(entries, arrays)
     if [source.NAME for source in sources] != [LexiconSource.NAME] * bool(settings.lexicon):
         raise ValueError("its knowledge sources are not those of its settings")
-    return sources
+    script = stored_script(settings.script, arrays)
+    return CharacterAtoms(settings.types, settings.half_width, sources, script)
 
 
 def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSource:

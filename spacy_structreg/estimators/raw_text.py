@@ -7,9 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +36,27 @@ from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGo
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
-from spacy_structreg.tasks.segmentation.user_words import CompiledWords, whole_ends
+from spacy_structreg.tasks.segmentation.given_spans import CONTINUES, AnySpan, span_limits
+from spacy_structreg.tasks.segmentation.user_words import (
+    AnyWords,
+    CompiledWords,
+    compiled,
+    whole_ends,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 ItemT = TypeVar("ItemT")
 
+Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
+"""Places of words with a bonus, and their bonuses (`tasks.segmentation.user_words.Found`)."""
+
 
 class WordFinder(Decoder, Protocol):
     """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
+
+    def prefer(self, words: CompiledWords | None) -> bool: ...
 
     def segment(
         self,
@@ -45,6 +65,8 @@ class WordFinder(Decoder, Protocol):
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
+        bonuses: list[Favored] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         white_space: bool = False,
     ) -> list[list[str]]: ...
 
@@ -55,6 +77,8 @@ class WordFinder(Decoder, Protocol):
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
+        bonuses: list[Favored] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         white_space: bool = False,
     ) -> list[list[tuple[str, str]]]: ...
 
@@ -64,6 +88,9 @@ class WordFinder(Decoder, Protocol):
         sentences: list[int],
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: Favored | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int64]: ...
 
     def margins(self, text: str) -> NDArray[np.float64]: ...
@@ -74,7 +101,28 @@ class WordFinder(Decoder, Protocol):
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: Favored | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...
+
+
+class Limits(TypedDict):
+    """What a decoder is told of texts by listed words and spans; see `WordFinder`."""
+
+    listed: list[NDArray[np.int32]] | None
+    listed_tags: Sequence[str]
+    bonuses: list[Favored] | None
+    fixed: list[NDArray[np.uint8]] | None
+
+
+class LimitsOfPart(TypedDict):
+    """The same of one text, or of a sentence of it."""
+
+    listed: NDArray[np.int32] | None
+    listed_tags: Sequence[str]
+    bonuses: Favored | None
+    fixed: NDArray[np.uint8] | None
 
 
 FinderT = TypeVar("FinderT", bound=WordFinder)
@@ -94,24 +142,35 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         """Decoders of the weights as they are now. Raises ValueError if there are none."""
 
     def predict(
-        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+        white_space: bool = False,
     ) -> list[str]:
         """The words of a text, without the white space between them.
 
-        user_words: words that are tokens wherever they occur (`tasks.segmentation.user_words`);
-            where they overlap, the scores of the model decide.
+        user_words: a `UserWords`, a snapshot of it, or words that are tokens wherever they occur
+            (`tasks.segmentation.user_words`); where such words overlap, the scores decide.
+        spans: spans of the text that must be tokens, be whole or begin and end with tokens, as
+            (start, end), (start, end, kind) or (start, end, kind, tag)
+            (`tasks.segmentation.given_spans`).
         white_space: give what lies between words, too, as items of their own.
-        Raises ValueError if the model has not been trained.
+        Raises ValueError if the model has not been trained, for spans that cannot be, and for words
+        of mode ``prefer`` if it has no lexicon.
         """
         with self._decoders().borrow() as decoder:
-            return self._segment(decoder, [str(text)], user_words, white_space)[0]
+            return self._segment(
+                decoder, [str(text)], compiled(user_words), white_space, list(spans)
+            )[0]
 
     def predict_batch(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
-        user_words: CompiledWords | None = None,
+        user_words: AnyWords | None = None,
     ) -> list[list[str]]:
         """The words of each text; threads decode side by side. As `predict`."""
         return list(self.predict_stream(texts, n_threads=n_threads, user_words=user_words))
@@ -121,26 +180,32 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         texts: Iterable[str],
         *,
         n_threads: int = 1,
-        user_words: CompiledWords | None = None,
+        user_words: AnyWords | None = None,
         white_space: bool = False,
     ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
 
+        words = compiled(user_words)
+
         def decode(decoder: FinderT, portion: list[str]) -> list[list[str]]:
-            return self._segment(decoder, portion, user_words, white_space)
+            return self._segment(decoder, portion, words, white_space)
 
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_spans(
-        self, text: str, user_words: CompiledWords | None = None
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
     ) -> NDArray[np.int64]:
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
-        (ends,), *listed = self._parts([str(text)], user_words)
+        text = str(text)
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
-            if not listed:
-                return decoder.spans(str(text), ends)
-            (places,), tags = listed
-            return decoder.spans(str(text), ends, places, tags)
+            _prefer(decoder, words)
+            return decoder.spans(text, ends, **_of_part(limits, 0, len(text)))
 
     def predict_margins(
         self, texts: Iterable[str], *, n_threads: int = 1
@@ -156,6 +221,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         def decode(
             decoder: FinderT, portion: list[str]
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
+            _prefer(decoder, None)
             return [
                 [(each, decoder.margins(each)) for each in self._squeezed_sentences(text)]
                 for text in portion
@@ -171,16 +237,18 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         return [sentence for sentence in found if sentence]
 
     def _nbest_of(
-        self, text: str, n: int, user_words: CompiledWords | None
+        self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
-        (ends,), *_ = self._parts([str(text)], user_words)
-        starts = [0, *ends]
-        sentences = [text[start:end] for start, end in zip(starts, ends or [0], strict=False)]
-        # No listed word lies across the end of a sentence, so each is found again in its own.
-        words = CompiledWords({}) if user_words is None else user_words
+        text = str(text)
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
+            _prefer(decoder, words)
             return _join_nbest(
-                (decoder.nbest(str(each), n, words.places(each), words.tags) for each in sentences),
+                (
+                    decoder.nbest(text[start:end], n, **_of_part(limits, start, end))
+                    for start, end in pairwise([0, *(ends or [0])])
+                ),
                 n,
             )
 
@@ -190,16 +258,54 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         texts: list[str],
         user_words: CompiledWords | None = None,
         white_space: bool = False,
+        spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
-        return decoder.segment(texts, *self._parts(texts, user_words), white_space=white_space)
+        ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
+        return decoder.segment(texts, ends, **limits, white_space=white_space)
 
-    def _parts(self, texts: list[str], user_words: CompiledWords | None) -> tuple[Any, ...]:
-        """The ends of the sentences of each text; and places of listed words, if any is there."""
+    def _parts(
+        self,
+        texts: list[str],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan] = (),
+    ) -> tuple[list[list[int]], Limits]:
+        """The ends of the sentences of texts, and what listed words and spans say of them.
+
+        spans: of the text, if there is but one. No place lies across the end of a sentence.
+        """
         ends = list(map(self._sentence_ends, texts))
-        places = list(map(user_words.places, texts)) if user_words else []
-        if user_words is None or not any(map(len, places)):
-            return (ends,)
-        return list(map(whole_ends, ends, places)), places, user_words.tags
+        found = list(map(user_words.look_up, texts)) if user_words else []
+        tags: tuple[str, ...] = user_words.tags if user_words else ()
+        forced = [each.forced for each in found]
+        favored = [(each.favored, each.bonuses) for each in found]
+        fixed = None
+        if spans:
+            limits = span_limits(texts[0], spans)
+            fixed = [limits.constraints]
+            if found:
+                forced = [forced[0][limits.without_rivals(forced[0])]]
+                kept = limits.without_rivals(favored[0][0])
+                favored = [(favored[0][0][kept], favored[0][1][kept])]
+            if limits.tagged:
+                tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
+                rows = [
+                    (span.start, span.end, len(tags) - len(limits.tagged) + i)
+                    for i, span in enumerate(limits.tagged)
+                ]
+                rows += map(tuple, forced[0].tolist()) if found else []
+                forced = [np.array(sorted(rows), dtype=np.int32)]
+            inside = limits.constraints == CONTINUES
+            ends = [[end for end in ends[0] if end == len(texts[0]) or not inside[end]]]
+        for places in (forced, [places for places, _ in favored]):
+            if any(map(len, places)):
+                ends = list(map(whole_ends, ends, places))
+        return ends, {
+            "listed": forced if any(map(len, forced)) else None,
+            "listed_tags": tags,
+            "bonuses": favored if any(len(places) for places, _ in favored) else None,
+            "fixed": fixed,
+        }
 
     def _sentence_ends(self, text: str) -> list[int]:
         if self.sentences == "punctuation":
@@ -211,14 +317,20 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
     """Finds words, and nothing else."""
 
     def nbest(
-        self, text: str, n: int, user_words: CompiledWords | None = None
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
     ) -> list[tuple[float, list[str]]]:
         """The `n` best segmentations, best first, each with its score; fewer if there are fewer.
 
-        The score is the sum of the weights of all features. user_words: as for `predict`.
+        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
+        for `predict`.
         Raises ValueError if n < 1, or if the segmenter has not been trained.
         """
-        return self._nbest_of(text, n, user_words)
+        return self._nbest_of(text, n, user_words, spans)
 
     def _segmentation_scores(
         self,
@@ -236,36 +348,51 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
     """Finds words and their tags."""
 
     def predict_tagged(
-        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+        white_space: bool = False,
     ) -> list[tuple[str, str]]:
         """The words of a text, as `predict` gives them, with their tags; white space has none."""
         with self._decoders().borrow() as decoder:
-            return self._tag(decoder, [str(text)], user_words, white_space)[0]
+            return self._tag(decoder, [str(text)], compiled(user_words), white_space, list(spans))[
+                0
+            ]
 
     def predict_tagged_stream(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
-        user_words: CompiledWords | None = None,
+        user_words: AnyWords | None = None,
         white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]:
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
 
+        words = compiled(user_words)
+
         def decode(decoder: FinderT, portion: list[str]) -> list[list[tuple[str, str]]]:
-            return self._tag(decoder, portion, user_words, white_space)
+            return self._tag(decoder, portion, words, white_space)
 
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def nbest(
-        self, text: str, n: int, user_words: CompiledWords | None = None
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
     ) -> list[tuple[float, list[tuple[str, str]]]]:
         """The `n` best analyses, best first, each with its score; fewer if there are fewer.
 
-        The score is the sum of the weights of all features. user_words: as for `predict`.
+        The score is the sum of the weights of all features, and of bonuses. user_words, spans: as
+        for `predict`.
         Raises ValueError if n < 1, or if the tagger has not been trained.
         """
-        return self._nbest_of(text, n, user_words)
+        return self._nbest_of(text, n, user_words, spans)
 
     def _tag(
         self,
@@ -273,8 +400,11 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         texts: list[str],
         user_words: CompiledWords | None = None,
         white_space: bool = False,
+        spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
-        return decoder.tag(texts, *self._parts(texts, user_words), white_space=white_space)
+        ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
+        return decoder.tag(texts, ends, **limits, white_space=white_space)
 
     def _joint_scores(
         self,
@@ -358,7 +488,7 @@ class BaseSegmenter(
 
 
 class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
-    """A text estimator that tags as well; gold sentences are (word, tag) pairs, or known in part."""
+    """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
@@ -372,6 +502,42 @@ class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPre
         n_threads: int,
     ) -> JointScores:
         return self._joint_scores(gold, decoders, vocabulary, n_threads)
+
+
+def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
+    """Let the words of mode ``prefer`` join the lexicon of the model.
+
+    Raises ValueError if there are any, and it has none.
+    """
+    preferred = words if words is not None and "prefer" in words.modes else None
+    if not decoder.prefer(preferred) and preferred is not None:
+        raise ValueError(
+            "words of mode 'prefer' join the lexicon of a model, and this one was trained without: "
+            "train it with the setting lexicon, or choose the mode force, or a bonus"
+        )
+
+
+def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
+    """What a decoder is told of a part of the only text, beyond which no place goes."""
+    listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
+    shift = np.array([start, start, 0], dtype=np.int32)
+
+    def within(places: NDArray[np.int32]) -> NDArray[np.bool_]:
+        kept: NDArray[np.bool_] = (places[:, 0] >= start) & (places[:, 1] <= end)
+        return kept
+
+    part: LimitsOfPart = {
+        "listed": None,
+        "listed_tags": limits["listed_tags"],
+        "bonuses": None,
+        "fixed": None if fixed is None else fixed[0][start:end],
+    }
+    if listed is not None:
+        part["listed"] = listed[0][within(listed[0])] - shift
+    if bonuses is not None:
+        places, scores = bonuses[0]
+        part["bonuses"] = (places[within(places)] - shift, scores[within(places)])
+    return part
 
 
 def _stream(

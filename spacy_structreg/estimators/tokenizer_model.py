@@ -12,9 +12,11 @@ from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
+from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
 from spacy_structreg.models.protocols import Compiled, Report
-from spacy_structreg.tasks.segmentation.user_words import CompiledWords
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan
+from spacy_structreg.tasks.segmentation.user_words import AnyWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -61,8 +63,15 @@ class TokenizerModel(Protocol):
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]: ...
 
+    def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections: ...
+
     def predict(
-        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+        white_space: bool = False,
     ) -> list[str]: ...
 
     def predict_stream(
@@ -70,7 +79,7 @@ class TokenizerModel(Protocol):
         texts: Iterable[str],
         *,
         n_threads: int = 1,
-        user_words: CompiledWords | None = None,
+        user_words: AnyWords | None = None,
         white_space: bool = False,
     ) -> Iterator[list[str]]: ...
 
@@ -104,7 +113,12 @@ class TaggingModel(TokenizerModel, Protocol):
     """A tokenizer's model that finds the tags of words as well."""
 
     def predict_tagged(
-        self, text: str, user_words: CompiledWords | None = None, *, white_space: bool = False
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+        white_space: bool = False,
     ) -> list[tuple[str, str]]: ...
 
     def predict_tagged_stream(
@@ -112,6 +126,6 @@ class TaggingModel(TokenizerModel, Protocol):
         texts: Iterable[str],
         *,
         n_threads: int = 1,
-        user_words: CompiledWords | None = None,
+        user_words: AnyWords | None = None,
         white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]: ...

@@ -9,13 +9,17 @@ from spacy_structreg.features.knowledge import LISTED_WORDS
 ZHANG_2014: Final = "c-1 | c0 | c+1 | c-2c-1 | c-1c0 | c0c+1 | c+1c+2 | t-1t0"
 """Characters to segmentation tags: Zhang, Su & Zhou 2014, Table 1."""
 
+GAO_2010: Final = "c-1 | c0 | c+1 | c+2 | c-2c-1 | c-1c0 | c0c+1 | c+1c+2 | t-1t0"
+"""Characters to segmentation tags: Gao, Qiu & Huang 2010, Table 1, without types and accessor
+variety."""
+
 CHARACTER_TYPES: Final = "type-1type0type+1 | type-2type-1type0type+1type+2"
 """Types of the characters around the current one (the types are Gao, Qiu & Huang 2010's)."""
 
 SKIP_BIGRAM: Final = "c-1c+1"
 """The two neighbours of the current character (Ng & Low 2004)."""
 
-CHARACTER_TABLES: Final = {"zhang2014": ZHANG_2014}
+CHARACTER_TABLES: Final = {"zhang2014": ZHANG_2014, "gao2010": GAO_2010}
 """Tables that a character model may name instead of listing templates."""
 
 ZHANG_CLARK_2011: Final = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from spacy_structreg.learn.corrector import Corrector
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning, LogLinear
 from spacy_structreg.learn.log_linear import LogLinearLearner
@@ -25,6 +26,17 @@ def new_learner(tables: Iterable[TrainingRows], learning: AnyLearning, clock: in
 def learner_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning) -> Learner:
     """A learner that goes on from trained weights, its clock at 0."""
     return _restricted(_KINDS[type(learning)].from_trained(tables, learning))
+
+
+def corrector_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning) -> Corrector:
+    """A learner that moves trained weights as little as corrections need.
+
+    learning: of the training, which says whether features without weights may get some.
+    """
+    settings = Learning(algorithm="pa", clock="mistakes", min_count=learning.min_count)
+    corrector = Corrector([TrainingRows.from_trained(table) for table in tables], settings)
+    _restricted(corrector)
+    return corrector
 
 
 def _restricted(learner: Learner) -> Learner:

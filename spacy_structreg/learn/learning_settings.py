@@ -95,6 +95,11 @@ class Learning(SampleSettings):
         'What counts as one update for averages and penalties: "examples", each visit of an '
         'example; "mistakes", each that changed weights; "epochs", their ends (Gao et al. 2010).',
     )
+    restart: bool = setting(
+        False,
+        "Begin each epoch from nothing again, so that the mean is that of separate passes, as Gao "
+        'et al. 2010 have it; with clock = "epochs" only.',
+    )
     prune: float = setting(
         0.0,
         "Averaged weights of this size or less are dropped, which makes the model smaller; 0 keeps "
@@ -119,6 +124,11 @@ class Learning(SampleSettings):
                 "cumulative_l1 does not go together with l1 or l2: what is owed counts from the "
                 "first update on, whatever another penalty has taken since; choose one"
             )
+        if self.restart and self.clock != "epochs":
+            raise ValueError(
+                f"restart = true begins each epoch from nothing, but clock = {self.clock!r} "
+                'averages over what lies within epochs; choose clock = "epochs"'
+            )
         if self.clock == "epochs" and self.penalties["l1"] + self.l2 + self.cumulative_l1 > 0:
             raise ValueError(
                 "clock = 'epochs' would apply penalties once an epoch only; choose "
@@ -137,6 +147,17 @@ class Learning(SampleSettings):
     def penalties(self) -> dict[str, float]:
         """The strengths of the penalties by name."""
         return {"l1": self.l1, "l2": self.l2, "cumulative_l1": self.cumulative_l1}
+
+
+def gao_2010(aggressiveness: float = 1.0) -> Learning:
+    """The learning of Gao, Qiu & Huang 2010, as their Algorithm 1 is printed.
+
+    Each sentence is opposed by the best labeling other than the gold one; each epoch begins from
+    nothing, and the model is the mean of the weights at the ends of the epochs. Their labels are
+    the scheme ``"six"``. aggressiveness: their C, which they do not give.
+    Raises ValueError for one that is not above 0.
+    """
+    return Learning("pa", aggressiveness, clock="epochs", restart=True)
 
 
 @dataclass(frozen=True)

@@ -122,3 +122,58 @@ def _without_zeros(
     live = means != 0
     row_keys, counts = np.unique(keys[live], return_counts=True)
     return {"keys": row_keys, "counts": counts, "columns": columns[live], "values": means[live]}
+
+
+def replace_rows(
+    table: TrainedRows, keys: NDArray[np.uint64], weights: NDArray[np.float32]
+) -> TrainedRows:
+    """The rows of a table, but of some keys these instead, whether or not it had them.
+
+    keys: none twice. weights: of shape (n_keys, n_columns).
+    """
+    order = np.argsort(keys)
+    keys, weights = keys[order], weights[order]
+    old = table.arrays
+    places = np.searchsorted(old["keys"], keys)
+    known = places < table.n_rows
+    known[known] = old["keys"][places[known]] == keys[known]
+    filled = weights.any(axis=1)
+    if not table.adaptive:
+        new = filled & ~known
+        # Runs of old rows with the new ones between them, which is faster than np.insert.
+        values = _with_runs(old["values"], places[new], weights[new])
+        values[places[known] + np.cumsum(new)[known]] = weights[known]
+        all_keys = _with_runs(old["keys"], places[new], keys[new])
+        return TrainedRows(table.n_columns, {"keys": all_keys, "values": values})
+    # The cells of old versions are taken out, then those of new ones put in.
+    starts = old["starts"]
+    gone = np.zeros(table.n_rows, dtype=bool)
+    gone[places[known]] = True
+    counts = np.diff(starts)
+    kept = np.repeat(~gone, counts)
+    rest, rest_counts = old["keys"][~gone], counts[~gone]
+    begins = np.concatenate(([0], np.cumsum(rest_counts)))
+    keys, weights = keys[filled], weights[filled]
+    places = np.searchsorted(rest, keys)
+    rows, columns = np.nonzero(weights)
+    at = begins[places][rows]
+    merged = np.insert(rest_counts, places, np.count_nonzero(weights, axis=1))
+    return TrainedRows(
+        table.n_columns,
+        {
+            "keys": np.insert(rest, places, keys),
+            "starts": np.concatenate(([0], np.cumsum(merged))).astype(np.int64),
+            "columns": np.insert(old["columns"][kept], at, columns.astype(np.uint16)),
+            "values": np.insert(old["values"][kept], at, weights[rows, columns]),
+        },
+    )
+
+
+def _with_runs(old: NDArray[Any], places: NDArray[np.int64], new: NDArray[Any]) -> NDArray[Any]:
+    """A new array of old items, with new ones before those at some places, which rise."""
+    runs: list[NDArray[Any]] = []
+    begin = 0
+    for number, place in enumerate(places.tolist()):
+        runs += [old[begin:place], new[number : number + 1]]
+        begin = place
+    return np.concatenate([*runs, old[begin:]])

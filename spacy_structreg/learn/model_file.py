@@ -176,6 +176,11 @@ def parse_model(
     return model, arrays
 
 
+def is_model(data: Buffer) -> bool:
+    """True if contents begin as those of a model file do."""
+    return bytes(data[: len(_MAGIC)]) == _MAGIC
+
+
 def model_checksum(path: StrPath) -> int:
     """The CRC-32 of a model file's header, which holds the checksums of all its arrays.
 
@@ -240,7 +245,7 @@ def _header_length(data: Buffer) -> int:
 def _parse_header(data: Buffer, name: str, size: int | None = None) -> tuple[dict[str, Any], int]:
     """The header and its CRC-32. size: the length of the file, if `data` is only its beginning."""
     size = len(data) if size is None else size
-    if bytes(data[: len(_MAGIC)]) != _MAGIC:
+    if not is_model(data):
         raise ValueError(f"{name}: not a model file of spacy_structreg")
     if size < _PREAMBLE.size:
         raise ValueError(f"{name}: the file ends within its first {_PREAMBLE.size} bytes")

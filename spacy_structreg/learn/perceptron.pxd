@@ -21,6 +21,7 @@ cdef class Perceptron(Learner):
     cdef readonly Changes changes
     cdef double _aggressiveness
     cdef bint _penalised
+    cdef bint _restart
 
     cdef void begin_epoch(self) noexcept nogil
     cdef int64_t read_time(self) noexcept nogil

@@ -29,14 +29,19 @@ cdef class Perceptron(Learner):
         self.ticks = CLOCKS[self.settings.clock]
         self.changes = Changes()
         self._aggressiveness = self.settings.aggressiveness
+        self._restart = self.settings.restart
         self._penalised = any(self.settings.penalties.values())
 
     def __reduce__(self):
         return Perceptron, (self.tables, self.settings, self._clock)
 
     cdef void begin_epoch(self) noexcept nogil:
-        """Note that a pass over the corpus begins."""
+        """Note that a pass over the corpus begins, from nothing if the settings have it."""
+        cdef Py_ssize_t i
         self.changes.n = 0
+        if self._restart and self._clock:
+            for i in range(self._n_tables):
+                (<TrainingRows> self.table_pointers[i]).forget(self._clock)
         if self.ticks == EPOCHS:
             self._clock += 1
 

@@ -101,6 +101,7 @@ cdef class TrainingRows(Rows):
     cdef int32_t insert(self, uint64_t key) except -2 nogil
     cdef void catch_up_run(self, const int32_t* rows, Py_ssize_t n, int64_t time) noexcept nogil
     cdef int update(self, int32_t row, int column, double delta, int64_t time) except -1 nogil
+    cdef void forget(self, int64_t time) noexcept nogil
     cdef void finish_update(self, int32_t row, int64_t time) noexcept nogil
     cdef void add_run_dropout(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores,

@@ -431,6 +431,18 @@ cdef class TrainingRows(Rows):
             )
         self._stamps[row] = time
 
+    cdef void forget(self, int64_t time) noexcept nogil:
+        """Let all weights be zero after update `time`, which still counts in their sums."""
+        cdef int64_t first
+        cdef int64_t count
+        cdef int64_t k
+        cdef Py_ssize_t i
+        for i in range(self.n_rows):
+            self._catch_up(<int32_t> i, time)
+            self._cells(<int32_t> i, &first, &count)
+            for k in range(first, first + count):
+                self._values[k] = 0.0
+
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
         for i in range(n):
@@ -547,6 +559,31 @@ cdef class TrainingRows(Rows):
             if counts._counts[i] >= least:
                 self.insert(counts._keys[i])
         self.close()
+
+    def gather(self, rows):
+        """The keys and the weights of some rows: uint64 (n,), and float32 (n, n_columns).
+
+        rows: their numbers. Raises IndexError if there is no such row.
+        """
+        cdef int32_t row
+        keys = np.empty(len(rows), dtype=np.uint64)
+        weights = np.empty((len(rows), self.n_columns), dtype=np.float32)
+        for i, row in enumerate(rows):
+            weights[i] = self.weights(row)
+            keys[i] = self._keys[row]
+        return keys, weights
+
+    def counts(self, FeatureCounts counts not None):
+        """How often the key of each row was counted: int64 of shape (n_rows,)."""
+        cdef Py_ssize_t i
+        cdef int32_t row
+        found = np.zeros(self.n_rows, dtype=np.int64)
+        cdef int64_t[::1] view = found
+        for i in range(counts.n_rows):
+            row = self.find(counts._keys[i])
+            if row >= 0:
+                view[row] = counts._counts[i]
+        return found
 
     def close(self):
         """From now on, keys without a row get none."""

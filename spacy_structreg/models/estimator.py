@@ -6,6 +6,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -16,12 +17,17 @@ from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.learn.learner import Learner
-from spacy_structreg.learn.learner_factory import learner_from_trained, new_learner
+from spacy_structreg.learn.learner_factory import (
+    corrector_from_trained,
+    learner_from_trained,
+    new_learner,
+)
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean, average_rows
 from spacy_structreg.learn.model_file import Arrays, State, field
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.models.checkpoints import Checkpoint
+from spacy_structreg.models.corrections import Corrections, CorrectionTrainer, corrected
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.epochs import Epochs
 from spacy_structreg.models.example_schema import ExampleSchema, GoldT
@@ -96,6 +102,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self._trained: DecoderPool[DecoderT] | None = None
         self._trainer: Trainer | None = None
         self._rng = TrainingRng(self.seed)
+        # A trainer of corrections, and the weights that it has come from or to.
+        self._correcting: tuple[DecoderPool[DecoderT], CorrectionTrainer] | None = None
         # Whether weights have changed since they were averaged.
         self._outdated = False
 
@@ -395,6 +403,71 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         with self._lock:
             self.learn(self.compile(gold))
         return self
+
+    # Corrections ---------------------------------------------------------------------------------
+
+    def correct(self, sentences: Iterable[GoldT], *, sample: Iterable[GoldT] = ()) -> Corrections:
+        """Change the trained weights as little as makes sentences come out right, at once.
+
+        A running training ends. What `save` writes are the corrected weights.
+
+        sentences: gold ones, as `fit` takes them; a handful, as all weights are held in memory.
+        sample: more sentences as the model finds them, or gold ones, such as the text that
+            it works on has. The more often a feature occurs in them, the less of a change it takes,
+            so that the model stays as it is elsewhere. It is kept for further calls, until
+            another training changes the weights.
+        Raises ValueError if the model has not been trained, or a sentence is not of the kind.
+        """
+        with self._lock:
+            self._decoders()
+            gold = self.SCHEMA.check_corpus(sentences, "correction")
+            trainer = self._correction_trainer()
+            if examples := self._compiled_sample(sample, trainer.learner):
+                trainer.rest_on(examples)
+            return corrected(gold, self._is_right, lambda: self._change(trainer, gold))
+
+    def _is_right(self, sentence: GoldT) -> bool:
+        """True if the model finds what a gold sentence has, or there is nothing to be found."""
+        scores = self._score([sentence], self._decoders(), None, 1)
+        return scores.as_dict()[self.PRIMARY] in (None, 1.0)
+
+    def _correction_trainer(self) -> CorrectionTrainer:
+        """A trainer that goes on from the trained weights, or from where it has put them."""
+        trained = self._decoders()
+        if self._correcting is None or self._correcting[0] is not trained:
+            corrector = corrector_from_trained(trained.tables, self.learning)
+            trainer = CorrectionTrainer(self._known_spec().new_trainer(corrector))
+            self._correcting = (trained, trainer)
+        return self._correcting[1]
+
+    def _compiled_sample(self, sample: Iterable[GoldT], learner: Learner) -> list[Compiled]:
+        compiled = []
+        for sentence in map(self.SCHEMA.checked, sample):
+            # Not all that is found can be learnt: tags of listed words, for one, may be unknown.
+            with suppress(ValueError):
+                compiled += _compile(self._known_spec(), self._examples(sentence), learner)
+        return compiled
+
+    def _change(
+        self, trainer: CorrectionTrainer, gold: Sequence[GoldT]
+    ) -> tuple[dict[int, str], int]:
+        """Let a trainer correct sentences, and predict by its weights; for `corrected`."""
+        reasons = {}
+        compiled = []
+        for number, sentence in enumerate(gold):
+            try:
+                compiled.append(
+                    _compile(self._known_spec(), self._examples(sentence), trainer.learner)
+                )
+            except ValueError as error:
+                reasons[number] = str(error)
+        n_steps = trainer.correct(compiled)
+        if n_steps:
+            tables = trainer.learner.corrected(self._decoders().tables)
+            self._correcting = (self._take(tables), trainer)
+            self._trainer = None
+            self.corpus_checksum = None
+        return reasons, n_steps
 
     def _running(self) -> Trainer:
         """The running training; one that goes on from the trained weights, or from nothing."""

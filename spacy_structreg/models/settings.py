@@ -183,6 +183,11 @@ class LexiconSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WordTextSettings(LexiconSettings, TextSettings):
+    """Settings of models of words that find words in raw text."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnowledgeSettings(LexiconSettings):
     """Settings of what a model of characters knows besides its training corpus.
 

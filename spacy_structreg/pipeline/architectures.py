@@ -16,7 +16,7 @@ from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJoi
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.learn.learning_settings import Learning, LogLinear
+from spacy_structreg.learn.learning_settings import Learning, LogLinear, gao_2010
 from spacy_structreg.learn.setting_fields import Settings, defaults_of, hints_of, plain
 from spacy_structreg.models.stored_model import StoredModel
 from spacy_structreg.pipeline.shim import estimator_model
@@ -77,3 +77,8 @@ create_word_joint_tagger = tokenizer_architecture(WordJointTagger)
 create_guided_joint_tagger = tokenizer_architecture(GuidedJointTagger)
 create_learning = function_of(Learning, Learning, registered_name(Learning))
 create_log_linear = function_of(LogLinear, LogLinear, registered_name(LogLinear))
+
+
+def create_gao2010(aggressiveness: float = 1.0) -> Learning:
+    """Make what ``spacy_structreg.Gao2010.v1`` stands for (`learning_settings.gao_2010`)."""
+    return gao_2010(aggressiveness)

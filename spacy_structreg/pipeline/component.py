@@ -37,6 +37,8 @@ from spacy_structreg.pipeline.word_check import WordCheck
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.models.corrections import Corrections
+
 ValueT = TypeVar("ValueT")
 Sentences: TypeAlias = Literal["doc", "punctuation"]
 
@@ -227,12 +229,16 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         drop: float = 0.0,
         sgd: Any = None,
         losses: dict[str, float] | None = None,
+        correct: bool = False,
     ) -> dict[str, float]:
         """Learn from the references of a batch, in one pass.
 
         The loss is the number of labels, or of actions, that were to be corrected.
 
         drop, sgd: not used; dropout and step are settings of the model.
+        correct: do not train, but `correct`; the loss is the number of sentences that still come
+            out wrong. To be asked for with
+            ``nlp.update(…, component_cfg={name: {"correct": True}})``.
         Raises ValueError for a label that was not there when training began, and as
         `check_learns_from_batches`.
         """
@@ -240,12 +246,35 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if correct:
+            losses[self.name] += len(self.correct(examples).wrong)
+            return losses
         check_learns_from_batches(self.estimator.learning)
         learnt: list[Any] = []
         for example in examples:
             learnt += self._compile(example)
         losses[self.name] += self.estimator.learn(learnt)[1] if learnt else 0
         return losses
+
+    def correct(
+        self, examples: Iterable[Example], *, sample: Iterable[Example] = ()
+    ) -> Corrections:
+        """Change the weights as little as makes the references of Examples come out right, at once.
+
+        sample: Examples whose references are as the pipe leaves them; what occurs in them often
+            takes less of a change (`Estimator.correct`).
+        Raises ValueError if the model is untrained. Without gold annotation, nothing happens.
+        """
+        from spacy_structreg.models.corrections import Corrections
+
+        gold = self._learnt_from(examples)
+        if not gold:
+            return Corrections(0, 0)
+        corrections: Corrections = self.estimator.correct(gold, sample=self._learnt_from(sample))
+        return corrections
+
+    def _learnt_from(self, examples: Iterable[Example]) -> list[Any]:
+        return [sentence for example in examples for sentence in self.gold(example)[0]]
 
     def _compile(self, example: Example) -> list[Any]:
         doc, seen = example.reference, self._seen(example)

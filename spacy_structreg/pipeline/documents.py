@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from spacy.tokens import Doc, Token
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.pipeline.component import sentence_bounds
+
+if TYPE_CHECKING:
+    from spacy_structreg.corpora.partial_annotation import PartialSentence
 
 UNKNOWN_WORDS: Final = "unknown_words"
 """The span group of a gold Doc in which it is not known whether a word ends between two tokens."""
@@ -70,6 +72,9 @@ def partial_sentence(doc: Doc) -> PartialSentence | None:
     n_tagged = sum(tag != "" for _, tag in pairs)
     if not unknown and n_tagged in (0, len(pairs)):
         return None
+    # Which spaCy need not import whenever it makes a pipeline.
+    from spacy_structreg.corpora.partial_annotation import PartialSentence
+
     return PartialSentence.of_words([word for word, _ in pairs], [tag for _, tag in pairs], unknown)
 
 

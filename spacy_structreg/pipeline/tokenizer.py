@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
@@ -12,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 # Not srsly's: that makes arrays of some mappings, and leaves Python's collector off after an error.
 import msgpack
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -21,16 +24,26 @@ from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
-from spacy_structreg.tasks.segmentation.user_words import CompiledWords, UserWords
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan, span_limits
+from spacy_structreg.tasks.segmentation.user_words import (
+    AnyWords,
+    CompiledWords,
+    UserWords,
+    compiled,
+    leftmost_longest,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+__all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords", "new_doc"]
 
 WORDS_FILE: Final = "user_words"
 
@@ -40,6 +53,9 @@ _SINGLE: Final = re.compile(r"\s+|\S")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STAND_IN: Final = ["x", "y", "z"]
 
+# The lists that tokenizers use in the current context, in place of their own; the last one counts.
+_IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_words", default=())
+
 ModelT = TypeVar("ModelT", bound=TokenizerModel)
 ItemT = TypeVar("ItemT")
 
@@ -48,9 +64,10 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
-    user_words: words that are tokens wherever they occur, whatever the model says. The list may be
-        changed, or another one put in its place, while other threads use the tokenizer: a text is
-        read by the list as it is when its turn comes, a stream by the list that it began with.
+    user_words: words that are to be tokens, always or rather than the model says
+        (`tasks.segmentation.user_words`). The list may be changed, or another one put in its place,
+        while other threads use the tokenizer: a text is read by the list as it is when its turn
+        comes, a stream by the list that it began with. See `using` for a list for some calls only.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
     the tokens hold the text itself.
@@ -85,7 +102,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     # Hooks ---------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _predict(self, text: str, listed: CompiledWords) -> list[ItemT]:
+    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> list[ItemT]:
         """The words of a text by the trained model, and the white space between them."""
 
     @abstractmethod
@@ -108,12 +125,50 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
     # Prediction ----------------------------------------------------------------------------------
 
-    def __call__(self, text: str) -> Doc:
-        """Make the Doc of a text. Raises ValueError for lone surrogates, which no Doc can hold."""
-        listed = self.user_words.snapshot()
+    def __call__(
+        self, text: str, *, user_words: AnyWords | None = None, spans: Iterable[AnySpan] = ()
+    ) -> Doc:
+        """Make the Doc of a text.
+
+        user_words: a `UserWords`, or words that are forced, in place of the listed ones.
+        spans: spans of the text that must be tokens, be whole, or begin and end with tokens, as
+            (start, end), (start, end, kind) or (start, end, kind, tag)
+            (`tasks.segmentation.given_spans`).
+        Raises ValueError for lone surrogates, which no Doc can hold, and for spans that cannot be.
+        """
+        listed = self._listed(user_words)
+        spans = list(spans)
         if self.model.is_trained:
-            return self._doc(text, self._predict(text, listed))
-        return self._doc(text, self._untrained(_characters(text, listed), listed))
+            return self._doc(text, self._predict(text, listed, spans))
+        return self._doc(text, self._untrained(_characters(text, listed, spans), listed))
+
+    @contextmanager
+    def using(self, user_words: AnyWords) -> Iterator[UserWords | CompiledWords]:
+        """Use another list of words within a ``with`` block, in this thread only.
+
+        user_words: a `UserWords`, which may be changed within the block, or words that are forced.
+        Other threads, and processes of ``nlp.pipe``, keep to the listed words.
+        """
+        words = user_words
+        if not isinstance(words, (UserWords, CompiledWords)):
+            words = UserWords(words)
+        token = _IN_USE.set((*_IN_USE.get(), (self, words)))
+        try:
+            yield words
+        finally:
+            _IN_USE.reset(token)
+
+    def _listed(self, given: AnyWords | None = None) -> CompiledWords:
+        """The list that counts now."""
+        words = given
+        if words is None:
+            words = next(
+                (words for tokenizer, words in reversed(_IN_USE.get()) if tokenizer is self),
+                self.user_words,
+            )
+        listed = compiled(words)
+        assert listed is not None
+        return listed
 
     def pipe(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[Doc]:
         """Make the Docs of a stream of texts, in their order; threads decode side by side.
@@ -124,7 +179,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             yield from map(self, texts)
             return
         texts, copies = tee(texts)
-        found = self._stream(copies, self.user_words.snapshot(), n_threads)
+        found = self._stream(copies, self._listed(), n_threads)
         for text, items in zip(texts, found, strict=True):
             yield self._doc(text, items)
 
@@ -133,7 +188,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
         Raises ValueError if the model has not been trained.
         """
-        listed = self.user_words.snapshot()
+        listed = self._listed()
         return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
 
     def adapted(
@@ -168,9 +223,9 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
         Weights are learnt by ``structreg_tokenizer_trainer``, and kept.
 
-        user_words: a file of one word a line, or of a word, a tab and its tag; they take the place
-            of the words that are listed. A pipeline that has got its list keeps it where the file
-            is not at hand.
+        user_words: a file of one word a line, or of a word, a tab and its tag, or a compiled one
+            (`structreg compile-words`); they take the place of the words that are listed. A
+            pipeline that has got its list keeps it where the file is not at hand.
         pkuseg_model, pkuseg_user_dict: spaCy's config of Chinese names these two for every
             tokenizer.
         Raises ValueError if a pkuseg model is asked for, for a faulty file, and for gold Docs
@@ -207,6 +262,17 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
                 compiled = self._compiled[doc] = self.model.compile([self.gold_of(doc)])
             examples += compiled
         return self.model.learn(examples)[1]
+
+    def correct(self, docs: Sequence[Doc], *, sample: Iterable[Doc] = ()) -> Corrections:
+        """Change the weights as little as makes the words of gold Docs come out right, at once.
+
+        sample: Docs as the tokenizer makes them; what occurs in them often takes less of a change
+            (`Estimator.correct`). Listed words play no part.
+        Raises ValueError if the model is untrained, or learns tags and a word has none.
+        """
+        return self.model.correct(
+            list(map(self.gold_of, docs)), sample=[self.gold_of(doc) for doc in sample]
+        )
 
     def gold_of(self, doc: Doc) -> Sequence[Any] | PartialSentence:
         """The gold sentence of a gold Doc: its words, with their tags if the model learns tags.
@@ -267,9 +333,9 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         """Write the model file, and that of the listed words if there are any, into a folder."""
         folder = Path(path)
         save_estimator(self.model, folder)
-        if listed := self.user_words.snapshot():
+        if words := self.user_words.to_bytes() if self.user_words else b"":
             with replace_bytes(folder / WORDS_FILE) as stream:
-                stream.write(UserWords(listed.words.items()).to_bytes())
+                stream.write(words)
         else:
             (folder / WORDS_FILE).unlink(missing_ok=True)
 
@@ -283,7 +349,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         user_words = UserWords()
         if (folder / WORDS_FILE).exists():
             try:
-                user_words.from_bytes((folder / WORDS_FILE).read_bytes())
+                user_words.read(folder / WORDS_FILE)
             except ValueError as error:
                 raise ValueError(f"{folder / WORDS_FILE}: {error}") from error
         self.model = load_estimator(self.model, folder)
@@ -331,14 +397,28 @@ def _with_spaces(items: list[str]) -> tuple[list[str], list[bool]]:
     return tokens, spaces
 
 
-def _characters(text: str, listed: CompiledWords) -> list[str]:
-    """The characters of a text, but white space and leftmost longest listed words as wholes."""
+def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> list[str]:
+    """The characters of a text; but white space, tokens given, and forced words as wholes.
+
+    Of forced words, the leftmost longest are taken.
+    """
+    places = listed.places(text)
+    chosen: list[tuple[int, int]] = []
+    if spans:
+        limits = span_limits(text, spans)
+        chosen = limits.wholes()
+        places = places[limits.without_rivals(places)]
+        free = [
+            not any(first < end and start < last for first, last in chosen)
+            for start, end, _ in places.tolist()
+        ]
+        places = places[np.array(free, dtype=bool)]
     items: list[str] = []
     end = 0
-    for word in listed.leftmost_longest(text):
-        items += _SINGLE.findall(text, end, word.start)
-        items.append(text[word.start : word.end])
-        end = word.end
+    for first, last in sorted([*chosen, *leftmost_longest(places)]):
+        items += _SINGLE.findall(text, end, first)
+        items.append(text[first:last])
+        end = last
     return items + _SINGLE.findall(text, end)
 
 

@@ -37,6 +37,10 @@ class TrainableTokenizer(Protocol):
         """Learn from gold Docs; returns how many labels were predicted wrongly."""
         ...
 
+    def correct(self, docs: Sequence[Doc]) -> Any:
+        """Let gold Docs come out right; ``wrong`` of what is returned are those that do not."""
+        ...
+
 
 @Language.factory(
     FACTORY, default_score_weights={"seg_f": 1.0, "seg_p": 0.0, "seg_r": 0.0, "token_acc": None}
@@ -118,10 +122,14 @@ class TokenizerTrainer:
         drop: float = 0.0,
         sgd: Any = None,
         losses: dict[str, float] | None = None,
+        correct: bool = False,
     ) -> dict[str, float]:
         """Hand the gold Docs of a batch to the tokenizer; do nothing if other pipes are trained.
 
         drop, sgd: not used; dropout and step are settings of the model.
+        correct: do not train, but let these Docs come out right at once, by as little a change as
+            can be; the loss is the number of those that do not. To be asked for with
+            ``nlp.update(…, component_cfg={name: {"correct": True}})``.
         Raises ValueError if the pipe belongs to another pipeline, or neither it nor the tokenizer
         has been initialized.
         """
@@ -139,7 +147,8 @@ class TokenizerTrainer:
             )
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
-        if others := others_to_train(nlp.pipeline, nlp):
+        others = [] if correct else others_to_train(nlp.pipeline, nlp)
+        if others:
             self._warn(others)
             return losses
         docs = [example.reference for example in examples]
@@ -148,7 +157,9 @@ class TokenizerTrainer:
                 f"the pipe {self.name!r} trains the tokenizer of another pipeline than that of "
                 "these Docs: add the pipe with nlp.add_pipe, and do not source it"
             )
-        losses[self.name] += tokenizer.update(docs)
+        losses[self.name] += (
+            len(tokenizer.correct(docs).wrong) if correct else tokenizer.update(docs)
+        )
         return losses
 
     def _tokenizer_of(self, nlp: Language) -> TrainableTokenizer:

@@ -18,6 +18,8 @@ ctypedef struct Lattice:
     const int32_t* positions  # of each column, rising
     const int32_t* first      # (n + 1,): the columns before c: before[first[c] : first[c + 1]]
     const int32_t* before
+    const double* scores      # of the steps from `before`, beside it; NULL for none
+    const double* last        # of ending at a column, of each; NULL for none
 
 
 ctypedef struct Hub:
@@ -98,6 +100,8 @@ cdef class Viterbi(BufferOwner):
         self, const double* emissions, const uint8_t* mask, const Lattice* lattice
     ) except -1 nogil
     cdef Py_ssize_t position_of(self, Py_ssize_t column) noexcept nogil
+    cdef double step_score(self, Py_ssize_t b) noexcept nogil
+    cdef double last_score(self, Py_ssize_t column) noexcept nogil
     cdef const double* _prefix(self, Py_ssize_t column) noexcept nogil
     cdef void go_back(self, Py_ssize_t* column, uint16_t* label) noexcept nogil
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil
@@ -107,8 +111,9 @@ cdef class Viterbi(BufferOwner):
 
 ctypedef struct Candidate:
     # A path to a node: its score without the node's emission, and the path that it continues, to a
-    # cell: column * n_labels + label.
+    # cell: column * n_labels + label. `step` is the score of going from the cell to the node.
     double score
+    double step
     uint32_t rank
     int32_t cell
 
@@ -139,7 +144,9 @@ cdef class NBestViterbi(BufferOwner):
     ) except -1 nogil
     cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil
     cdef Py_ssize_t _node(self, int32_t cell) except -1 nogil
-    cdef int _add_before(self, Node* node, Py_ssize_t column, Py_ssize_t label) except -1 nogil
+    cdef int _add_before(
+        self, Node* node, Py_ssize_t column, Py_ssize_t label, double score
+    ) except -1 nogil
     cdef double _pair(self, Py_ssize_t position, Py_ssize_t x, Py_ssize_t y) noexcept nogil
     cdef int _room_for(self, Node* node, uint32_t n) except -1 nogil
     cdef bint _take_best(self, Node* node) noexcept nogil

@@ -3,6 +3,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Column = (
+    tuple[int, Iterable[int | tuple[int, float]]]
+    | tuple[int, Iterable[int | tuple[int, float]], float]
+)
+
 class LabelGraph:
     def __init__(
         self,
@@ -43,7 +48,7 @@ class NBestViterbi:
     def best(self) -> Viterbi: ...
 
 class Columns:
-    def __init__(self, columns: Sequence[tuple[int, Iterable[int]]]) -> None: ...
+    def __init__(self, columns: Sequence[Column]) -> None: ...
 
 def check_scores(
     graph: LabelGraph,
@@ -63,7 +68,7 @@ def viterbi(
     block: int = 0,
     *,
     edges: ArrayLike | None = None,
-    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
+    lattice: Sequence[Column] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> tuple[float, NDArray[np.uint16]]: ...
@@ -75,7 +80,7 @@ def viterbi_nbest(
     mask: ArrayLike | None = None,
     *,
     edges: ArrayLike | None = None,
-    lattice: Sequence[tuple[int, Iterable[int]]] | None = None,
+    lattice: Sequence[Column] | None = None,
     open_start: bool = False,
     open_end: bool = False,
 ) -> list[tuple[float, NDArray[np.uint16]]]: ...

@@ -9,7 +9,8 @@ n_labels) forbids labels at single positions.
 What a mask of positions cannot say, such as which of some spans that overlap go together, a
 *lattice* can: a graph of columns, each of which stands at a position and has a row of the mask of
 its own. A path goes through columns of the positions 0, 1, …, each of them among those `before` the
-next; scores are those of its labels at their positions. A column without others before it stands at
+next; scores are those of its labels at their positions, and of the lattice's own for its steps from
+column to column and for the column where it ends. A column without others before it stands at
 position 0. Of a sequence without a lattice, the columns are the positions.
 
 Ties go to the lowest label, then to the lowest
@@ -503,10 +504,21 @@ cdef class Viterbi(BufferOwner):
     cdef Py_ssize_t position_of(self, Py_ssize_t column) noexcept nogil:
         return column if self.lattice == NULL else self.lattice.positions[column]
 
+    cdef double step_score(self, Py_ssize_t b) noexcept nogil:
+        """The lattice's own score of the step from column `before[b]`."""
+        return 0.0 if self.lattice.scores == NULL else self.lattice.scores[b]
+
+    cdef double last_score(self, Py_ssize_t column) noexcept nogil:
+        """The lattice's own score of ending at a column."""
+        if self.lattice == NULL or self.lattice.last == NULL:
+            return 0.0
+        return self.lattice.last[column]
+
     cdef const double* _prefix(self, Py_ssize_t column) noexcept nogil:
         """The scores of the best paths to the labels before a column that has any before it."""
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const double* row
+        cdef double more
         cdef Py_ssize_t y
         cdef int32_t b
         cdef int32_t low
@@ -516,14 +528,16 @@ cdef class Viterbi(BufferOwner):
         low = self.lattice.first[column]
         high = self.lattice.first[column + 1]
         row = self.table + self.lattice.before[low] * n_labels
-        if high - low == 1:
+        more = self.step_score(low)
+        if high - low == 1 and more == 0.0:
             return row
         for y in range(n_labels):
-            self._merged[y] = row[y]
+            self._merged[y] = row[y] + more
         for b in range(low + 1, high):
             row = self.table + self.lattice.before[b] * n_labels
+            more = self.step_score(b)
             for y in range(n_labels):
-                self._merged[y] = row[y] if row[y] > self._merged[y] else self._merged[y]
+                self._merged[y] = max(self._merged[y], row[y] + more)
         return self._merged
 
     cdef void go_back(self, Py_ssize_t* column, uint16_t* label) noexcept nogil:
@@ -545,7 +559,7 @@ cdef class Viterbi(BufferOwner):
             if (
                 self.lattice.before[b] < column[0]
                 and self.table[self.lattice.before[b] * self.graph.n_labels + label[0]]
-                == prefix[label[0]]
+                + self.step_score(b) == prefix[label[0]]
             ):
                 column[0] = self.lattice.before[b]
 
@@ -598,6 +612,7 @@ cdef class Viterbi(BufferOwner):
         cdef Py_ssize_t last = column
         cdef const double* prefix
         cdef double best = -INFINITY
+        cdef double score
         cdef Py_ssize_t y
         cdef uint16_t label = 0
         if n == 0:
@@ -605,10 +620,11 @@ cdef class Viterbi(BufferOwner):
         while column >= 0 and self.position_of(column) == n - 1:
             prefix = self.table + (column - self._base) * n_labels
             for y in range(n_labels):
+                score = prefix[y] + self.last_score(column)
                 if (self.open_end or self.graph.may_end[y]) and (
-                    prefix[y] > best or (prefix[y] == best and y <= label)
+                    score > best or (score == best and y <= label)
                 ):
-                    best = prefix[y]
+                    best = score
                     label = <uint16_t> y
                     last = column
             column -= 1
@@ -713,6 +729,7 @@ cdef class NBestViterbi(BufferOwner):
         cdef const Lattice* lattice = self.best.lattice
         cdef const double* prefix
         cdef Node* node
+        cdef double more
         cdef Py_ssize_t x
         cdef int32_t b
         if self._node_of[cell]:
@@ -726,41 +743,53 @@ cdef class NBestViterbi(BufferOwner):
             column -= 1
             while column >= 0 and self.best.position_of(column) == self._n - 1:
                 prefix = self.best.table + column * n_labels
+                more = self.best.last_score(column)
                 self._room_for(node, node.n + <uint32_t> n_labels)
                 for x in range(n_labels):
-                    if (self.best.open_end or self.graph.may_end[x]) and prefix[x] > -INFINITY:
-                        self._candidates[node.first + node.n] = (
-                            Candidate(prefix[x], 0, <int32_t> (column * n_labels + x))
+                    if (
+                        (self.best.open_end or self.graph.may_end[x])
+                        and prefix[x] + more > -INFINITY
+                    ):
+                        self._candidates[node.first + node.n] = Candidate(
+                            prefix[x] + more, more, 0, <int32_t> (column * n_labels + x)
                         )
                         node.n += 1
                 column -= 1
         elif self.best.position_of(column) == 0:
             # The one path that begins here: no label, no path before it.
             self._room_for(node, 1)
-            self._candidates[node.first] = Candidate(0.0, 0, 0)
+            self._candidates[node.first] = Candidate(0.0, 0.0, 0, 0)
             node.n = 1
         elif lattice == NULL:
-            self._add_before(node, column - 1, cell % n_labels)
+            self._add_before(node, column - 1, cell % n_labels, 0.0)
         else:
             for b in range(lattice.first[column], lattice.first[column + 1]):
-                self._add_before(node, lattice.before[b], cell % n_labels)
+                self._add_before(
+                    node, lattice.before[b], cell % n_labels, self.best.step_score(b)
+                )
         self._take_best(node)
         return self._n_nodes - 1
 
-    cdef int _add_before(self, Node* node, Py_ssize_t column, Py_ssize_t label) except -1 nogil:
-        """Add the best paths to the labels of a column that go on with `label`."""
+    cdef int _add_before(
+        self, Node* node, Py_ssize_t column, Py_ssize_t label, double score
+    ) except -1 nogil:
+        """Add the best paths to the labels of a column that go on with `label`.
+
+        score: the lattice's own, of that step.
+        """
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const double* prefix = self.best.table + column * n_labels
         cdef Py_ssize_t p = self.graph.first_predecessor[label]
         cdef Py_ssize_t last = self.graph.first_predecessor[label + 1]
         cdef Py_ssize_t x
+        cdef double pair
         self._room_for(node, node.n + <uint32_t> (last - p))
         for p in range(p, last):
             x = self.graph.predecessors[p]
-            if prefix[x] > -INFINITY:
+            if prefix[x] + score > -INFINITY:
+                pair = self._pair(self.best.position_of(column) + 1, x, label)
                 self._candidates[node.first + node.n] = Candidate(
-                    prefix[x] + self._pair(self.best.position_of(column) + 1, x, label), 0,
-                    <int32_t> (column * n_labels + x),
+                    prefix[x] + score + pair, score + pair, 0, <int32_t> (column * n_labels + x)
                 )
                 node.n += 1
         return 0
@@ -822,6 +851,7 @@ cdef class NBestViterbi(BufferOwner):
         cdef uint32_t rank
         cdef int32_t cell
         cdef double score
+        cdef double step
         cdef bint more = False
         # Down: whatever was found last at a node is to be followed by the next path to the same
         # predecessor, which may have to be found first.
@@ -845,19 +875,16 @@ cdef class NBestViterbi(BufferOwner):
             if position > 0 and node.n_found > 0:
                 last = &self._candidates[node.first + node.n_found - 1]
                 cell = last.cell
+                step = last.step
                 rank = last.rank + 1
                 lower = &self._nodes[self._node_of[cell] - 1]
                 if lower.n_found > rank:
                     found = &self._candidates[lower.first + rank]
                     score = found.score + self._emissions[
                         (position - 1) * n_labels + cell % n_labels
-                    ]
-                    if position < self._n:
-                        score += self._pair(
-                            position, cell % n_labels, chain[position] % n_labels
-                        )
+                    ] + step
                     self._room_for(node, node.n + 1)
-                    self._candidates[node.first + node.n] = Candidate(score, rank, cell)
+                    self._candidates[node.first + node.n] = Candidate(score, step, rank, cell)
                     node.n += 1
             more = self._take_best(node)
             position += 1
@@ -867,7 +894,8 @@ cdef class NBestViterbi(BufferOwner):
 cdef class Columns:
     """A lattice as arrays; `lattice` points into them.
 
-    columns: of each column its position, and the columns before it. Raises ValueError if they are
+    columns: of each column its position, and the columns before it, or pairs of these and the score
+    of the step from each; if wanted, then the score of ending there. Raises ValueError if they are
     not in the order of their positions, or those before are not at the position before.
     """
 
@@ -875,10 +903,17 @@ cdef class Columns:
     cdef int32_t[::1] _positions
     cdef int32_t[::1] _first
     cdef int32_t[::1] _before
+    cdef double[::1] _scores
+    cdef double[::1] _last
 
     def __init__(self, columns):
-        positions = [position for position, _ in columns]
-        before = [list(others) for _, others in columns]
+        positions = [position for position, *_ in columns]
+        steps = [
+            [other if isinstance(other, tuple) else (other, 0.0) for other in others]
+            for _, others, *_ in columns
+        ]
+        before = [[other for other, _ in others] for others in steps]
+        last = [rest[0] if rest else 0.0 for _, _, *rest in columns]
         for c, (position, others) in enumerate(zip(positions, before, strict=True)):
             if (
                 (position == 0) != (not others) or position < max(positions[:c], default=0)
@@ -888,8 +923,11 @@ cdef class Columns:
         self._positions = np.array([*positions, 0], dtype=np.int32)
         self._first = np.cumsum([0, *map(len, before)], dtype=np.int32)
         self._before = np.array([*sum(before, []), 0], dtype=np.int32)
+        self._scores = np.array([*[score for _, score in sum(steps, [])], 0.0])
+        self._last = np.array([*last, 0.0])
         self.lattice = Lattice(
-            len(positions), &self._positions[0], &self._first[0], &self._before[0]
+            len(positions), &self._positions[0], &self._first[0], &self._before[0],
+            &self._scores[0], &self._last[0],
         )
 
 
@@ -940,8 +978,8 @@ def viterbi(
     graph: what is legal. emissions, transitions, mask, edges: see the module; true marks the labels
     that a mask allows. block: how many positions to take in at a time, settling the path in
     between; by default all; lattices are taken in whole. lattice: of each column its position, and
-    the columns before it; the mask then has a row for each. open_start, open_end: whether any label
-    may be the first, or the last.
+    the columns before it, as `Columns` has them; the mask then has a row for each. open_start,
+    open_end: whether any label may be the first, or the last.
     Raises ValueError if shapes do not agree, a score is not finite, or no path is legal.
     """
     cdef Columns columns = None if lattice is None else Columns(lattice)

@@ -56,5 +56,6 @@ cdef class AgendaTrainer(BufferOwner):
     cdef int _compare(
         self, const int32_t* gold, Py_ssize_t n_gold, Py_ssize_t n_predicted
     ) except -1 nogil
+    cdef list _counts(self, derivations)
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *
     cdef int _count(self, const DerivationView* derivation, void** counts) except -1 nogil

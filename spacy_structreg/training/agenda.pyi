@@ -1,7 +1,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.perceptron import Perceptron
@@ -36,4 +37,5 @@ class AgendaTrainer:
     def epoch(
         self, derivations: Sequence[Derivation], pieces: ArrayLike, noise: int = 0
     ) -> tuple[int, int]: ...
+    def count(self, derivations: Iterable[Derivation]) -> list[NDArray[np.int64]]: ...
     def restrict(self, derivations: Iterable[Derivation], least: int) -> None: ...

@@ -116,8 +116,25 @@ cdef class AgendaTrainer(BufferOwner):
         """Give rows to the features that gold derivations have `least` times, and to no others.
 
         derivations: `Derivation`s, whole; a feature counts once a state and event. Those that are
-        known in part are passed over. The weights must be new. Raises ValueError if a derivation was made for another learner.
+        known in part are passed over. The weights must be new. Raises ValueError if a derivation
+        was made for another learner.
         """
+        for table, count in zip(self.learner.tables, self._counts(derivations), strict=True):
+            table.restrict(count, least)
+
+    def count(self, derivations):
+        """How often gold derivations have the feature of each row: a list of int64 (n_rows,).
+
+        derivations: `Derivation`s, whole; a feature counts once a state and event.
+        Raises ValueError if a derivation was made for another learner.
+        """
+        return [
+            table.counts(count)
+            for table, count in zip(self.learner.tables, self._counts(derivations), strict=True)
+        ]
+
+    cdef list _counts(self, derivations):
+        """The `FeatureCounts` of gold derivations, for each table."""
         cdef list owned = [FeatureCounts() for _ in self.learner.tables]
         cdef void* counts[MAX_EVENTS]
         cdef DerivationView view
@@ -132,8 +149,7 @@ cdef class AgendaTrainer(BufferOwner):
                     self._count(&view, counts)
         finally:
             self.system.release()
-        for table, count in zip(self.learner.tables, owned, strict=True):
-            table.restrict(count, least)
+        return owned
 
     cdef DerivationView _view(self, Derivation derivation, Py_ssize_t number) except *:
         if derivation.numbering is not self.learner.numbering:

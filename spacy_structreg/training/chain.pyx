@@ -157,6 +157,42 @@ cdef class ChainTrainer(BufferOwner):
                 n_wrong += wrong > 0
         return n_wrong, n_labels_wrong
 
+    def count(self, chains):
+        """How often sequences have the features of each row: a list of int64 (n_rows,) arrays.
+
+        chains: `CompiledChain`s. Pairs of labels count once a position, whichever they are.
+        Raises ValueError if a sequence was compiled for another learner.
+        """
+        cdef CompiledChain chain
+        cdef const int32_t* rows
+        cdef const Listed* listed
+        cdef int64_t[::1] view
+        cdef Py_ssize_t n
+        cdef Py_ssize_t i
+        cdef int s
+        counts = [np.zeros(table.n_rows, dtype=np.int64) for table in self.learner.tables]
+        for number, chain in enumerate(chains):
+            if not self.learner.owns(chain.numbering, chain.n_rows_known):
+                raise ValueError(f"sequence {number} was compiled for another learner")
+            rows = chain.data.rows
+            for s in range(self.features.n_shapes):
+                if s == self.features.tag_bigram:
+                    counts[s] += chain.data.n
+                    continue
+                view = counts[s]
+                n = chain.data.n + self.features.specs[s].n_shifts - 1
+                for i in range(n):
+                    if rows[i] >= 0:
+                        view[rows[i]] += 1
+                rows += n
+            for s in range(self.features.n_lists):
+                view = counts[self.features.n_shapes + s]
+                listed = &chain.data.lists[s]
+                for i in range(listed.starts[chain.data.n]):
+                    if listed.rows[i] >= 0:
+                        view[listed.rows[i]] += 1
+        return counts
+
     cdef int _reserve(self, Py_ssize_t count, bint partial) except -1 nogil:
         """Make room for the longest piece, so that a visit allocates nothing.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from spacy_structreg.learn.corrector import Corrector
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.log_linear import LogLinearLearner
 from spacy_structreg.learn.perceptron import Perceptron
@@ -15,6 +16,7 @@ from spacy_structreg.training.log_linear import LogLinearTrainer
 
 _TRAINERS: Final[dict[type[Learner], Callable[..., ChainTrainer | LogLinearTrainer]]] = {
     Perceptron: ChainTrainer,
+    Corrector: ChainTrainer,
     LogLinearLearner: LogLinearTrainer,
 }
 

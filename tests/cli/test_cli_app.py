@@ -43,6 +43,7 @@ def test_spacy_lists_the_commands() -> None:
         b"fit",
         b"jackknife",
         b"draw",
+        b"compile-words",
     ):
         assert b"\n  " + name + b" " in result.stdout
 

@@ -133,6 +133,7 @@ def test_defaults_are_the_averaged_perceptron() -> None:
         "hidden_dropout": 0.0,
         "mini_sample": None,
         "clock": "examples",
+        "restart": False,
         "prune": 0.0,
         "min_count": 1,
     }

@@ -239,3 +239,115 @@ def test_lists_are_swapped_while_threads_decode(nlp: Language) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# Modes, calls and spans --------------------------------------------------------------------------
+
+
+def test_a_bonus_is_a_matter_of_degree(nlp: Language) -> None:
+    text = "我们去图书馆。"
+    plain = tokens(nlp(text))
+    assert "我们去" not in plain
+    nlp.tokenizer.user_words.add("我们去", bonus=0.0)
+    assert tokens(nlp(text)) == plain
+    nlp.tokenizer.user_words.add("我们去", bonus=1e4)
+    assert "我们去" in tokens(nlp(text))
+    # It is worth no more than a word that is forced.
+    nlp.tokenizer.user_words.add("们去")
+    assert "们去" in tokens(nlp(text))
+
+
+@pytest.mark.parametrize("make", [make_trained, make_untrained])
+def test_a_list_for_one_call(make: Callable[[], Language]) -> None:
+    nlp = make()
+    nlp.tokenizer.user_words.add("。老师")
+    without = tokens(nlp(TEXT))
+    for words in (["New York"], UserWords(["New York"]), UserWords(["New York"]).snapshot()):
+        found = tokens(nlp.tokenizer(TEXT, user_words=words))
+        assert "New York" in found
+        assert "。老师" not in found
+        with nlp.tokenizer.using(words) as inner:
+            assert list(inner if isinstance(inner, UserWords) else inner.words) == ["New York"]
+            assert tokens(nlp(TEXT)) == found
+            assert [tokens(doc) for doc in nlp.pipe([TEXT])] == [found]
+            assert [tokens(doc) for doc in nlp.tokenizer.pipe([TEXT])] == [found]
+            with nlp.tokenizer.using([]):
+                assert "New York" not in tokens(nlp(TEXT))
+            assert tokens(nlp(TEXT)) == found
+        assert tokens(nlp(TEXT)) == without
+    with pytest.raises(KeyError), nlp.tokenizer.using(["New York"]):
+        raise KeyError
+    assert tokens(nlp(TEXT)) == without
+
+
+def test_a_list_for_a_block_is_of_one_thread_and_one_tokenizer(nlp: Language) -> None:
+    other = make_trained()
+    plain = tokens(nlp(TEXT))
+    found: list[list[str]] = []
+    with nlp.tokenizer.using(["New York"]):
+        thread = threading.Thread(target=lambda: found.append(tokens(nlp(TEXT))))
+        thread.start()
+        thread.join()
+        found.append(tokens(other(TEXT)))
+        assert "New York" in tokens(nlp(TEXT))
+    assert found == [plain, plain]
+
+
+@pytest.mark.parametrize("make", [make_trained, make_untrained])
+def test_spans_of_a_call(make: Callable[[], Language]) -> None:
+    nlp = make()
+    nlp.tokenizer.user_words.update(["15。老师", "我们去N"])
+    start = TEXT.index("New York")
+    doc = nlp.tokenizer(
+        TEXT, spans=[(start, start + 8), (TEXT.index("15"), -1 + len(TEXT), "edges")]
+    )
+    assert doc.text == TEXT
+    assert "New York" in tokens(doc)
+    assert "15。老师" in tokens(doc)
+    assert "我们去N" not in tokens(doc)
+    # What an entity ruler has found is cut where it begins and ends.
+    span = doc.char_span(TEXT.index("15"), len(TEXT) - 1)
+    assert span is not None
+    with pytest.raises(ValueError, match="would be cut"):
+        nlp.tokenizer(TEXT, spans=[(0, 4), (1, 2)])
+
+
+@given(
+    st.text("老师 ab\n。", max_size=30),
+    st.lists(st.tuples(st.integers(0, 29), st.integers(1, 30)), max_size=3),
+    st.booleans(),
+)
+def test_any_spans_keep_the_text(text: str, spans: list[tuple[int, int]], is_trained: bool) -> None:
+    tokenizer = type(TRAINED.tokenizer)(
+        TRAINED.vocab,
+        TRAINED.tokenizer.model if is_trained else TRAINED.tokenizer.model.untrained(),
+        UserWords(["老师", "师 a"]),
+    )
+    try:
+        doc = tokenizer(text, spans=spans)
+    except ValueError:
+        return
+    assert doc.text == text
+    for start, end in spans:
+        stripped = text[start:end].strip()
+        begin = text.index(stripped, start)
+        assert (begin, stripped) in {(token.idx, token.text) for token in doc}
+
+
+@pytest.mark.parametrize("way", [by_bytes, by_disk, by_pickle, by_copy_from_base_model])
+def test_modes_are_kept_with_the_pipeline(
+    way: Callable[[Language, Path], Language], tmp_path: Path
+) -> None:
+    nlp = make_trained()
+    nlp.tokenizer.user_words.update([("New York", "NR"), "我们去"], bonus=1e4)
+    nlp.tokenizer.user_words.add("。老师")
+    kept = way(nlp, tmp_path)
+    assert kept.tokenizer.user_words == nlp.tokenizer.user_words
+    assert kept.tokenizer.user_words.entry("New York") == ("NR", "bonus", 1e4)
+    assert tokens(kept(TEXT)) == tokens(nlp(TEXT))
+
+
+def test_initialize_takes_a_compiled_list(nlp: Language, tmp_path: Path) -> None:
+    words = UserWords(["New York"], bonus=1e4)
+    words.snapshot().write(tmp_path / "o.words")
+    assert initialized(nlp, tmp_path / "o.words").user_words == words

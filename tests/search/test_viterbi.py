@@ -292,29 +292,41 @@ def test_pickling(problem) -> None:
                 getattr(copy, name)[...] = True
 
 
+Column = tuple[int, list[tuple[int, float]], float]
+
+
 @st.composite
 def lattices(draw: st.DrawFn):
-    """Columns of up to four positions, up to three at each, and a mask with a row for each."""
+    """Columns of up to four positions, up to three at each, and a mask with a row for each.
+
+    Steps and ends have scores of their own.
+    """
     graph, emissions, transitions, _ = draw(problems(max_n=4))
     assume(len(emissions))
-    columns: list[tuple[int, list[int]]] = []
+    columns: list[Column] = []
     before: list[int] = []
+    scores = st.just(0.0) | st.integers(-3, 3).map(float)
     for position in range(len(emissions)):
         here = []
         for _ in range(draw(st.integers(1, 3))):
             here.append(len(columns))
             chosen = st.lists(st.sampled_from(before), min_size=1, unique=True) if before else None
-            columns.append((position, [] if chosen is None else draw(chosen)))
+            steps = [] if chosen is None else [(b, draw(scores)) for b in draw(chosen)]
+            columns.append((position, steps, draw(scores | st.just(-np.inf))))
         before = here
     mask = array(draw, (len(columns), graph.n_labels), MOSTLY)
     return graph, emissions, transitions, mask, columns
 
 
-def ways_through(columns: list[tuple[int, list[int]]], n: int) -> list[tuple[int, ...]]:
-    """All ways from a column of position 0 to one of position n - 1."""
-    ways = [(c,) for c, (position, _) in enumerate(columns) if position == n - 1]
+def ways_through(columns: list[Column], n: int) -> list[tuple[float, tuple[int, ...]]]:
+    """All ways from a column of position 0 to one of position n - 1, and the lattice's scores."""
+    ways = [
+        (last, (c,))
+        for c, (position, _, last) in enumerate(columns)
+        if position == n - 1 and last > -np.inf
+    ]
     for _ in range(n - 1):
-        ways = [(b, *way) for way in ways for b in columns[way[0]][1]]
+        ways = [(s + more, (b, *way)) for s, way in ways for b, more in columns[way[0]][1]]
     return ways
 
 
@@ -322,17 +334,15 @@ def ways_through(columns: list[tuple[int, list[int]]], n: int) -> list[tuple[int
 def test_paths_through_a_lattice_equal_brute_force(problem, k: int) -> None:
     graph, emissions, transitions, mask, columns = problem
     legal = [
-        (path_score(path, emissions, transitions), path)
-        for way in ways_through(columns, len(emissions))
+        (path_score(path, emissions, transitions) + more, path)
+        for more, way in ways_through(columns, len(emissions))
         for path in legal_paths(graph, len(emissions), mask[list(way)])
     ]
     found = viterbi_nbest(graph, emissions, transitions, k, mask, lattice=columns)
     assert [score for score, _ in found] == sorted((score for score, _ in legal), reverse=True)[:k]
     # The same labels come once for each way that allows them.
-    counts = Counter(tuple(path.tolist()) for _, path in found)
-    assert counts <= Counter(path for _, path in legal)
-    for score, path in found:
-        assert score == path_score(path.tolist(), emissions, transitions)
+    counts = Counter((score, tuple(path.tolist())) for score, path in found)
+    assert counts <= Counter(legal)
     if not legal:
         with pytest.raises(ValueError, match="no sequence of labels is legal"):
             viterbi(graph, emissions, transitions, mask, lattice=columns)

@@ -198,7 +198,7 @@ def test_a_visit_equals_brute_force(algorithm: str, sentence, seed: int, data) -
         assert after[cell] == pytest.approx(weight + expected.get(cell, 0.0), abs=1e-9)
 
 
-# What is known as a whole ---------------------------------------------------------------------------
+# What is known as a whole -------------------------------------------------------------------------
 
 WORDS = [["北京", "大学", "人"], ["人", "人人"], ["大学生", "在", "北京大学"], ["人"]]
 SETTINGS = [

@@ -11,7 +11,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from learning_twins import LearningTwin, Undecided
 
-from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.learning_settings import Learning, gao_2010
 from spacy_structreg.training.chain import cut
 
 SETS = ["c-1 | c0 | c-1c0 | c0c+1 | t-1t0", "c0 | type-1type0type+1", "c-2c+1 | c0 | t-1t0"]
@@ -119,6 +119,45 @@ def test_the_learner_of_gao_2010(labels: str) -> None:
     assert any(visit["step"] == 0.1 for visit in twin.visits)
     assert any(0 < visit["step"] < 0.1 for visit in twin.visits)
     assert any(visit["step"] == 0 for visit in twin.visits)
+
+
+@pytest.mark.parametrize("labels", ["bmes", "six"])
+def test_epochs_that_begin_from_nothing(labels: str) -> None:
+    """Gao, Qiu & Huang 2010, Algorithm 1, as printed: the kernel follows the twin."""
+    twin = LearningTwin(SETS[0], corpus(12, 4), gao_2010(0.1), labels=labels, seed=None)
+    ends = []
+    for epoch in range(1, 5):
+        train(twin, epoch, epochs=1)
+        ends.append(twin.dense.weights.copy())
+    assert not np.array_equal(ends[0], ends[1])
+    np.testing.assert_allclose(twin.dense.totals / 4, np.mean(ends, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_the_mean_of_trainings_from_nothing(adaptive: bool) -> None:
+    """Three epochs that begin anew are three trainings of one epoch each, in the same orders."""
+    sentences = corpus(15, 5)
+
+    def new(learning: Learning) -> LearningTwin:
+        return LearningTwin(SETS[0], sentences, learning, adaptive=adaptive, seed=None)
+
+    whole = new(gao_2010(0.2))
+    orders = [np.random.default_rng(i).permutation(len(sentences)) for i in range(3)]
+    separate = []
+    for order in orders:
+        whole.trainer.epoch(whole.chains, order)
+        one = new(Learning("pa", 0.2, clock="epochs"))
+        one.trainer.epoch(one.chains, order)
+        separate.append(one.learner.average())
+    for number, key, column in whole.places:
+        found = whole.learner.average()[number].weights(key)[column]
+        expected = np.mean([tables[number].weights(key)[column] for tables in separate])
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_restarts_need_the_clock_of_epochs() -> None:
+    with pytest.raises(ValueError, match='choose clock = "epochs"'):
+        Learning(restart=True)
 
 
 @quick_examples(40)

@@ -82,9 +82,11 @@ class PartialTreeTrainer:
 
     def restrict(self, examples: Sequence[Any], least: int) -> None:
         """As `training.agenda.AgendaTrainer.restrict`, by the features of whole trees."""
-        self._trainer.restrict(
-            [example for example in examples if isinstance(example, Derivation)], least
-        )
+        self._trainer.restrict(_whole(examples), least)
+
+    def count(self, examples: Sequence[Any]) -> list[NDArray[np.int64]]:
+        """As `training.agenda.AgendaTrainer.count`, of whole trees."""
+        return self._trainer.count(_whole(examples))
 
     def _completed(self, examples: dict[int, PartialTree]) -> dict[int, Derivation]:
         """The best derivations that have what is known of each tree."""
@@ -107,3 +109,7 @@ class PartialTreeTrainer:
             assert derivation is not None
             completed[i] = derivation
         return completed
+
+
+def _whole(examples: Sequence[Any]) -> list[Derivation]:
+    return [example for example in examples if isinstance(example, Derivation)]

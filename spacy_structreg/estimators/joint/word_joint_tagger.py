@@ -14,12 +14,11 @@ from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
-    lexicon_sources,
-    restored_lexicon,
+    new_word_atoms,
+    restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.features.joint import JOINT_TABLES
-from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
@@ -30,10 +29,9 @@ from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
-    LexiconSettings,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -54,9 +52,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(
-    LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings
-):
+class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -156,7 +152,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
     def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:
         sentences = list(map(known_pairs, examples))
         tags = tuple(sorted(tags_of(sentences)))
-        atoms = self._atoms(read_script(self.settings.script))
+        atoms = new_word_atoms(self.settings)
         records = TagRecords.collect(
             sentences,
             tags,
@@ -168,24 +164,16 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             least_begun=self.settings.least_begun,
             least_seen=self.settings.least_seen,
         )
-        sources = lexicon_sources(self.settings, atoms.seen)
-        return self._features(tags, records, atoms.with_sources(sources))
+        return self._features(tags, records, atoms)
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordJointSpec:
         tags = tuple(check_strings("labels", labels))
-        atoms = self._atoms(stored_script(self.settings.script, arrays))
-        sources = restored_lexicon(self.settings, entries, arrays)
-        of_records = {
-            name: array
-            for name, array in arrays.items()
-            if name != "script" and not name.startswith("source")
-        }
-        return self._features(tags, TagRecords(len(tags), of_records), atoms.with_sources(sources))
-
-    def _atoms(self, script: Script | None) -> CharacterAtoms:
-        return CharacterAtoms(self.settings.types, self.settings.half_width, script=script)
+        atoms = restored_word_atoms(self.settings, entries, arrays)
+        known = contents_of(atoms)[1]
+        of_records = {name: array for name, array in arrays.items() if name not in known}
+        return self._features(tags, TagRecords(len(tags), of_records), atoms)
 
     def _features(
         self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms

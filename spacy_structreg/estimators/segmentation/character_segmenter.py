@@ -128,8 +128,8 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     """Segments text into words by labeling its characters (Zhang, Su & Zhou 2014, section 6.1).
 
     The notation of templates is that of `features.templates`, the schemes those of
-    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s. Raises ValueError for settings
-    that do not exist or contradict each other.
+    `tasks.segmentation.bmes`. Gold sentences are lists of words, or `PartialSentence`s.
+    Raises ValueError for settings that do not exist or contradict each other.
     """
 
     TASK = "character_segmenter"

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
-    lexicon_sources,
-    restored_lexicon,
+    new_word_atoms,
+    restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseSegmenter
-from spacy_structreg.features.scripts import Script, read_script, stored_script
 from spacy_structreg.features.segmentation import WORD_TABLES
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
@@ -28,10 +27,9 @@ from spacy_structreg.models.example_schema import SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
-    LexiconSettings,
     PerceptronSettings,
-    TextSettings,
     WordSearchSettings,
+    WordTextSettings,
     complete,
     joined,
 )
@@ -48,7 +46,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordSegmenterSettings(LexiconSettings, TextSettings, WordSearchSettings, PerceptronSettings):
+class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -85,7 +83,7 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
 
     @from_settings(WordSegmenterSettings)
     def __init__(self, settings: WordSegmenterSettings) -> None:
-        system = _system_of(settings, _atoms_of(settings))
+        system = _system_of(settings, CharacterAtoms(settings.types, settings.half_width))
         further = ["types"] * (settings.types is not None) + ["characters"] * settings.characters
         further += ["lexicon"] * bool(settings.lexicon)
         templates = parse_state_templates(
@@ -93,30 +91,22 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         )
         self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
         # Word lists and scripts are read when the model is trained.
-        reads = bool(settings.lexicon) or settings.script is not None
+        reads = settings.lexicon or settings.script is not None
         spec = None if reads else self._features
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> WordSpec:
-        atoms = _atoms_of(self.settings, read_script(self.settings.script))
-        return self._seen_by(atoms.with_sources(lexicon_sources(self.settings, atoms.seen)))
+        return self._spec_for(new_word_atoms(self.settings))
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
     ) -> WordSpec:
-        atoms = _atoms_of(self.settings, stored_script(self.settings.script, arrays))
-        return self._seen_by(atoms.with_sources(restored_lexicon(self.settings, entries, arrays)))
+        return self._spec_for(restored_word_atoms(self.settings, entries, arrays))
 
-    def _seen_by(self, atoms: CharacterAtoms) -> WordSpec:
-        if not atoms.sources and atoms.script is None:
-            return self._features
+    def _spec_for(self, atoms: CharacterAtoms) -> WordSpec:
         return replace(self._features, system=_system_of(self.settings, atoms))
-
-
-def _atoms_of(settings: WordSegmenterSettings, script: Script | None = None) -> CharacterAtoms:
-    return CharacterAtoms(settings.types, settings.half_width, script=script)
 
 
 def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerMo
 from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
@@ -56,7 +57,7 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
 
         Raises ValueError if the model has not been trained.
         """
-        listed = self.user_words.snapshot()
+        listed = self._listed()
         found = self.model.predict_tagged_stream(texts, n_threads=n_threads, user_words=listed)
         return (_retagged(pairs, listed) for pairs in found)
 
@@ -64,8 +65,11 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
         """Score the words, and the words together with their tags."""
         return score_joint(examples)
 
-    def _predict(self, text: str, listed: CompiledWords) -> list[tuple[str, str]]:
-        return _retagged(self.model.predict_tagged(text, listed, white_space=True), listed)
+    def _predict(
+        self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]
+    ) -> list[tuple[str, str]]:
+        found = self.model.predict_tagged(text, listed, spans=spans, white_space=True)
+        return _retagged(found, listed)
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
@@ -76,7 +80,7 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
         return (_retagged(pairs, listed) for pairs in found)
 
     def _untrained(self, words: list[str], listed: CompiledWords) -> list[tuple[str, str]]:
-        return [(word, listed.words.get(word) or "") for word in words]
+        return [(word, listed.forced_tag(word) or "") for word in words]
 
     def _doc(self, text: str, items: list[tuple[str, str]]) -> Doc:
         doc = new_doc(self.vocab, text, [word for word, _ in items])
@@ -96,6 +100,6 @@ def _retagged(pairs: list[tuple[str, str]], listed: CompiledWords) -> list[tuple
 
     A model can be made to give a tag that it knows, and no other.
     """
-    if not listed:
+    if not listed.tags or "force" not in listed.modes:
         return pairs
-    return [(word, listed.words.get(word) or tag) for word, tag in pairs]
+    return [(word, listed.forced_tag(word) or tag) for word, tag in pairs]

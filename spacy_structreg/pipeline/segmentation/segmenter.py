@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -12,6 +12,7 @@ from spacy.training import Example
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
@@ -38,8 +39,8 @@ class Segmenter(ModelTokenizer[TokenizerModel, str]):
         """Score the words, by spaCy's figures and by those of the bakeoffs."""
         return score_segmentation(examples)
 
-    def _predict(self, text: str, listed: CompiledWords) -> list[str]:
-        return self.model.predict(text, listed, white_space=True)
+    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> list[str]:
+        return self.model.predict(text, listed, spans=spans, white_space=True)
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int

@@ -19,3 +19,4 @@ cdef class RerankingDecoder(CharacterDecoder):
 
     cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil
     cdef double _score_words(self, Py_ssize_t n) except? -1 nogil
+    cdef double _total(self, double of_characters, Py_ssize_t n) except? -1 nogil

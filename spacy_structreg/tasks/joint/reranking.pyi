@@ -26,4 +26,7 @@ class RerankingDecoder(CharacterDecoder):
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...

@@ -52,6 +52,10 @@ cdef class RerankingDecoder(CharacterDecoder):
     def __reduce__(self):
         raise TypeError("a decoder of two models cannot be pickled; pickle the model")
 
+    def prefer(self, words):
+        by_characters = CharacterDecoder.prefer(self, words)
+        return self.system.characters.prefer(words) or by_characters
+
     cdef Py_ssize_t _list(self, Py_ssize_t n) except -1 nogil:
         """Make the model of characters list its analyses; returns 1 if there are any."""
         cdef bint masked
@@ -91,6 +95,11 @@ cdef class RerankingDecoder(CharacterDecoder):
             total += self._scores[i * n_actions + self._actions[i]]
         return total
 
+    cdef double _total(self, double of_characters, Py_ssize_t n) except? -1 nogil:
+        """The score of the analysis at hand by both models; bonuses count once, without weight."""
+        cdef double bonus = self._bonus_of_solution(n)
+        return self.weight * (of_characters - bonus) + self._score_words(n) + bonus
+
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
         cdef double best = -INFINITY
         cdef double score
@@ -109,7 +118,7 @@ cdef class RerankingDecoder(CharacterDecoder):
             self._take(n)
             # What begins the sentence begins a word, whatever label it has.
             self.begins[0] = True
-            score = self.weight * score + self._score_words(n)
+            score = self._total(score, n)
             if score > best:
                 best = score
                 memcpy(self._best_begins, self.begins, n)
@@ -118,10 +127,13 @@ cdef class RerankingDecoder(CharacterDecoder):
         memcpy(self.word_tags, self._best_tags, n * sizeof(int32_t))
         return best
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
-        They are among the `n_best` of the model of characters. listed, listed_tags: as for `spans`.
+        They are among the `n_best` of the model of characters. Other arguments: as for `spans`.
         Raises ValueError if k < 1.
         """
         cdef Py_ssize_t kept
@@ -129,7 +141,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -142,7 +154,7 @@ cdef class RerankingDecoder(CharacterDecoder):
                     break
                 self._take(kept)
                 self.begins[0] = True
-                score = self.weight * score + self._score_words(kept)
+                score = self._total(score, kept)
                 self._mark(0, len(text), kept)
                 words = self._tagged_words(text, 0) if self.tags else self._words(text, 0)
                 analyses.append((score, words))

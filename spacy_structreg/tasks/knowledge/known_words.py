@@ -98,6 +98,16 @@ class KnownWords:
     def __len__(self) -> int:
         return len(self.lexicon)
 
+    def number_of(self, tag: str | None) -> int:
+        """The number of the set of one tag; 0 for None, and if no word has just this one."""
+        return 1 + self.tag_sets.index(tag) if tag in self.tag_sets else 0
+
+    def usual_frequency(self) -> int:
+        """The frequency class that most words have."""
+        values = self.lexicon.nodes >> np.uint64(48)
+        counts = np.bincount(self.frequencies[values[values > 0]], minlength=1)
+        return int(counts.argmax())
+
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         """Entries of the header of a model file, and arrays."""
         entries, arrays = self.lexicon.contents()

@@ -12,7 +12,7 @@ bits 48-63  the value of the word that ends here; 0 if none does
 ==========  =======================================================================================
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
@@ -285,6 +285,23 @@ cdef class Lexicon(BufferOwner):
                 word = "".join(self._characters(slot))
                 listed.append((word, nodes[slot] >> VALUE_SHIFT))
         return sorted(listed)
+
+    def characters(self):
+        """The different characters of the words, as one string."""
+        cdef const uint64_t[::1] nodes = self.nodes
+        cdef Py_ssize_t slot
+        cdef uint64_t prefix
+        seen = np.zeros(0x110000, dtype=np.uint8)
+        cdef uint8_t[::1] flags = seen
+        with nogil:
+            for slot in range(nodes.shape[0]):
+                if nodes[slot] == 0:
+                    continue
+                flags[(nodes[slot] & 0x1FFFFF) - 1] = 1
+                prefix = nodes[slot] >> CHARACTER_BITS & ROOT
+                if FIRST <= prefix < FIRST + 0x110000:
+                    flags[prefix - FIRST] = 1
+        return "".join(map(chr, np.flatnonzero(seen).tolist()))
 
     cdef list _characters(self, int64_t slot):
         """The characters on the way to a node; fewer, if the array comes from a damaged file."""

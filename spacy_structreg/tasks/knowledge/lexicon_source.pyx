@@ -1,9 +1,11 @@
 """Places of listed words, as a knowledge source of characters."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from spacy_structreg.tasks.knowledge.lexicon cimport FIRST
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
+
+import numpy as np
 
 from spacy_structreg.features.knowledge import LEXICON_ATOMS
 from spacy_structreg.tasks.knowledge.known_words import FREQUENCY_BITS, TAGS_BITS, KnownWords
@@ -28,6 +30,9 @@ cdef class LexiconSource(CharacterSource):
     ``tagm`` the numbers of their sets of tags. Of
     words of one length that have a character inside, the one that begins first counts.
 
+    Words that a user prefers count as if they were listed, with the most usual frequency; what is
+    listed of a word in any case stays.
+
     Time grows as the characters of a sentence times those of the longest word.
     """
 
@@ -36,6 +41,7 @@ cdef class LexiconSource(CharacterSource):
     def __init__(self, words not None: KnownWords):
         self.words = words
         self._lexicon = words.lexicon
+        self._n_values = len(words.tags)
         self._frequencies = words.frequencies
         self._tags = words.tags
         bits = [LENGTH_BITS] * 3 + [FREQUENCY_BITS] * 3 + [TAGS_BITS] * 3
@@ -43,6 +49,32 @@ cdef class LexiconSource(CharacterSource):
 
     def __reduce__(self):
         return LexiconSource, (self.words,)
+
+    cpdef CharacterSource copy(self):
+        # Each thread may have other words that are preferred.
+        return LexiconSource(self.words)
+
+    def prefer(self, words, seen):
+        if words is self._preferred:
+            return True
+        more = self.words if words is None else words.known_as(self.words, seen)
+        self._more = None if words is None else more.lexicon
+        self._frequencies = self.words.frequencies
+        self._tags = self.words.tags
+        if words is not None:
+            self._frequencies = np.concatenate([self.words.frequencies, more.frequencies])
+            self._tags = np.concatenate([self.words.tags, more.tags])
+        self._preferred = words
+        return True
+
+    cdef int32_t value_of(self, const uint64_t* characters, Py_ssize_t n) noexcept nogil:
+        """The number of what is known of the word of `n` characters; 0 if it is not listed."""
+        cdef int32_t value = self._lexicon.lookup(characters, n)
+        if value == 0 and self._more is not None:
+            value = self._more.lookup(characters, n)
+            if value:
+                value += self._n_values
+        return value
 
     def contents(self):
         return self.words.contents()
@@ -69,22 +101,38 @@ cdef class LexiconSource(CharacterSource):
         cdef Py_ssize_t start, end, furthest, i
         cdef uint64_t longest, value, found
         cdef int64_t slot
+        cdef int64_t slot_of_more = -1
+        cdef bint has_more = self._more is not None
+        cdef Py_ssize_t most = self._lexicon.longest
         cdef int s
+        if has_more:
+            most = max(most, self._more.longest)
         for s in range(9):
             for i in range(-reach, n + reach):
                 symbols[s * stride + i] = 0
         for start in range(n - 1):
             if start + AHEAD + 1 < n:
                 self._lexicon.fetch(characters[start + AHEAD], characters[start + AHEAD + 1])
+                if has_more:
+                    self._more.fetch(characters[start + AHEAD], characters[start + AHEAD + 1])
             slot = FIRST + <int64_t> characters[start]
             longest = 0
             value = 0
-            furthest = min(n, start + self._lexicon.longest)
+            furthest = min(n, start + most)
+            if has_more:
+                slot_of_more = slot
             for end in range(start + 1, furthest):
-                slot = self._lexicon.step(<uint32_t> slot, characters[end])
-                if slot < 0:
+                found = 0
+                if slot >= 0:
+                    slot = self._lexicon.step(<uint32_t> slot, characters[end])
+                    if slot >= 0:
+                        found = self._lexicon.value(slot)
+                if slot_of_more >= 0:
+                    slot_of_more = self._more.step(<uint32_t> slot_of_more, characters[end])
+                    if slot_of_more >= 0 and found == 0 and self._more.value(slot_of_more):
+                        found = <uint64_t> (self._n_values + self._more.value(slot_of_more))
+                if slot < 0 and slot_of_more < 0:
                     break
-                found = self._lexicon.value(slot)
                 if found == 0:
                     continue
                 value = found

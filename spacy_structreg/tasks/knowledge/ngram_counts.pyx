@@ -237,6 +237,11 @@ cdef class TextChunk(BufferOwner):
         return written
 
 
+cdef inline bint precedes(const MergedRun* one, const MergedRun* other) noexcept nogil:
+    """Whether the record of a run comes before that of another."""
+    return (one.key < other.key) | ((one.key == other.key) & (one.tail < other.tail))
+
+
 cdef class RunMerger(BufferOwner):
     """Merges runs, and gives the n-grams of 2 to 4 characters that occur often enough.
 
@@ -291,17 +296,10 @@ cdef class RunMerger(BufferOwner):
         cdef MergedRun moved = heap[at]
         cdef Py_ssize_t child = 2 * at + 1
         while child < self._n:
-            if child + 1 < self._n and (
-                heap[child + 1].key < heap[child].key
-                or (
-                    heap[child + 1].key == heap[child].key
-                    and heap[child + 1].tail < heap[child].tail
-                )
-            ):
-                child += 1
-            if moved.key < heap[child].key or (
-                moved.key == heap[child].key and moved.tail <= heap[child].tail
-            ):
+            # Which of two is less cannot be guessed, so that it is better not to branch.
+            if child + 1 < self._n:
+                child += precedes(&heap[child + 1], &heap[child])
+            if not precedes(&heap[child], &moved):
                 break
             heap[at] = heap[child]
             at = child

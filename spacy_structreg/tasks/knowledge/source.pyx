@@ -34,6 +34,14 @@ cdef class CharacterSource(BufferOwner):
         """A source for another thread; the same one, if it has no working memory."""
         return self
 
+    def prefer(self, words, seen):
+        """Take the words that a user prefers, or None, until the next call, if they are of use.
+
+        words: a `CompiledWords`. seen: gives what the model sees of a text, of the same length.
+        Returns whether it takes such words. A source that does is copied for each thread.
+        """
+        return False
+
     def contents(self):
         """The entries of the header of a model file, as msgpack gives them back, and the arrays.
 

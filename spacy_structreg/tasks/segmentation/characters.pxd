@@ -2,7 +2,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.tasks.chain cimport ChainDecoder
-from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
+from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 from spacy_structreg.tasks.segmentation.word_lattice cimport WordLattice
 
 
@@ -45,7 +45,7 @@ cdef class CharacterDecoder(TextDecoder):
 
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, bint by_lists,
+        const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
     cdef bint _solve_both_ways(

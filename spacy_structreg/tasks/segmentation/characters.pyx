@@ -12,6 +12,8 @@ from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
     BEGINS_WORD,
     FREE,
+    OTHER_TAGS,
+    BonusWords,
     ListedWords,
     TextDecoder,
 )
@@ -126,6 +128,10 @@ cdef class CharacterAtoms(BufferOwner):
                 characters, n, symbols + self._first_streams[i] * stride, stride, reach
             )
         return 0
+
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return any([source.prefer(words, self.seen) for source in self.sources])
 
     def seen(self, str text not None):
         """A text as the model sees it: a string of the same length."""
@@ -257,15 +263,18 @@ cdef class CharacterDecoder(TextDecoder):
         """For how many characters at a time, or columns of a lattice, there is room already."""
         return max(capacity_of(self._text), self.lattice.capacity)
 
+    def prefer(self, words):
+        return self.atoms.prefer(words)
+
     cdef bint load_chain(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, bint by_lists,
+        const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil:
         """Hand a sentence without white space, n ≥ 1, to the chain decoder.
 
-        constraints, listed: as in `TextDecoder`, or NULL. by_lists: whether the lists of labels
-        count. Returns whether there is a mask, which the chain decoder then holds: of the columns
-        of its lattice, if words are listed.
+        constraints, listed, bonuses: as in `TextDecoder`, or NULL. by_lists: whether the lists of
+        labels count. Returns whether there is a mask, which the chain decoder then holds: of the
+        columns of its lattice, if words are listed or have a bonus.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef Py_ssize_t n_columns = n
@@ -275,12 +284,14 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t place
         cdef Py_ssize_t c
         cdef Py_ssize_t y
+        cdef int32_t w
         cdef bint begins
+        cdef bint by_columns = listed != NULL or bonuses != NULL
         by_lists = by_lists and self._listed is not None
         self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
         self.chain.lattice = NULL
-        if listed != NULL:
-            self.lattice.build(n, constraints, listed)
+        if by_columns:
+            self.lattice.build(n, constraints, listed, bonuses)
             self.chain.lattice = &self.lattice.lattice
             n_columns = self.lattice.lattice.n
             constraints = self.lattice.constraints
@@ -292,7 +303,7 @@ cdef class CharacterDecoder(TextDecoder):
             place = -1
             if by_lists:
                 place = self._place(
-                    symbols[c if listed == NULL else self.lattice.lattice.positions[c]]
+                    symbols[self.lattice.lattice.positions[c] if by_columns else c]
                 )
             if place < 0:
                 memset(mask, 1, n_labels)
@@ -302,7 +313,12 @@ cdef class CharacterDecoder(TextDecoder):
                 begins = constraints[c] == BEGINS_WORD
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._begins_of[y] == begins
-            if tags != NULL and tags[c] != ANY_TAG:
+            if tags != NULL and tags[c] == OTHER_TAGS:
+                place = self.lattice.lattice.positions[c]
+                for w in range(bonuses.first[place], bonuses.first[place + 1]):
+                    for y in range(n_labels):
+                        mask[y] = mask[y] and self._tag_of[y] != bonuses.tags[w]
+            elif tags != NULL and tags[c] != ANY_TAG:
                 for y in range(n_labels):
                     mask[y] = mask[y] and self._tag_of[y] == tags[c]
             mask += n_labels
@@ -326,7 +342,7 @@ cdef class CharacterDecoder(TextDecoder):
         reserve(&self.buffers, self._labels, n)
         return self.load_chain(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
-            by_lists,
+            self.bonuses, by_lists,
         )
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
@@ -346,11 +362,14 @@ cdef class CharacterDecoder(TextDecoder):
             self.begins[i] = self._begins_of[self._labels[i]]
             self.word_tags[i] = self._tag_of[self._labels[i]]
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. There are fewer if the sentence has fewer.
-        listed, listed_tags: as for `spans`. Raises ValueError if k < 1.
+        The other arguments are those of `spans`. Raises ValueError if k < 1.
         """
         cdef bint masked
         cdef bint by_lists = True
@@ -359,7 +378,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef double score
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []
@@ -380,10 +399,9 @@ cdef class CharacterDecoder(TextDecoder):
             by_lists = False
         return analyses
 
-
     def margins(self, str text not None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
-        cdef Py_ssize_t n = self._open_text(text, None, ())
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, None)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[::1] found

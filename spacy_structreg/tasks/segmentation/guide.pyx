@@ -15,7 +15,7 @@ from spacy_structreg.learn.memory cimport reserve, reserve_zeros
 from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
-from spacy_structreg.tasks.segmentation.text cimport ListedWords
+from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords
 from spacy_structreg.tasks.segmentation.words cimport GuideView, WordGuide
 
 import numpy as np
@@ -80,17 +80,20 @@ cdef class ChainGuide(WordGuide):
     def capacity(self):
         return self.decoder.capacity
 
+    def prefer(self, words):
+        return self.decoder.prefer(words)
+
     def __reduce__(self):
         raise TypeError("a guide belongs to a decoder and cannot be pickled alone")
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil:
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
         cdef const double* emissions
-        if self.decoder.load_chain(characters, n, constraints, listed, False):
+        if self.decoder.load_chain(characters, n, constraints, listed, bonuses, False):
             mask = self.chain._mask
         emissions = self.chain.emissions(0, n)
         view.n_labels = n_labels
@@ -104,7 +107,8 @@ cdef class ChainGuide(WordGuide):
             self._look_ahead(emissions, mask, n)
         if self.looks_ahead:
             view.heuristic = self._best_completions(n)
-        if self.window < INFINITY and self._open_window(emissions, mask, n):
+        # What a bonus may make up for, the chain model does not know.
+        if self.window < INFINITY and bonuses == NULL and self._open_window(emissions, mask, n):
             view.allowed = self._allowed
         return 0
 
@@ -234,7 +238,7 @@ cdef class ChainGuide(WordGuide):
         heuristic = np.zeros((n, n_labels))
         allowed = np.ones((n, n_labels), dtype=bool)
         if n:
-            self.consult(&codes[0], n, NULL, NULL, &view)
+            self.consult(&codes[0], n, NULL, NULL, NULL, &view)
             self._look_ahead(self.chain.emissions(0, n), NULL, n)
             emissions[:] = <double[:n, :n_labels]> <double*> self.chain.emissions(0, n)
             heuristic[:] = <double[:n, :n_labels]> self._ahead

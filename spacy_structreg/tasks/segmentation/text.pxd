@@ -10,6 +10,7 @@ cdef enum:
 
 cdef enum:
     ANY_TAG = -1
+    OTHER_TAGS = -2    # all but those of the words that begin there
     NO_DEADLINE = 0x7FFFFFFF
     # What listed words say of a word of a sentence.
     IS_LISTED = 1
@@ -28,6 +29,14 @@ ctypedef struct ListedWords:
     int32_t* deadlines
 
 
+ctypedef struct BonusWords:
+    # The places of words with a bonus in the sentence at hand, laid out as those of listed words.
+    int32_t* first
+    int32_t* ends
+    int32_t* tags
+    double* scores
+
+
 cdef inline int listed_as(
     const ListedWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
 ) noexcept nogil:
@@ -44,13 +53,39 @@ cdef inline int listed_as(
     return found
 
 
+cdef inline bint bonus_of(
+    const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag, double* score
+) noexcept nogil:
+    """Whether there is a bonus for a word from `start` to `end` with a tag, which is `score`."""
+    cdef bint found = False
+    cdef int32_t w
+    score[0] = 0.0
+    for w in range(words.first[start], words.first[start + 1]):
+        if words.ends[w] == end and (words.tags[w] == ANY_TAG or words.tags[w] == tag):
+            score[0] += words.scores[w]
+            found = True
+    return found
+
+
+cdef inline bint bonus_beyond(
+    const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
+) noexcept nogil:
+    """Whether there is a bonus for a word from `start`, with a tag, that goes on at `end`."""
+    cdef int32_t w
+    for w in range(words.first[start], words.first[start + 1]):
+        if words.ends[w] > end and (words.tags[w] == ANY_TAG or words.tags[w] == tag):
+            return True
+    return False
+
+
 cdef class TextDecoder(BufferOwner):
     cdef readonly tuple tags
     # The sentence at hand, without white space.
     cdef uint32_t* characters
     cdef uint8_t* constraints
     cdef bint is_constrained
-    cdef const ListedWords* listed  # NULL if it has none
+    cdef const ListedWords* listed   # NULL if it has none
+    cdef const BonusWords* bonuses   # NULL if it has none
     # Its solution.
     cdef uint8_t* begins
     cdef int32_t* word_tags
@@ -64,20 +99,32 @@ cdef class TextDecoder(BufferOwner):
     cdef const int64_t[:, ::1] _places
     cdef Py_ssize_t _n_passed
     cdef ListedWords _listed_words
+    # The same of words with a bonus, and what the caller says of each character, or nothing.
+    cdef const int64_t[:, ::1] _bonus_places
+    cdef const double[::1] _bonus_scores
+    cdef Py_ssize_t _n_bonuses_passed
+    cdef BonusWords _bonus_words
+    cdef const uint8_t[::1] _fixed
     cdef int32_t* _kept_before
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil
     cdef int _load(self, list texts) except -1
-    cdef int _take_places(self, list texts, list listed, listed_tags) except -1
+    cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1
+    cdef int _take_fixed(self, list texts, list fixed) except -1
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t _last_place(
+        self, const int64_t[:, ::1] places, Py_ssize_t low, Py_ssize_t end
+    ) except -1 nogil
     cdef int _find_listed(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil
+    cdef int _find_bonuses(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil
+    cdef double _bonus_of_solution(self, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
-    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags) except -1
+    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
     cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil
     cdef int _decode_all(
-        self, list texts, list sentences, list listed, listed_tags
+        self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1
     cdef list _words(self, str text, Py_ssize_t base, bint white_space=*)
     cdef list _tagged_words(self, str text, Py_ssize_t base, bint white_space=*)

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ class TextDecoder:
     def tags(self) -> tuple[str, ...]: ...
     @property
     def capacity(self) -> int: ...
+    def prefer(self, words: Any) -> bool: ...
     def segment(
         self,
         texts: list[str],
@@ -15,6 +17,8 @@ class TextDecoder:
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         white_space: bool = False,
     ) -> list[list[str]]: ...
     def tag(
@@ -24,6 +28,8 @@ class TextDecoder:
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
         white_space: bool = False,
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
@@ -32,5 +38,8 @@ class TextDecoder:
         sentences: list[int],
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.int64]: ...
     def margins(self, text: str) -> NDArray[np.float64]: ...

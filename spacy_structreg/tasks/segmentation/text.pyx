@@ -12,6 +12,10 @@ because the word of that end could be added otherwise. The last character where 
 before that end is the *deadline*. So a decoder that goes from left to right needs to know no more
 than the deadline, or the listed word that it is in; how words are found is a subclass's to say.
 Listed words come before the other constraints.
+
+A word with a *bonus* is not forced: its score is added to that of every analysis that has the word
+as a token without being a listed one. It may hold white space too; it never cuts off a character
+that joins the one before it.
 """
 
 from cpython.unicode cimport PyUnicode_Substring
@@ -49,6 +53,7 @@ cdef uint8_t IS_REGIONAL = REGIONAL
 
 assert TABLE == TABLE_SIZE
 
+NO_CONSTRAINTS = np.zeros(0, dtype=np.uint8)
 RANKS_OF_MARGINS = 16
 NO_PLACES = np.zeros((0, 3), dtype=np.int64)
 NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
@@ -59,6 +64,15 @@ cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noex
     if character < TABLE:
         return properties[character]
     return IS_EXTENSION if 0xE0020 <= character <= 0xE01EF else 0
+
+
+cdef bint _has_place(const ListedWords* words, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Whether a listed word, of whatever tag, stands at a place."""
+    cdef int32_t w
+    for w in range(words.first[start], words.first[start + 1]):
+        if words.ends[w] == end:
+            return True
+    return False
 
 
 cdef class TextDecoder(BufferOwner):
@@ -80,10 +94,19 @@ cdef class TextDecoder(BufferOwner):
         """For how many characters at a time there is room already."""
         return capacity_of(self._text)
 
+    def prefer(self, words):
+        """Let words count as listed in the lexicon of the model, until the next call; or None.
+
+        words: a `CompiledWords`, of which those of mode ``prefer`` count. Returns whether the model
+        has a lexicon.
+        """
+        return False
+
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
         """Find the words of the sentence of `n` characters at hand, n ≥ 1; returns their score.
 
-        Reads `characters`, `constraints` if `is_constrained`, and `listed` if it is not NULL;
+        Reads `characters`, `constraints` if `is_constrained`, and `listed` and `bonuses` if they
+        are not NULL;
         writes `begins` and `word_tags`, which holds the tag of a word at its first character.
         """
         return 0.0
@@ -115,34 +138,37 @@ cdef class TextDecoder(BufferOwner):
             total += n
         return 0
 
-    cdef int _take_places(self, list texts, list listed, listed_tags) except -1:
-        """Take the places of listed words in texts, if there is a list."""
-        cdef Py_ssize_t base = 0
-        cdef str text
+    cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1:
+        """Take the places of listed words in texts, and of those with a bonus, if there are any."""
         self._n_passed = 0
+        self._n_bonuses_passed = 0
         self._places = NO_PLACES
-        if listed is None:
+        self._bonus_places = NO_PLACES
+        if listed is None and bonuses is None:
             return 0
         number = {tag: i for i, tag in enumerate(self.tags)}
         # The last number is that of no tag, which is -1.
         numbers = np.array(
             [number.get(tag, ANY_TAG) for tag in listed_tags] + [ANY_TAG], dtype=np.int64
         )
-        places = []
-        for text, places_here in zip(texts, listed, strict=True):
-            here = np.array(places_here, dtype=np.int64).reshape(-1, 3)
-            if here.size and not (
-                0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
-                and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
-                and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
-            ):
-                raise ValueError("the places of listed words do not fit their text")
-            here[:, 2] = numbers[here[:, 2]]
-            here[:, :2] += base
-            places.append(here)
-            base += len(text)
-        if places:
-            self._places = np.concatenate(places)
+        if listed:
+            self._places = _joined_places(texts, listed, numbers)
+        if bonuses:
+            self._bonus_places = _joined_places(texts, [places for places, _ in bonuses], numbers)
+            self._bonus_scores = np.concatenate(
+                [np.asarray(scores, dtype=np.float64) for _, scores in bonuses]
+            )
+            if self._bonus_scores.shape[0] != self._bonus_places.shape[0]:
+                raise ValueError("every place of a word with a bonus needs its bonus")
+        return 0
+
+    cdef int _take_fixed(self, list texts, list fixed) except -1:
+        """Take what the caller says of each character of texts, if anything."""
+        self._fixed = NO_CONSTRAINTS
+        if fixed:
+            self._fixed = np.concatenate([np.asarray(each, dtype=np.uint8) for each in fixed])
+            if self._fixed.shape[0] != sum(map(len, texts)):
+                raise ValueError("every character needs its constraint")
         return 0
 
     cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
@@ -152,6 +178,7 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t i
         cdef uint8_t flags
         cdef uint8_t constraint
+        cdef bint is_fixed = self._fixed.shape[0] > 0
         cdef bint after_space = False
         cdef bint after_joiner = False
         cdef bint after_regional = False
@@ -168,6 +195,8 @@ cdef class TextDecoder(BufferOwner):
                 flags & IS_EXTENSION or after_joiner or (after_regional and flags & IS_REGIONAL)
             ):
                 constraint = CONTINUES_WORD
+            if is_fixed and kept and self._fixed[first + i] != FREE:
+                constraint = self._fixed[first + i]
             if constraint != FREE:
                 self.is_constrained = True
             after_regional = (
@@ -180,21 +209,30 @@ cdef class TextDecoder(BufferOwner):
             kept += 1
         return kept
 
+    cdef Py_ssize_t _last_place(
+        self, const int64_t[:, ::1] places, Py_ssize_t low, Py_ssize_t end
+    ) except -1 nogil:
+        """The number of the last place, plus one, of those from `low` on in a sentence."""
+        cdef Py_ssize_t high = low
+        while high < places.shape[0] and places[high, 0] < end:
+            if places[high, 1] > end:
+                with gil:
+                    raise ValueError("a listed word goes beyond its sentence")
+            high += 1
+        return high
+
     cdef int _find_listed(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil:
         """Find the listed words of a sentence, of which `kept` characters are no white space."""
         cdef ListedWords* words = &self._listed_words
         cdef Py_ssize_t low = self._n_passed
-        cdef Py_ssize_t high = low
+        cdef Py_ssize_t high = self._last_place(self._places, low, first + n)
         cdef Py_ssize_t w
         cdef Py_ssize_t i
         cdef int32_t start
+        cdef int32_t end
+        cdef int32_t found = 0
         cdef int32_t last_start
         cdef int32_t first_end = NO_DEADLINE
-        while high < self._places.shape[0] and self._places[high, 0] < first + n:
-            if self._places[high, 1] > first + n:
-                with gil:
-                    raise ValueError("a listed word goes beyond its sentence")
-            high += 1
         self._n_passed = high
         if low == high:
             return 0
@@ -202,23 +240,23 @@ cdef class TextDecoder(BufferOwner):
         reserve(&self.buffers, words.ends, high - low)
         reserve(&self.buffers, words.tags, high - low)
         reserve(&self.buffers, words.deadlines, kept + 1)
-        reserve(&self.buffers, self._kept_before, n + 1)
-        start = 0
-        for i in range(n):
-            self._kept_before[i] = start
-            start += flags_of(self._properties, self._text[first + i]) & IS_SPACE == 0
-        self._kept_before[n] = start
         i = 0
         for w in range(low, high):
             start = self._kept_before[self._places[w, 0] - first]
+            end = self._kept_before[self._places[w, 1] - first]
+            if start == end:
+                continue
             while i <= start:
-                words.first[i] = <int32_t> (w - low)
+                words.first[i] = found
                 i += 1
-            words.ends[w - low] = self._kept_before[self._places[w, 1] - first]
-            words.tags[w - low] = <int32_t> self._places[w, 2]
+            words.ends[found] = end
+            words.tags[found] = <int32_t> self._places[w, 2]
+            found += 1
         while i <= kept + 1:
-            words.first[i] = <int32_t> (high - low)
+            words.first[i] = found
             i += 1
+        if found == 0:
+            return 0
         last_start = <int32_t> (kept - 1)
         i = kept
         while i >= 0:
@@ -236,18 +274,87 @@ cdef class TextDecoder(BufferOwner):
         self.listed = words
         return 0
 
+    cdef int _find_bonuses(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) except -1 nogil:
+        """Find the words with a bonus of a sentence; those that no token can be are left out."""
+        cdef BonusWords* words = &self._bonus_words
+        cdef Py_ssize_t low = self._n_bonuses_passed
+        cdef Py_ssize_t high = self._last_place(self._bonus_places, low, first + n)
+        cdef Py_ssize_t w
+        cdef Py_ssize_t i = 0
+        cdef int32_t start
+        cdef int32_t end
+        cdef int32_t found = 0
+        self._n_bonuses_passed = high
+        reserve(&self.buffers, words.first, kept + 2)
+        reserve(&self.buffers, words.ends, high - low + 1)
+        reserve(&self.buffers, words.tags, high - low + 1)
+        reserve(&self.buffers, words.scores, high - low + 1)
+        for w in range(low, high):
+            start = self._kept_before[self._bonus_places[w, 0] - first]
+            end = self._kept_before[self._bonus_places[w, 1] - first]
+            if start >= end or self.constraints[start] == CONTINUES_WORD or (
+                end < kept and self.constraints[end] == CONTINUES_WORD
+            ):
+                continue
+            if self.listed != NULL and _has_place(self.listed, start, end):
+                continue
+            while i <= start:
+                words.first[i] = found
+                i += 1
+            words.ends[found] = end
+            words.tags[found] = <int32_t> self._bonus_places[w, 2]
+            words.scores[found] = self._bonus_scores[w]
+            found += 1
+        while i <= kept + 1:
+            words.first[i] = found
+            i += 1
+        if found:
+            self.bonuses = words
+        return 0
+
+    cdef double _bonus_of_solution(self, Py_ssize_t n) noexcept nogil:
+        """What the bonuses add to the score of the solution at hand, of `n` characters."""
+        cdef double total = 0.0
+        cdef double score
+        cdef Py_ssize_t start = 0
+        cdef Py_ssize_t i
+        if self.bonuses == NULL:
+            return 0.0
+        for i in range(1, n + 1):
+            if i == n or self.begins[i]:
+                bonus_of(self.bonuses, start, i, self.word_tags[start], &score)
+                total += score
+                start = i
+        return total
+
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
         """Make a sentence the one at hand; returns how many characters it has."""
         cdef Py_ssize_t kept = self._squeeze(first, n)
+        cdef Py_ssize_t i
+        cdef int32_t before = 0
         self.listed = NULL
+        self.bonuses = NULL
+        if not (self._places.shape[0] or self._bonus_places.shape[0]):
+            return kept
+        reserve(&self.buffers, self._kept_before, n + 1)
+        for i in range(n):
+            self._kept_before[i] = before
+            before += flags_of(self._properties, self._text[first + i]) & IS_SPACE == 0
+        self._kept_before[n] = before
         if self._places.shape[0]:
             self._find_listed(first, n, kept)
+        if self._bonus_places.shape[0]:
+            self._find_bonuses(first, n, kept)
         return kept
 
-    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags) except -1:
+    cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1:
         """Make a whole text the sentence at hand; returns how many characters it has."""
         self._load([text])
-        self._take_places([text], None if listed is None else [listed], listed_tags)
+        self._take_places(
+            [text], None if listed is None else [listed], listed_tags,
+            None if bonuses is None else [bonuses],
+        )
+        self._take_fixed([text], None if fixed is None else [fixed])
         return self._open(0, len(text))
 
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
@@ -277,7 +384,7 @@ cdef class TextDecoder(BufferOwner):
         return score
 
     cdef int _decode_all(
-        self, list texts, list sentences, list listed, listed_tags
+        self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1:
         """Find the words of all sentences of some texts."""
         cdef Py_ssize_t n_sentences = 0
@@ -298,7 +405,8 @@ cdef class TextDecoder(BufferOwner):
                 raise ValueError(NOT_COVERED)
             base += last
         self._load(texts)
-        self._take_places(texts, listed, listed_tags)
+        self._take_places(texts, listed, listed_tags, bonuses)
+        self._take_fixed(texts, fixed)
         with nogil:
             last = 0
             for i in range(n_sentences):
@@ -308,13 +416,17 @@ cdef class TextDecoder(BufferOwner):
 
     def segment(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        *, bint white_space=False,
+        *, bonuses=None, fixed=None, bint white_space=False,
     ):
         """The words of each text, without the white space between them.
 
         sentences: for each text where its sentences end, rising, the last at its length.
         listed: for each text the places of listed words in it (`CompiledWords.places`); None if
             there is no list. listed_tags: the names of their tags.
+        bonuses: for each text the places of words with a bonus, and their bonuses, float64 of shape
+            (n_places,); or None.
+        fixed: for each text uint8 of each character: 1 if it begins a word, 2 if it must not, 0 if
+            nothing is said; or None.
         white_space: what lies between words is an item of its own.
         The GIL is released while the texts are decoded.
         """
@@ -322,7 +434,7 @@ cdef class TextDecoder(BufferOwner):
         cdef str text
         # A list of our own, which nobody changes while the GIL is released.
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags)
+        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         segmented = []
         for text in texts:
             segmented.append(self._words(text, base, white_space))
@@ -331,7 +443,7 @@ cdef class TextDecoder(BufferOwner):
 
     def tag(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        *, bint white_space=False,
+        *, bonuses=None, fixed=None, bint white_space=False,
     ):
         """The words of each text and their tags, as pairs. As `segment`; white space has no tag."""
         cdef Py_ssize_t base = 0
@@ -339,21 +451,25 @@ cdef class TextDecoder(BufferOwner):
         if not self.tags:
             raise ValueError("this decoder gives no tags")
         texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags)
+        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         tagged = []
         for text in texts:
             tagged.append(self._tagged_words(text, base, white_space))
             base += len(text)
         return tagged
 
-    def spans(self, str text not None, list sentences not None, listed=None, listed_tags=()):
+    def spans(
+        self, str text not None, list sentences not None, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """Begins and ends of the words of one text: int64 of shape (n_words, 2). As `segment`."""
         cdef Py_ssize_t i
         cdef Py_ssize_t n = len(text)
         cdef Py_ssize_t n_words = 0
         cdef bint open_word = False
         self._decode_all(
-            [text], [sentences], None if listed is None else [listed], listed_tags
+            [text], [sentences], None if listed is None else [listed], listed_tags,
+            None if bonuses is None else [bonuses], None if fixed is None else [fixed],
         )
         for i in range(n):
             n_words += self._marks[i] == BEGINS
@@ -421,3 +537,25 @@ cdef class TextDecoder(BufferOwner):
             elif white_space and marks[i] == BETWEEN and (i == 0 or marks[i - 1] != BETWEEN):
                 tags.append("")
         return list(zip(self._words(text, base, white_space), tags))
+
+
+def _joined_places(texts, listed, numbers):
+    """The places in texts as those in all of them, one after the other; with the numbers of tags.
+
+    Raises ValueError for places that do not fit their text.
+    """
+    base = 0
+    joined = [NO_PLACES]
+    for text, places in zip(texts, listed, strict=True):
+        here = np.array(places, dtype=np.int64).reshape(-1, 3)
+        if here.size and not (
+            0 <= here[0, 0] and (here[:, 0] < here[:, 1]).all()
+            and here[:, 1].max() <= len(text) and (np.diff(here[:, 0]) >= 0).all()
+            and -1 <= here[:, 2].min() and here[:, 2].max() < len(numbers) - 1
+        ):
+            raise ValueError("the places of listed words do not fit their text")
+        here[:, 2] = numbers[here[:, 2]]
+        here[:, :2] += base
+        joined.append(here)
+        base += len(text)
+    return np.concatenate(joined)

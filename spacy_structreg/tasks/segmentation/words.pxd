@@ -6,7 +6,7 @@ from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords
 from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
-from spacy_structreg.tasks.segmentation.text cimport ListedWords, TextDecoder
+from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 
 cdef enum:
     # Where a word would begin that there is not: before the sentence, or beyond a cut.
@@ -22,6 +22,7 @@ ctypedef struct WordState:
     int32_t tag1
     int32_t tag2
     int32_t deadline  # the last character where the current word may end, if it is not listed
+    int32_t must_be   # whether it may end only if it is listed or has a bonus
     int32_t is_final
 
 
@@ -59,6 +60,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef const uint8_t* _constraints
     cdef const int32_t* _known_tags  # of words that begin at a character, or ANY_TAG; NULL for none
     cdef const ListedWords* _listed
+    cdef const BonusWords* _bonuses
     cdef object _kept
     cdef GuideView guide
 
@@ -73,7 +75,11 @@ cdef class WordTransitions(TransitionSystem):
     cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil
     cdef bint _is_listed(self, const WordState* at) noexcept nogil
     cdef bint _may_append(self, const WordState* at) noexcept nogil
-    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil
+    cdef bint _has_bonus(self, const WordState* at) noexcept nogil
+    cdef int32_t _next_deadline(
+        self, const WordState* at, int action, int32_t* must_be
+    ) noexcept nogil
+    cdef bint _begins_bonus(self, Py_ssize_t i, int tag) noexcept nogil
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil
@@ -91,7 +97,7 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil
 
 

@@ -50,6 +50,7 @@ class WordTransitions(TransitionSystem):
 class WordGuide:
     @property
     def capacity(self) -> int: ...
+    def prefer(self, words: Any) -> bool: ...
     @property
     def adds_scores(self) -> bool: ...
     @property
@@ -73,4 +74,7 @@ class WordDecoder(TextDecoder):
         k: int,
         listed: NDArray[np.int32] | None = None,
         listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...

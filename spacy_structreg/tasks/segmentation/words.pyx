@@ -6,7 +6,7 @@ Each character is appended to the current word or separated from it and begins t
 kind of word.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
@@ -34,7 +34,10 @@ from spacy_structreg.tasks.segmentation.text cimport (
     IS_LISTED,
     ListedWords,
     NO_DEADLINE,
+    BonusWords,
     TextDecoder,
+    bonus_beyond,
+    bonus_of,
     listed_as,
 )
 
@@ -195,7 +198,7 @@ cdef class WordTransitions(TransitionSystem):
     def copy(self, prune=None):
         """A system of the same settings, for another thread. prune: another choice of this."""
         return WordTransitions(
-            self.characters, self.n_tags, self.by_words, self.max_word_length or None,
+            self.characters.copy(), self.n_tags, self.by_words, self.max_word_length or None,
             self.records, self.prune if prune is None else prune,
         )
 
@@ -212,6 +215,7 @@ cdef class WordTransitions(TransitionSystem):
         self._constraints = constraints
         self._known_tags = NULL
         self._listed = NULL
+        self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         return 0
 
@@ -255,6 +259,7 @@ cdef class WordTransitions(TransitionSystem):
         self._any_hidden = False
         self.hold_to(NULL)
         self._listed = NULL
+        self._bonuses = NULL
         memset(&self.guide, 0, sizeof(GuideView))
         self._begin = begin
         self._end = begin + count
@@ -378,6 +383,7 @@ cdef class WordTransitions(TransitionSystem):
         first.tag1 = first.first0
         first.tag2 = first.first0
         first.deadline = NO_DEADLINE if self._listed == NULL else self._listed.deadlines[0]
+        first.must_be = False
         first.is_final = self._end == self._begin and self._end < self._n
 
     cdef bint is_final(self, const void* state) noexcept nogil:
@@ -388,7 +394,7 @@ cdef class WordTransitions(TransitionSystem):
         cdef bint may_separate = True
         cdef int32_t i = at.position
         cdef int tag
-        if self._listed != NULL:
+        if self._listed != NULL or self._bonuses != NULL:
             self._follow_list(at, mask)
         elif i == self._n:
             mask[START + self.n_tags] = not self.prune or self._may_be_word(at)
@@ -413,7 +419,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef bint _may_append(self, const WordState* at) noexcept nogil:
         """True if the current word may take the next character if it is not a listed one."""
         cdef int32_t i = at.position
-        if i >= at.deadline:
+        if i >= at.deadline or at.must_be:
             return False
         if self._constraints != NULL and self._constraints[i] != FREE:
             return self._constraints[i] == CONTINUES_WORD
@@ -425,15 +431,21 @@ cdef class WordTransitions(TransitionSystem):
 
     # Listed words (`tasks.segmentation.text`). Whether the current word is one of them is seen when
     # it ends: until then it may be one, or, as long as the deadline is not past, another one. So a
-    # deadline of 0 says that it must be one.
+    # deadline of 0 says that it must be one. That it has a bonus is seen when it ends, too: where
+    # nothing else may go on, it must have one, unless it is listed.
 
     cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil:
-        """`legal` where there are listed words."""
+        """`legal` where there are listed words, or words with a bonus."""
         cdef const ListedWords* words = self._listed
+        cdef const BonusWords* bonuses = self._bonuses
         cdef int32_t i = at.position
         cdef bint is_listed = self._is_listed(at)
-        cdef bint is_other = i <= at.deadline and (not self.prune or self._may_be_word(at))
+        cdef bint is_other = i <= at.deadline and (
+            self._has_bonus(at)
+            or (not at.must_be and (not self.prune or self._may_be_word(at)))
+        )
         cdef bint begins_other
+        cdef bint begins_bonus
         cdef int32_t w
         cdef int tag
         if i == self._n:
@@ -441,7 +453,15 @@ cdef class WordTransitions(TransitionSystem):
             return
         if at.first0 >= 0:
             mask[APPEND] = (
-                self._may_append(at) or listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
+                self._may_append(at)
+                or (
+                    words != NULL
+                    and listed_as(words, at.first0, i, at.tag0) & GOES_ON != 0
+                )
+                or (
+                    bonuses != NULL and i < at.deadline
+                    and bonus_beyond(bonuses, at.first0, i, at.tag0)
+                )
             )
         if not is_listed and not is_other:
             return
@@ -450,15 +470,36 @@ cdef class WordTransitions(TransitionSystem):
             else i < at.deadline
             and (self._constraints == NULL or self._constraints[i] != CONTINUES_WORD)
         )
-        for w in range(words.first[i], words.first[i + 1]):
-            begins_other = begins_other or words.tags[w] == ANY_TAG
+        begins_bonus = begins_other and bonuses != NULL
+        if words != NULL:
+            for w in range(words.first[i], words.first[i + 1]):
+                begins_other = begins_other or words.tags[w] == ANY_TAG
         for tag in range(self.n_tags):
             mask[START + tag] = begins_other
         if self.prune:
             self._prune_starts(i, mask)
-        for w in range(words.first[i], words.first[i + 1]):
-            if words.tags[w] != ANY_TAG:
-                mask[START + words.tags[w]] = 1
+            if begins_bonus:
+                for tag in range(self.n_tags):
+                    mask[START + tag] = mask[START + tag] or self._begins_bonus(i, tag)
+        if words != NULL:
+            for w in range(words.first[i], words.first[i + 1]):
+                if words.tags[w] != ANY_TAG:
+                    mask[START + words.tags[w]] = 1
+
+    cdef bint _has_bonus(self, const WordState* at) noexcept nogil:
+        """True if the current word, as it is, has a bonus."""
+        cdef double score
+        if self._bonuses == NULL or at.first0 < 0:
+            return False
+        return bonus_of(self._bonuses, at.first0, at.position, at.tag0, &score)
+
+    cdef bint _begins_bonus(self, Py_ssize_t i, int tag) noexcept nogil:
+        """True if a word with a bonus and a tag of its own begins at a character."""
+        cdef int32_t w
+        for w in range(self._bonuses.first[i], self._bonuses.first[i + 1]):
+            if self._bonuses.tags[w] == tag:
+                return True
+        return False
 
     cdef bint _is_listed(self, const WordState* at) noexcept nogil:
         """True if the current word is a listed one as it is, with its tag."""
@@ -470,14 +511,28 @@ cdef class WordTransitions(TransitionSystem):
             return False
         return not self.prune or found & GETS_ITS_TAG or self._may_be_word(at)
 
-    cdef int32_t _next_deadline(self, const WordState* at, int action) noexcept nogil:
-        """The deadline of the state that an action leads to."""
+    cdef int32_t _next_deadline(
+        self, const WordState* at, int action, int32_t* must_be
+    ) noexcept nogil:
+        """The deadline of the state that an action leads to; whether its word must have a bonus.
+
+        A word that must be a listed one has a deadline of 0.
+        """
         cdef int32_t i = at.position
         cdef int32_t deadline = at.deadline
-        if self._listed == NULL or i == self._n:
+        must_be[0] = False
+        if (self._listed == NULL and self._bonuses == NULL) or i == self._n:
             return deadline
         if action == APPEND:
-            return deadline if self._may_append(at) else 0
+            if self._may_append(at):
+                return deadline
+            if (
+                self._bonuses != NULL and i < deadline
+                and bonus_beyond(self._bonuses, at.first0, i, at.tag0)
+            ):
+                must_be[0] = True
+                return deadline
+            return 0
         if self._is_listed(at):
             deadline = self._listed.deadlines[i]
         elif i and self._constraints != NULL and self._constraints[i] == CONTINUES_WORD:
@@ -485,7 +540,9 @@ cdef class WordTransitions(TransitionSystem):
         if self.prune and not self.records.is_in(
             self.records.tags_of_first(self._numbers[i]), action - START
         ):
-            return 0
+            if self._bonuses == NULL or not self._begins_bonus(i, action - START):
+                return 0
+            must_be[0] = True
         return deadline if i < deadline else 0
 
     # Guides' windows --------------------------------------------------------------------------
@@ -537,7 +594,7 @@ cdef class WordTransitions(TransitionSystem):
             target.is_final = True
             return
         target.position += 1
-        target.deadline = self._next_deadline(before, action)
+        target.deadline = self._next_deadline(before, action, &target.must_be)
         if action != APPEND:
             target.first1 = before.first0
             target.first0 = before.position
@@ -567,15 +624,15 @@ cdef class WordTransitions(TransitionSystem):
 
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
-        cdef int32_t view[5]
+        cdef int32_t view[6]
         if action == APPEND or action == START + self.n_tags:
-            view = [at.first0, at.first1, at.tag0, at.tag1, at.tag2]
+            view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0]
         else:
-            view = [at.position, at.first0, action - START, at.tag0, at.tag1]
+            view = [at.position, at.first0, action - START, at.tag0, 0, 0]
         # Templates see the tags of two words, the current one included.
-        view[4] = self._next_deadline(at, action)
+        view[4] = self._next_deadline(at, action, &view[5])
         if action == START + self.n_tags:
-            view = [0, 0, 0, 0, 0]
+            view = [0, 0, 0, 0, 0, 0]
         return murmur_hash_64a(view, sizeof(view), 1)
 
     # Features ----------------------------------------------------------------------------------
@@ -670,7 +727,7 @@ cdef class WordTransitions(TransitionSystem):
         self, Py_ssize_t first, Py_ssize_t last, uint64_t* listed, uint64_t* tags
     ) noexcept nogil:
         """The atoms of what lists say of the word between two characters."""
-        cdef uint16_t value
+        cdef int32_t value
         listed[0] = NULL_ATOM
         tags[0] = NULL_ATOM
         if first == BEFORE_SENTENCE:
@@ -679,7 +736,7 @@ cdef class WordTransitions(TransitionSystem):
         elif first >= 0 and not (
             self._any_hidden and self._hidden[last] > self._hidden[first]
         ):
-            value = self._lexicon._lexicon.lookup(self._symbols + REACH + first, last - first)
+            value = self._lexicon.value_of(self._symbols + REACH + first, last - first)
             tags[0] = NO_WORD + 1 + <uint64_t> self._lexicon._tags[value]
             # Not listed, listed without a frequency, and so on.
             listed[0] = NO_WORD + 1
@@ -730,10 +787,13 @@ cdef class WordTransitions(TransitionSystem):
         cdef const int32_t* labels
         cdef Py_ssize_t i = at.position
         cdef double score
+        cdef double bonus = 0.0
         cdef int32_t settled
         cdef int32_t before = -1
+        if self._bonuses != NULL and at.first0 >= 0 and action != APPEND:
+            bonus_of(self._bonuses, at.first0, i, at.tag0, &bonus)
         if guide.emissions == NULL or at.first0 < 0:
-            return 0.0
+            return bonus
         settled = self._settled(at, action == APPEND)
         score = guide.emissions[(i - 1) * guide.n_labels + settled]
         if at.first0 < i - 1:
@@ -744,7 +804,7 @@ cdef class WordTransitions(TransitionSystem):
             before = labels[S] if at.first1 == i - 2 else labels[E]
         if before >= 0:
             score += guide.transitions[before * guide.n_labels + settled]
-        return guide.weight * score
+        return guide.weight * score + bonus
 
     cdef double heuristic(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
@@ -757,8 +817,21 @@ cdef class WordTransitions(TransitionSystem):
         cdef int32_t settled
         cdef int32_t y
         cdef int32_t z
-        if guide.heuristic == NULL or action == START + self.n_tags:
+        cdef double bonus = 0.0
+        cdef Py_ssize_t start = at.first0 if action == APPEND else at.position
+        cdef int32_t tag = at.tag0 if action == APPEND else action - START
+        cdef int32_t w
+        if action == START + self.n_tags:
             return 0.0
+        if self._bonuses != NULL:
+            # The word may get a bonus yet: prefixes of such words must last until they end.
+            for w in range(self._bonuses.first[start], self._bonuses.first[start + 1]):
+                if self._bonuses.ends[w] > at.position and (
+                    self._bonuses.tags[w] == ANY_TAG or self._bonuses.tags[w] == tag
+                ):
+                    bonus = max(bonus, self._bonuses.scores[w])
+        if guide.heuristic == NULL:
+            return bonus
         if action == APPEND:
             labels = guide.labels + 4 * at.tag0
             y = labels[M]
@@ -775,7 +848,7 @@ cdef class WordTransitions(TransitionSystem):
             transitions = guide.transitions + settled * guide.n_labels
             one += transitions[y]
             other += transitions[z]
-        return guide.weight * max(one, other)
+        return guide.weight * max(one, other) + bonus
 
 
 cdef class WordGuide(BufferOwner):
@@ -786,9 +859,13 @@ cdef class WordGuide(BufferOwner):
         """As that of decoders."""
         return 0
 
+    def prefer(self, words):
+        """See `TextDecoder.prefer`."""
+        return False
+
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
     ) except -1 nogil:
         """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
         return 0
@@ -809,13 +886,15 @@ cdef class WordDecoder(TextDecoder):
         self.guide = guide
         if max(1, len(self.tags)) != self.system.n_tags:
             raise ValueError("the tags are not those of the transition system")
-        self.system.has_external_score = guide is not None and guide.adds_scores
-        self.system.has_heuristic = guide is not None and guide.looks_ahead
 
     @property
     def capacity(self):
         """For how many characters at a time, or what the guide needs of them, there is room."""
         return max(capacity_of(self._text), 0 if self.guide is None else self.guide.capacity)
+
+    def prefer(self, words):
+        by_guide = self.guide is not None and self.guide.prefer(words)
+        return self.system.characters.prefer(words) or by_guide
 
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
@@ -826,10 +905,18 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self.system.load(self.characters, n, constraints)
         self.system._listed = self.listed
+        self.system._bonuses = self.bonuses
+        self.system.has_external_score = self.bonuses != NULL or (
+            self.guide is not None and self.guide.adds_scores
+        )
+        self.system.has_heuristic = self.bonuses != NULL or (
+            self.guide is not None and self.guide.looks_ahead
+        )
         try:
             if self.guide is not None:
                 self.guide.consult(
-                    self.characters, n, constraints, self.listed, &self.system.guide
+                    self.characters, n, constraints, self.listed, self.bonuses,
+                    &self.system.guide,
                 )
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
@@ -875,12 +962,15 @@ cdef class WordDecoder(TextDecoder):
                 raise AssertionError("the transition system led into a dead end")
         return self._take(first)
 
-    def nbest(self, str text not None, Py_ssize_t k, listed=None, listed_tags=()):
+    def nbest(
+        self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
+        bonuses=None, fixed=None,
+    ):
         """The `k` best analyses of one sentence, best first: (score, words) each.
 
         With tags, words are pairs of a word and its tag. No more are found than the width of the
         agenda, or `k` if that is more, lets through. If there is to be more than one, states are
-        not merged: it takes away what would come second. listed, listed_tags: as for `spans`.
+        not merged: it takes away what would come second. The other arguments are those of `spans`.
         Raises ValueError if k < 1.
         """
         cdef Py_ssize_t n_found = 0
@@ -891,7 +981,7 @@ cdef class WordDecoder(TextDecoder):
         cdef bint merge
         if k < 1:
             raise ValueError(f"at least one analysis must be asked for, not {k}")
-        kept = self._open_text(text, listed, listed_tags)
+        kept = self._open_text(text, listed, listed_tags, bonuses, fixed)
         if kept == 0:
             return [(0.0, [])]
         analyses = []

@@ -1,0 +1,82 @@
+"""`structreg compile-words`: a list of words as a file that is mapped, however long it is."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
+
+__all__ = ["compile_words", "compile_words_command"]
+
+
+class ModeName(str, Enum):
+    """What listed words are to change."""
+
+    force = "force"
+    prefer = "prefer"
+    bonus = "bonus"
+
+
+def compile_words_command(
+    files: Annotated[
+        list[Path],
+        Arg(metavar="WORDS...", help="Files of a word a line, with a tab and its tag if wanted"),
+    ],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="File to write")],
+    *,
+    mode: Annotated[
+        ModeName | None,
+        Opt(
+            "--mode",
+            "-m",
+            help="force: the words are tokens wherever they occur, the default; prefer: they join "
+            "the lexicon of the model; bonus: with --bonus, which implies it",
+        ),
+    ] = None,
+    bonus: Annotated[
+        float | None,
+        Opt("--bonus", "-b", help="Number to add to the score of analyses with a word"),
+    ] = None,
+    encoding: Annotated[str, Opt("--encoding", "-e", help="Encoding of the files")] = "utf-8",
+) -> None:
+    """Compile lists of words for the tokenizer of a pipeline, which maps the result in no time.
+
+    Load it with nlp.tokenizer.user_words.load(OUTPUT). Files may be compiled lists themselves,
+    whose words keep their modes; of a word that comes twice, the last one counts.
+    """
+    with user_errors():
+        n_words = compile_words(
+            files, output, mode=None if mode is None else mode.value, bonus=bonus, encoding=encoding
+        )
+        typer.echo(f"Wrote {n_words:,} words to {output}")
+
+
+def compile_words(
+    files: list[Path],
+    output: Path,
+    *,
+    mode: Literal["force", "prefer", "bonus"] | None = None,
+    bonus: float | None = None,
+    encoding: str = "utf-8",
+) -> int:
+    """Write the words of files to one compiled file; returns their number.
+
+    Raises ValueError for faults of the files, naming them, and OSError for files that cannot be
+    read or written.
+    """
+    from spacy_structreg.pipeline.tokenizer import UserWords
+
+    check_file(output, *files)
+    words = UserWords()
+    for path in files:
+        words.load(path, mode=mode, bonus=bonus, encoding=encoding)
+    if not words:
+        raise ValueError(f"{', '.join(map(str, files))}: no word; write one a line")
+    words.snapshot().write(output)
+    return len(words)

@@ -1,0 +1,189 @@
+"""`structreg correct`: a trained pipeline that gets some sentences right at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.corpus_arguments import (
+    ColumnsOption,
+    CommentsOption,
+    EncodingOption,
+    FormatOption,
+    HeadRulesOption,
+    PipelineArgument,
+    SchemeOption,
+    corpus_options,
+)
+from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, SchemeName, Spaces
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+__all__ = ["correct", "correct_command"]
+
+
+def correct_command(
+    pipeline: PipelineArgument,
+    corrections: Annotated[
+        Path, Arg(metavar="CORRECTIONS", help="Gold corpus of a handful of sentences")
+    ],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
+    *,
+    pipe: Annotated[
+        list[str] | None,
+        Opt("--pipe", "-p", help="Correct this pipe alone, or the tokenizer; may be repeated"),
+    ] = None,
+    sample: Annotated[
+        Path | None,
+        Opt(
+            "--sample",
+            "-s",
+            help="Raw text, a text a line, or Docs (.spacy): what occurs there often changes "
+            "little, and what changes there is counted",
+        ),
+    ] = None,
+    examples: Annotated[
+        int, Opt("--examples", min=0, help="How many changed texts of the sample to print")
+    ] = 5,
+    report: Annotated[
+        Path | None, Opt("--report", "-o", help="JSON file to write the report to")
+    ] = None,
+    format: FormatOption = FormatName.auto,
+    encoding: EncodingOption = "utf-8",
+    head_rules: HeadRulesOption = None,
+    columns: ColumnsOption = None,
+    scheme: SchemeOption = SchemeName.auto,
+    comments: CommentsOption = None,
+    force: Annotated[
+        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
+    ] = False,
+) -> None:
+    """Correct a trained pipeline with a handful of gold sentences.
+
+    Their weights change as little as makes these come out right: words by the tokenizer, and by
+    the pipes whatever else the corpus has, on its words. Sentences that cannot be made right are
+    named. With --sample, what else the corrections have changed is counted and shown.
+    """
+    with user_errors():
+        options = corpus_options(
+            format=format,
+            encoding=encoding,
+            spaces=Spaces.none,
+            head_rules=head_rules,
+            columns=columns,
+            scheme=scheme,
+            comments=comments,
+        )
+        found = correct(
+            pipeline,
+            corrections,
+            output,
+            options,
+            names=pipe,
+            sample=sample,
+            report=report,
+            force=force,
+        )
+        print_corrections(found, examples)
+        typer.echo(f"Saved the corrected pipeline to {output}")
+
+
+def correct(
+    pipeline: str,
+    corrections: Path,
+    output: Path,
+    options: CorpusOptions | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    sample: Path | None = None,
+    report: Path | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Write a corrected pipeline to a folder, which appears whole or not at all.
+
+    options: of the corrections. names: of the pipes to correct; None for all. sample: a file of raw
+    text, a text a line, or of Docs. Returns the report, and writes it to a file if asked:
+    ``pipes``, for each how many ``sentences`` there were, which were ``right`` before or
+    ``corrected``, and those still ``wrong``, by number and reason; and ``sample``, how many
+    ``texts`` there are, and those ``changed``, before and after.
+    Raises ValueError if the output exists (unless `force`, and it is a pipeline or empty), for
+    faulty corpora, and as `correct_pipeline`; OSError for files that cannot be read or written.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.pipeline.gold_docs import read_docs
+    from spacy_structreg.pipeline.pipeline_correction import changed_docs, correct_pipeline
+
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    check_folder(output)
+    check_file(report, corrections, sample)
+    nlp = load_pipeline(pipeline)
+    gold = list(read_docs(corrections, nlp.vocab, options))
+    texts = [] if sample is None else list(read_texts(sample, nlp))
+    before = list(nlp.pipe(texts))
+    found = correct_pipeline(nlp, gold, names=names, sample=before)
+    changed = changed_docs(nlp, before, list(nlp.pipe(texts))) if texts else []
+    replace_folder(output, nlp.to_disk)
+    told = {
+        "pipes": {
+            name: {
+                "sentences": each.n_sentences,
+                "right": each.n_right,
+                "corrected": each.n_corrected,
+                "wrong": {str(number + 1): reason for number, reason in each.wrong.items()},
+            }
+            for name, each in found.items()
+        },
+        "sample": None
+        if sample is None
+        else {"texts": len(texts), "changed": [vars(each) for each in changed]},
+    }
+    if report is not None:
+        from spacy_structreg.corpora.files import replace_text
+
+        with replace_text(report) as stream:
+            stream.write(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+    return told
+
+
+def read_texts(path: Path, nlp: Language) -> Iterable[str]:
+    """Yield the texts of a file of Docs, or the lines of another one that are not blank."""
+    from spacy_structreg.corpora.files import read_lines
+    from spacy_structreg.pipeline.gold_docs import read_docbin
+
+    if path.suffix == ".spacy":
+        yield from (doc.text for doc in read_docbin(path, nlp.vocab))
+        return
+    for _, line in read_lines(path):
+        if line.strip():
+            yield line.strip()
+
+
+def print_corrections(report: dict[str, Any], n_examples: int) -> None:
+    """Print what has become of the corrections, and what else has changed."""
+    from wasabi import msg
+
+    rows = [
+        (name, each["sentences"], each["right"], each["corrected"], len(each["wrong"]))
+        for name, each in report["pipes"].items()
+    ]
+    msg.table(rows, header=("", "sentences", "right before", "corrected", "still wrong"))
+    for name, each in report["pipes"].items():
+        for number, reason in each["wrong"].items():
+            msg.warn(
+                f"{name}: sentence {number} still comes out wrong: "
+                f"{reason or 'the model has no weights that make it right'}"
+            )
+    if (sample := report["sample"]) is not None:
+        changed = sample["changed"]
+        typer.echo(f"{len(changed):,} of {sample['texts']:,} texts of the sample have changed")
+        for each in changed[:n_examples]:
+            typer.echo(f"- {each['before']}\n+ {each['after']}")

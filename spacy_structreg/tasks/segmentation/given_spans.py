@@ -1,0 +1,130 @@
+"""Spans of a text that a caller gives, and what they say of its tokens: three kinds.
+
+``token``: the span is one token, with its tag if it has one. ``whole``: no token begins or ends
+within it. ``edges``: tokens begin and end at its edges, as many as it takes. They come before all
+else: listed words that do not go together with them have no places.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CONTINUES", "AnySpan", "GivenSpan", "SpanKind", "SpanLimits", "span_limits"]
+
+SpanKind: TypeAlias = Literal["token", "whole", "edges"]
+
+# What is said of a character (`tasks.segmentation.text`).
+BEGINS: Final = 1
+CONTINUES: Final = 2
+
+
+class GivenSpan(NamedTuple):
+    """What is said of `text[start:end]`; see the module. Only tokens have tags."""
+
+    start: int
+    end: int
+    kind: SpanKind = "token"
+    tag: str | None = None
+
+
+AnySpan: TypeAlias = (
+    GivenSpan | tuple[int, int] | tuple[int, int, SpanKind] | tuple[int, int, SpanKind, str | None]
+)
+
+
+class SpanLimits(NamedTuple):
+    """What the spans of a text come to.
+
+    constraints: uint8 of each character: 1 if a token begins there, 2 if none does, 0 if nothing is
+    said. tagged: the tokens with tags, by their start.
+    """
+
+    constraints: NDArray[np.uint8]
+    tagged: list[GivenSpan]
+
+    def wholes(self) -> list[tuple[int, int]]:
+        """The least pieces of the text that are not cut, begins and ends, of two characters up."""
+        inside = np.concatenate(([0], self.constraints == CONTINUES, [0])).astype(np.int8)
+        begins = np.flatnonzero(np.diff(inside) > 0) - 1
+        return list(zip(begins.tolist(), np.flatnonzero(np.diff(inside) < 0).tolist(), strict=True))
+
+    def without_rivals(self, places: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which places of listed words, of shape (n, 3), go together with the spans."""
+        begins = np.concatenate(([0], np.cumsum(self.constraints == BEGINS)))
+        inside = np.append(self.constraints == CONTINUES, False)
+        starts, ends = places[:, 0], places[:, 1]
+        kept: NDArray[np.bool_] = begins[ends] == begins[starts + 1]
+        kept &= ~inside[starts] & ~inside[ends]
+        tagged = {span[:2] for span in self.tagged}
+        if tagged:
+            free = [(start, end) not in tagged for start, end, _ in places.tolist()]
+            kept &= np.array(free, dtype=bool)
+        return kept
+
+
+def span_limits(text: str, spans: Iterable[AnySpan]) -> SpanLimits:
+    """Check the spans of a text, and say what they come to.
+
+    White space at the edges of tokens and wholes is left out. Raises ValueError for spans that are
+    empty or beyond the text, for kinds that do not exist, for tags of other kinds than tokens, and
+    for spans of which one would have to be cut for another.
+    """
+    checked = [_checked(text, span) for span in spans]
+    constraints = np.zeros(len(text), dtype=np.uint8)
+    # Of each character, the span that lets no token begin there, to name it in an error.
+    inner: dict[int, GivenSpan] = {}
+    for span in checked:
+        if span.kind != "edges":
+            constraints[span.start + 1 : span.end] = CONTINUES
+            inner.update(dict.fromkeys(range(span.start + 1, span.end), span))
+    tagged: dict[tuple[int, int], GivenSpan] = {}
+    for span in checked:
+        if span.kind == "whole":
+            continue
+        for edge in (span.start, span.end):
+            if edge in inner:
+                raise ValueError(f"{_named(inner[edge])} would be cut by {_named(span)}")
+            if edge < len(text):
+                constraints[edge] = BEGINS
+        if span.tag is not None:
+            other = tagged.setdefault((span.start, span.end), span)
+            if other.tag != span.tag:
+                raise ValueError(f"{_named(span)} has two tags, {other.tag!r} and {span.tag!r}")
+    return SpanLimits(constraints, sorted(tagged.values()))
+
+
+def _named(span: GivenSpan) -> str:
+    return f"the span {span.start}:{span.end} of kind {span.kind!r}"
+
+
+def _checked(text: str, given: AnySpan) -> GivenSpan:
+    if not isinstance(given, Sequence) or isinstance(given, str) or not 2 <= len(given) <= 4:
+        raise ValueError(f"{given!r} is no span; give start, end and, if wanted, kind and tag")
+    values: tuple[Any, ...] = tuple(given)
+    try:
+        start, end = map(operator.index, values[:2])
+    except TypeError as error:
+        raise ValueError(f"the start and end of the span {given!r} are no integers") from error
+    span = GivenSpan(start, end, *values[2:])
+    if span.kind not in get_args(SpanKind):
+        raise ValueError(f"there is no kind {span.kind!r} of spans; choose token, whole or edges")
+    if not 0 <= start < end <= len(text):
+        raise ValueError(
+            f"{_named(span)} is empty or goes beyond the text, which has {len(text):,} characters"
+        )
+    if span.tag is not None and not (
+        isinstance(span.tag, str) and span.tag and span.kind == "token"
+    ):
+        raise ValueError(f"{_named(span)} cannot have the tag {span.tag!r}; tokens have tags")
+    if span.kind != "edges":
+        stripped = text[start:end].strip()
+        if not stripped:
+            raise ValueError(f"{_named(span)} holds nothing but white space")
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        span = span._replace(start=start, end=start + len(stripped))
+    return span
