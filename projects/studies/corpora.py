@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from spacy_structreg.corpora.columns import read_columns
 from spacy_structreg.corpora.conllu import segmented_sentences, tagged_sentences
-from spacy_structreg.corpora.pfr import segmented_paragraphs
+from spacy_structreg.corpora.pfr import read_tagged, segmented_paragraphs
 from spacy_structreg.corpora.segmentation import read_segmented
 from spacy_structreg.corpora.splits import fold_bounds
 
 T = TypeVar("T")
+
+
+def words_of_tagged(path: Any, **options: Any) -> Iterator[list[str]]:
+    """The words of tagged text, as `read_tagged` takes it."""
+    for sentence in read_tagged(path, **options):
+        yield [word for word, _ in sentence]
+
 
 READERS: Final[dict[str, Callable[..., Iterable[Any]]]] = {
     "segmented": read_segmented,
@@ -19,6 +26,7 @@ READERS: Final[dict[str, Callable[..., Iterable[Any]]]] = {
     "conllu_tags": tagged_sentences,
     "columns": read_columns,
     "pfr": segmented_paragraphs,
+    "tagged": words_of_tagged,
 }
 """The sentences of a file, by the name of its reader."""
 

@@ -34,6 +34,7 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
+    LexiconSettings,
     PerceptronSettings,
     UpdatePoint,
     ViewSettings,
@@ -70,7 +71,7 @@ _LEAST_OF_CATEGORY: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaggerSettings(WordSettings, ViewSettings, PerceptronSettings):
+class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
     DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
@@ -367,11 +368,15 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         return Perceptron([rows], learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam)
+
+    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, self.beam if self.update == "every" else self.decode_beam)
+
+    def _trainer(self, learner: Perceptron, beam: int | None) -> AgendaTrainer:
         # Without a limit there would be as many states as sequences of tags.
-        merge = self.beam is None
-        return AgendaTrainer(
-            self.system.copy(), self.templates, learner, self.beam, self.update, merge
-        )
+        merge = beam is None
+        return AgendaTrainer(self.system.copy(), self.templates, learner, beam, self.update, merge)
 
     def new_decoder(self, tables: list[TrainedRows]) -> TagDecoder:
         system = self.system.copy(self.dictionary)

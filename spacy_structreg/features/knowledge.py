@@ -47,12 +47,11 @@ LEXICON_ATOMS: Final = ("lexb", "lexe", "lexm", "freqb", "freqe", "freqm", "tagb
 character inside (`tasks.knowledge.lexicon_source`)."""
 
 LEXICON: Final = """
-lexb0 | lexe0 | lexm0 | lexb0lexe0lexm0 | lexb0c0 | lexe0c0 | lexe0lexb+1 | lexe-1lexb0 |
-freqb0lexb0 | freqe0lexe0 | freqm0lexm0 |
-tagb0 | tage0 | tagb0tage0tagm0 | tage-1tagb0
+lexb0lexe0lexm0 | lexb0c0 | lexe0c0 | lexe0lexb+1 | lexe-1lexb0 |
+freqb0lexb0 | freqe0lexe0 | freqm0lexm0 | tagb0tage0tagm0 | tage-1tagb0
 """
-"""Listed words around a character: their lengths, alone, together, with the character and over a
-boundary; their frequencies; and their tags. Chosen on the development set of UD Chinese GSD."""
+"""Listed words around a character: their lengths, together, with the character and over a boundary;
+their frequencies; and their tags. Chosen on the development set of UD Chinese GSD."""
 
 LISTED_WORDS: Final = """
 separate: listed(w-1) | listed(w-1) len(w-1) | listed(w-2) listed(w-1)

@@ -39,6 +39,12 @@ tag: class6(w-1) | class6(w+1) | class10(w-1) class10(w0) | class10(w0) class10(
 """Classes of the word and its neighbours, and the beginnings of their paths, which are added where
 there are classes: after Ratinov & Roth 2009, section 6.1."""
 
+LISTED: Final = """
+tag: listed(w0) | listed(w-1) listed(w0) | listed(w0) listed(w+1) | listed(w0) t-1
+tag: listed(w0) w0 | listed(w-1) | listed(w+1) | listed(w0) suffix2(w0)
+"""
+"""The tags that word lists give a word and its neighbours."""
+
 GUIDE: Final = """
 tag: guide(w0) | guide(w0) w0 | guide(w0) end(w0) | guide(w0) t-1
 tag: guide(w-1) guide(w0) | guide(w0) guide(w+1) | guide(w-1) guide(w0) guide(w+1)
@@ -51,5 +57,6 @@ TAGGER_TABLES: Final = {
     "latin": LATIN,
     "guide": GUIDE,
     "classes": CLASSES,
+    "lexicon": LISTED,
 }
 """Tables that a tagger may name instead of listing templates."""

@@ -175,8 +175,8 @@ cdef class Corrector(Perceptron):
         cdef double largest
         cdef Py_ssize_t work = 0
         cdef Py_ssize_t i
-        cdef int sweep
-        for sweep in range(MAX_SWEEPS):
+        cdef int _sweep
+        for _sweep in range(MAX_SWEEPS):
             largest = 0.0
             for i in range(self._n_demands - 1, -1, -1):
                 demand = &self._demands[i]

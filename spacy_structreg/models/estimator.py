@@ -436,7 +436,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         trained = self._decoders()
         if self._correcting is None or self._correcting[0] is not trained:
             corrector = corrector_from_trained(trained.tables, self.learning)
-            trainer = CorrectionTrainer(self._known_spec().new_trainer(corrector))
+            trainer = CorrectionTrainer(self._known_spec().new_correction_trainer(corrector))
             self._correcting = (trained, trainer)
         return self._correcting[1]
 

@@ -42,6 +42,10 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     def new_trainer(self, learner: Any) -> Trainer:
         """A trainer of a learner's weights."""
 
+    def new_correction_trainer(self, learner: Any) -> Trainer:
+        """A trainer that searches no wider than predictions do, so that what it gets right is."""
+        return self.new_trainer(learner)
+
     @abstractmethod
     def new_decoder(self, tables: list[TrainedRows]) -> DecoderT:
         """A decoder by the given weights. Several threads may ask for one at a time.

@@ -42,7 +42,7 @@ def describe_pipeline(nlp: Language) -> dict[str, Any]:
             listed = getattr(pipe, "user_words", None)
             parts[name] |= {
                 "task": getattr(pipe, "TASK", None),
-                "model": describe_model(pipe.estimator),
+                "model": describe_model(ours[name].estimator),
                 "user_words": None if listed is None else len(listed),
             }
     return {key: nlp.meta[key] for key in ("lang", "name", "version")} | {"parts": parts}

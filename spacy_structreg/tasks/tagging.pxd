@@ -4,6 +4,7 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport Rows
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport AtomSet, TransitionSystem
+from spacy_structreg.tasks.knowledge.lexicon cimport Lexicon
 from spacy_structreg.tasks.knowledge.word_classes cimport WordClasses
 
 cdef enum:
@@ -27,6 +28,7 @@ cdef enum:
     CATEGORY_OF_START
     CATEGORY_OF_END
     TAGS
+    LISTED
     # Of its class, `N_CLASS_FIELDS`.
     WORD_CLASS
     WORD_CLASS4
@@ -57,6 +59,9 @@ cdef class WordAtoms:
     cdef readonly TagSets classes
     cdef readonly object script
     cdef readonly WordClasses word_classes
+    cdef readonly object known
+    cdef Lexicon _lexicon
+    cdef const uint16_t[::1] _listed_tags
     cdef uint32_t n_seen    # characters below it may look like others
     cdef object _tables     # whose memory the pointers borrow
     cdef const uint32_t* _seen_as
@@ -69,6 +74,7 @@ cdef class WordAtoms:
         self, const uint32_t* word, Py_ssize_t n, uint64_t wanted, uint64_t* fields
     ) noexcept nogil
     cdef uint64_t category(self, uint32_t character) noexcept nogil
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil
 
 
 cdef class TagDecoder

@@ -9,6 +9,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.derivations import Derivation
+from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.word_classes import WordClasses
 
 WORD_FIELDS: list[str]
@@ -40,6 +41,7 @@ class WordAtoms:
         classes: TagSets | None = None,
         script: Script | None = None,
         word_classes: WordClasses | None = None,
+        known: KnownWords | None = None,
     ) -> None: ...
     @property
     def half_width(self) -> bool: ...
@@ -51,6 +53,8 @@ class WordAtoms:
     def script(self) -> Script | None: ...
     @property
     def word_classes(self) -> WordClasses | None: ...
+    @property
+    def known(self) -> KnownWords | None: ...
     def key_of(self, word: str) -> int: ...
     def codes_of(self, word: str) -> list[int]: ...
 

@@ -13,6 +13,7 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
   ``tags``: the tags that it has in training itself, for words beside the current one;
+- ``listed``: the set of tags that it has in word lists; null without any;
 - ``class``, and ``class4`` to ``class20``, the beginnings of its path, if there are classes of
   words (`tasks.knowledge.word_classes`);
 - ``guide``: its tag by a guide, a tagger of another standard.
@@ -51,6 +52,7 @@ from spacy_structreg.features.character_classes import (
 from spacy_structreg.features.scripts import view_table
 from spacy_structreg.features.word_shapes import lower_case_table, shape_table
 from spacy_structreg.tasks.joint.tag_records import check_tags
+from spacy_structreg.tasks.knowledge.lexicon import LONGEST_WORD
 from spacy_structreg.tasks.knowledge.word_classes import CLASS_FIELDS
 
 cdef extern from "Python.h":
@@ -71,10 +73,13 @@ cdef enum:
     BEYOND_CUT = -2
     # In place of the only tag that a word may get.
     SEVERAL = -1
+    # Most characters of a listed word.
+    LONGEST = 255
     # At so many positions together what depends on the words alone is scored ahead.
     AHEAD = 32
 
 assert TABLE == TABLE_SIZE
+assert LONGEST == LONGEST_WORD
 
 cdef uint8_t IS_SPACE = WHITE_SPACE
 
@@ -100,6 +105,7 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
     "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    "listed",
     *CLASS_FIELDS, "guide",
 ]
 """The names of the fields of words, in the order of their numbers."""
@@ -267,11 +273,12 @@ cdef class WordAtoms:
     classes: the tags of a training word, by `key_of`.
     script: as which characters others look to the model (`features.scripts.Script`), or None.
     word_classes: classes of words, by `key_of`, or None.
+    known: what word lists say of words, a `KnownWords` of words as they are seen; None for no lists.
     """
 
     def __init__(
         self, bint half_width=True, TagSets categories=None, TagSets classes=None, script=None,
-        WordClasses word_classes=None,
+        WordClasses word_classes=None, known=None,
     ):
         cdef const uint32_t[::1] seen
         cdef const uint32_t[::1] lower
@@ -281,6 +288,10 @@ cdef class WordAtoms:
         self.classes = classes
         self.script = script
         self.word_classes = word_classes
+        self.known = known
+        if known is not None:
+            self._lexicon = known.lexicon
+            self._listed_tags = known.tags
         self._tables = (view_table(half_width, script), lower_case_table(), shape_table())
         seen, lower, kinds = self._tables
         self.n_seen = len(seen)
@@ -290,7 +301,8 @@ cdef class WordAtoms:
 
     def __reduce__(self):
         return WordAtoms, (
-            self.half_width, self.categories, self.classes, self.script, self.word_classes
+            self.half_width, self.categories, self.classes, self.script, self.word_classes,
+            self.known,
         )
 
     cdef uint32_t see(self, uint32_t character) noexcept nogil:
@@ -373,11 +385,26 @@ cdef class WordAtoms:
             found = self.classes.find(fields[WORD])
             if found >= 0:
                 fields[TAGS] = self.classes._ids[found]
+        fields[LISTED] = NULL_ATOM
+        if self._lexicon is not None and wanted >> LISTED & 1:
+            fields[LISTED] = self.listed(word, n)
         if self.word_classes is not None and wanted >> WORD_CLASS:
             memcpy(
                 fields + WORD_CLASS, self.word_classes.fields_of(fields[WORD]),
                 N_CLASS_FIELDS * sizeof(uint64_t),
             )
+
+    cdef uint64_t listed(self, const uint32_t* word, Py_ssize_t n) noexcept nogil:
+        """The field of the listed tags of a word that is seen."""
+        cdef uint64_t[LONGEST] characters
+        cdef uint16_t value
+        cdef Py_ssize_t i
+        if n > LONGEST:
+            return NO_TAGS
+        for i in range(n):
+            characters[i] = word[i]
+        value = self._lexicon.lookup(characters, n)
+        return NO_TAGS if value == 0 else NO_TAGS + 1 + <uint64_t> self._listed_tags[value]
 
     def key_of(self, str word not None):
         """The key of a word, as sets of tags use it; of one character, use `code_of`."""

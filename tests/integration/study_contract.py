@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import pytest
 
 PROJECTS = Path(__file__).parents[2] / "projects"
-MADE = ("report", "__pycache__", "project.lock", ".mypy_cache")
+MADE = ("report", "training", "__pycache__", "project.lock", ".mypy_cache")
 HAN = re.compile("[\u3400-\u9fff]")
 RUNS = "report/runs.jsonl"
 CONFIG = "configs/small.yml"

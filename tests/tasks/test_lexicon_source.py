@@ -20,6 +20,7 @@ from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.knowledge import contents_of, restored_sources
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
+from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.features.knowledge import LEXICON_ATOMS
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
@@ -94,7 +95,7 @@ def test_streams_are_those_of_the_twin(entries: Entries, text: str) -> None:
 
 
 def restored_again(source: LexiconSource) -> list[Any]:
-    return restored_sources(*contents_of([source]))
+    return restored_sources(*contents_of(CharacterAtoms(sources=[source])))
 
 
 def test_words_that_come_again_are_merged() -> None:
@@ -219,3 +220,27 @@ def test_without_a_word_list_its_atoms_are_null() -> None:
     model = WordSegmenter(epochs=3, templates=["zhang_clark_2011", "lexicon"]).fit(WORDS)
     plain = WordSegmenter(epochs=3).fit(WORDS)
     assert model.predict_batch(TEXTS) == plain.predict_batch(TEXTS)
+
+
+def test_a_tagger_is_stored_with_its_word_list(word_list: Path, tmp_path: Path) -> None:
+    trained = Tagger(epochs=5, lexicon=str(word_list)).fit(TAGGED)
+    expected = trained.predict_batch(WORDS)
+    trained.save(tmp_path / "model.srt")
+    word_list.unlink()
+    loaded = Tagger.load(tmp_path / "model.srt", mapped=True)
+    assert loaded.predict_batch(WORDS) == expected
+    assert pickle.loads(pickle.dumps(loaded)).predict_batch(WORDS, n_threads=2) == expected
+    assert loaded.to_bytes() == trained.to_bytes()
+    assert (
+        Tagger(epochs=5, lexicon=()).fit(TAGGED).to_bytes()
+        == Tagger(epochs=5).fit(TAGGED).to_bytes()
+    )
+
+
+def test_listed_tags_are_learnt_from(word_list: Path) -> None:
+    """Of words that were never seen, and are hidden from the model, the list says the tag."""
+    word_list.write_text("甲\tn\n乙\tn\n丙\tv\n丁\tv\n戊\t\nＡ\tv\n", encoding="utf-8")
+    tagger = Tagger(
+        epochs=10, templates="tag: listed(w0)", dictionary=None, lexicon=[str(word_list)]
+    ).fit([[("甲", "N"), ("丙", "V"), ("戊", "J"), ("己", "R")]] * 5)
+    assert tagger.predict(["乙", "丁", "戊", "庚", "A", "长" * 300]) == [*"NVJRVR"]

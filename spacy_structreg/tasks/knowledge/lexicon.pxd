@@ -19,15 +19,35 @@ cdef class Lexicon(BufferOwner):
     cdef const uint64_t* _nodes
     cdef uint64_t _n_home
     cdef uint64_t _salt
+    # A bit for each key of a node, where others may fall too: most look-ups find nothing, and need
+    # not wait for the nodes.
+    cdef uint64_t* _filter
+    cdef uint64_t _filter_mask
     cdef Py_ssize_t _n_probes
 
-    cdef int _take(self, nodes, Py_ssize_t n_home) except -1
+    cdef int _take(self, nodes, Py_ssize_t n_home, Py_ssize_t n_nodes) except -1
+    cdef int _mark(self, uint64_t key) noexcept nogil
     cdef Py_ssize_t _insert(self, uint64_t* nodes, words, const uint16_t* values) except -1
     cdef list _characters(self, int64_t slot)
 
-    cdef inline uint64_t home(self, uint64_t key) noexcept nogil:
+    cdef inline bint may_be(self, uint64_t spread_out) noexcept nogil:
+        """False if no node has the key, nearly always; true if one has."""
+        return (self._filter[(spread_out & self._filter_mask) >> 6] >> (spread_out & 63)) & 1
+
+    cdef inline bint may_step(self, uint32_t prefix, uint64_t character) noexcept nogil:
+        """False only if `step` finds no node."""
+        return self.may_be(
+            spread((<uint64_t> prefix << CHARACTER_BITS | (character + 1)) ^ self._salt)
+        )
+
+    cdef inline uint64_t home(self, uint64_t spread_out) noexcept nogil:
         """The first of the slots where a key can lie."""
-        return ((spread(key ^ self._salt) >> 32) * self._n_home) >> 32
+        return ((spread_out >> 32) * self._n_home) >> 32
+
+    cdef inline void fetch(self, uint32_t prefix, uint64_t character) noexcept nogil:
+        """Let the node come to the cache that `step` will look up."""
+        cdef uint64_t key = <uint64_t> prefix << CHARACTER_BITS | (character + 1)
+        STRUCTREG_PREFETCH(self._nodes + self.home(spread(key ^ self._salt)))
 
     cdef inline int64_t step(self, uint32_t prefix, uint64_t character) noexcept nogil:
         """The slot of the node to which a character leads from a prefix; -1 for none.
@@ -36,9 +56,14 @@ cdef class Lexicon(BufferOwner):
         no node is looked up. The slot is the prefix that goes on from there.
         """
         cdef uint64_t key = <uint64_t> prefix << CHARACTER_BITS | (character + 1)
-        cdef const uint64_t* node = self._nodes + self.home(key)
-        cdef const uint64_t* end = node + self._n_probes
+        cdef uint64_t spread_out = spread(key ^ self._salt)
+        cdef const uint64_t* node
+        cdef const uint64_t* end
         cdef uint64_t mask = (<uint64_t> 1 << VALUE_SHIFT) - 1
+        if not self.may_be(spread_out):
+            return -1
+        node = self._nodes + self.home(spread_out)
+        end = node + self._n_probes
         while node < end and node[0] != 0:
             if (node[0] & mask) == key:
                 return node - self._nodes
@@ -48,9 +73,5 @@ cdef class Lexicon(BufferOwner):
     cdef inline uint16_t value(self, int64_t slot) noexcept nogil:
         """The value of the word that ends at a node; 0 for none."""
         return <uint16_t> (self._nodes[slot] >> VALUE_SHIFT)
-
-    cdef inline void fetch(self, uint64_t first, uint64_t second) noexcept nogil:
-        """Let the node of a text's first two characters come to the cache."""
-        STRUCTREG_PREFETCH(self._nodes + self.home((FIRST + first) << CHARACTER_BITS | (second + 1)))
 
     cdef uint16_t lookup(self, const uint64_t* characters, Py_ssize_t n) noexcept nogil

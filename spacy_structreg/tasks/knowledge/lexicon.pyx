@@ -15,7 +15,8 @@ bits 48-63  the value of the word that ends here; 0 if none does
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
+from spacy_structreg.learn.rows cimport spread
 
 import numpy as np
 
@@ -29,6 +30,10 @@ cdef enum:
     MAX_PROBES = 1024
     N_SALTS = 16
     LONGEST = 255
+    # Bits of the filter for a node: a bit in six is set, or so.
+    BITS_OF_NODE = 4
+
+cdef uint64_t KEY = (<uint64_t> 1 << VALUE_SHIFT) - 1
 
 assert LONGEST == LONGEST_WORD
 
@@ -58,14 +63,15 @@ cdef class Lexicon(BufferOwner):
         given = np.ascontiguousarray(given, dtype=np.uint16)
         cdef const uint16_t[::1] value_view = given
         cdef const uint16_t* value = &value_view[0] if given.size else NULL
-        cdef Py_ssize_t n_home = self._count(words) * 5 // 3 + 1
+        cdef Py_ssize_t n_nodes = self._count(words)
+        cdef Py_ssize_t n_home = n_nodes * 5 // 3 + 1
         if n_home + MAX_PROBES > FIRST:
             raise ValueError("the words have too many characters for one lexicon; take fewer words")
         nodes = np.zeros(n_home + MAX_PROBES, dtype=np.uint64)
         cdef uint64_t[::1] node_view = nodes
         for salt in range(N_SALTS):
             self._salt = <uint64_t> salt * <uint64_t> 0xD1B54A32D192ED03ULL
-            self._take(nodes, n_home)
+            self._take(nodes, n_home, n_nodes)
             probes = self._insert(&node_view[0], words, value)
             if probes > 0:
                 break
@@ -73,11 +79,13 @@ cdef class Lexicon(BufferOwner):
         else:
             raise ValueError("the words collide whatever is tried; take fewer words")
         self.n_words = len(words)
-        self._take(nodes[: n_home + probes].copy(), n_home)
+        self._take(nodes[: n_home + probes].copy(), n_home, n_nodes)
 
-    cdef int _take(self, nodes, Py_ssize_t n_home) except -1:
-        """Look up in these nodes from now on."""
+    cdef int _take(self, nodes, Py_ssize_t n_home, Py_ssize_t n_nodes) except -1:
+        """Look up in these nodes from now on, of which there are so many."""
         cdef const uint64_t[::1] view
+        cdef uint64_t n_bits = 64
+        cdef Py_ssize_t i
         nodes = nodes.view()
         nodes.setflags(write=False)
         view = nodes
@@ -87,6 +95,19 @@ cdef class Lexicon(BufferOwner):
         # Look-ups begin below n_home, and so end within the array. It is as much longer than that
         # as the furthest node lies from its home.
         self._n_probes = min(<Py_ssize_t> MAX_PROBES, view.shape[0] - n_home)
+        while n_bits < BITS_OF_NODE * <uint64_t> n_nodes:
+            n_bits *= 2
+        self._filter_mask = n_bits - 1
+        reserve_zeros(&self.buffers, self._filter, n_bits // 64)
+        for i in range(view.shape[0]):
+            if view[i]:
+                self._mark(view[i] & KEY)
+        return 0
+
+    cdef int _mark(self, uint64_t key) noexcept nogil:
+        """Note in the filter that a node has a key."""
+        cdef uint64_t spread_out = spread(key ^ self._salt)
+        self._filter[(spread_out & self._filter_mask) >> 6] |= <uint64_t> 1 << (spread_out & 63)
         return 0
 
     def _count(self, words):
@@ -131,7 +152,8 @@ cdef class Lexicon(BufferOwner):
                 slot = self.step(prefix, word[i])
                 if slot < 0:
                     key = <uint64_t> prefix << CHARACTER_BITS | (<uint64_t> word[i] + 1)
-                    slot = home = self.home(key)
+                    self._mark(key)
+                    slot = home = self.home(spread(key ^ self._salt))
                     while nodes[slot] != 0:
                         slot += 1
                         if slot == home + self._n_probes:
@@ -182,8 +204,8 @@ cdef class Lexicon(BufferOwner):
         ):
             raise ValueError("the lexicon lacks its nodes, or they do not fit its header")
         lexicon._salt = salt
-        lexicon._take(np.ascontiguousarray(nodes), n_home)
-        view = lexicon.nodes
+        nodes = np.ascontiguousarray(nodes)
+        view = nodes
         size = view.shape[0]
         with nogil:
             for i in range(size):
@@ -202,6 +224,7 @@ cdef class Lexicon(BufferOwner):
             raise ValueError("a node of the lexicon cannot be; get the file again")
         lexicon.n_words = n_words
         lexicon.longest = longest
+        lexicon._take(nodes, n_home, n_nodes)
         return lexicon
 
     cdef uint16_t lookup(self, const uint64_t* characters, Py_ssize_t n) noexcept nogil:

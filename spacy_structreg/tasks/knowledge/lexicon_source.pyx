@@ -1,6 +1,7 @@
 """Places of listed words, as a knowledge source of characters."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from spacy_structreg.tasks.knowledge.lexicon cimport FIRST
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
@@ -26,9 +27,8 @@ cdef class LexiconSource(CharacterSource):
     Atoms: ``lexb``, ``lexe`` and ``lexm``: how long the longest listed word is that begins with the
     character, ends with it, or has it inside, neither first nor last: 2 to 4, 5 for longer ones, 0
     if there is none. ``freqb``, ``freqe`` and ``freqm`` are the frequency classes of these words
-    (`known_words.FREQUENCY_BITS`), ``tagb``, ``tage`` and
-    ``tagm`` the numbers of their sets of tags. Of
-    words of one length that have a character inside, the one that begins first counts.
+    (`known_words.FREQUENCY_BITS`), ``tagb``, ``tage`` and ``tagm`` the numbers of their sets of
+    tags. Of words of one length that have a character inside, the one that begins first counts.
 
     Words that a user prefers count as if they were listed, with the most usual frequency; what is
     listed of a word in any case stays.
@@ -98,48 +98,71 @@ cdef class LexiconSource(CharacterSource):
         cdef uint64_t* tags_of_begin = symbols + 6 * stride
         cdef uint64_t* tags_of_end = symbols + 7 * stride
         cdef uint64_t* tags_of_inside = symbols + 8 * stride
-        cdef Py_ssize_t start, end, furthest, i
+        # And those of tags what is looked up.
+        cdef uint64_t* pairs = tags_of_inside
+        cdef uint64_t* slots = tags_of_end
+        cdef uint64_t* slots_of_more = tags_of_begin
+        cdef Py_ssize_t n_pairs = 0
+        cdef Py_ssize_t start, end, furthest, i, k
         cdef uint64_t longest, value, found
-        cdef int64_t slot
-        cdef int64_t slot_of_more = -1
+        cdef uint32_t first
+        cdef int64_t slot, slot_of_more
         cdef bint has_more = self._more is not None
         cdef Py_ssize_t most = self._lexicon.longest
         cdef int s
         if has_more:
             most = max(most, self._more.longest)
         for s in range(9):
-            for i in range(-reach, n + reach):
-                symbols[s * stride + i] = 0
-        for start in range(n - 1):
-            if start + AHEAD + 1 < n:
-                self._lexicon.fetch(characters[start + AHEAD], characters[start + AHEAD + 1])
-                if has_more:
-                    self._more.fetch(characters[start + AHEAD], characters[start + AHEAD + 1])
-            slot = FIRST + <int64_t> characters[start]
+            memset(symbols + s * stride - reach, 0, (n + 2 * reach) * sizeof(uint64_t))
+        # Pairs of characters that may begin a word, which are fewer than all: nodes come to the
+        # cache for several of them at a time.
+        for i in range(n - 1):
+            first = FIRST + <uint32_t> characters[i]
+            pairs[n_pairs] = <uint64_t> i
+            n_pairs += self._lexicon.may_step(first, characters[i + 1]) or (
+                has_more and self._more.may_step(first, characters[i + 1])
+            )
+        for k in range(-AHEAD, n_pairs):
+            if k + AHEAD < n_pairs:
+                i = <Py_ssize_t> pairs[k + AHEAD]
+                self._lexicon.fetch(FIRST + <uint32_t> characters[i], characters[i + 1])
+            if k < 0:
+                continue
+            start = <Py_ssize_t> pairs[k]
+            first = FIRST + <uint32_t> characters[start]
+            slot = self._lexicon.step(first, characters[start + 1])
+            slots[k] = <uint64_t> slot
+            if slot >= 0 and start + 2 < n:
+                self._lexicon.fetch(<uint32_t> slot, characters[start + 2])
+            if has_more:
+                slots_of_more[k] = <uint64_t> self._more.step(first, characters[start + 1])
+        for k in range(n_pairs):
+            start = <Py_ssize_t> pairs[k]
+            slot = <int64_t> slots[k]
+            slot_of_more = <int64_t> slots_of_more[k] if has_more else -1
             longest = 0
             value = 0
             furthest = min(n, start + most)
-            if has_more:
-                slot_of_more = slot
-            for end in range(start + 1, furthest):
+            end = start + 1
+            while slot >= 0 or slot_of_more >= 0:
                 found = 0
                 if slot >= 0:
+                    found = self._lexicon.value(slot)
+                if slot_of_more >= 0 and found == 0 and self._more.value(slot_of_more):
+                    found = <uint64_t> (self._n_values + self._more.value(slot_of_more))
+                if found:
+                    value = found
+                    longest = <uint64_t> (end + 1 - start)
+                    if ends[end] < longest:
+                        ends[end] = longest
+                        value_of_end[end] = value
+                end += 1
+                if end >= furthest:
+                    break
+                if slot >= 0:
                     slot = self._lexicon.step(<uint32_t> slot, characters[end])
-                    if slot >= 0:
-                        found = self._lexicon.value(slot)
                 if slot_of_more >= 0:
                     slot_of_more = self._more.step(<uint32_t> slot_of_more, characters[end])
-                    if slot_of_more >= 0 and found == 0 and self._more.value(slot_of_more):
-                        found = <uint64_t> (self._n_values + self._more.value(slot_of_more))
-                if slot < 0 and slot_of_more < 0:
-                    break
-                if found == 0:
-                    continue
-                value = found
-                longest = <uint64_t> (end + 1 - start)
-                if ends[end] < longest:
-                    ends[end] = longest
-                    value_of_end[end] = value
             begins[start] = longest
             value_of_begin[start] = value
             for i in range(start + 1, start + <Py_ssize_t> longest - 1):

@@ -25,7 +25,7 @@ from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
 __all__ = ["CHUNK", "MINIMUM", "MOST", "NgramTotals", "character_codes", "count_ngrams"]
 
 CHUNK: Final = 1 << 21
-"""Characters that a thread sorts at a time, if no text has more: it takes 60 bytes for each."""
+"""Characters that a thread sorts at a time, if no text has more."""
 
 MINIMUM: Final = 2
 """N-grams that occur less often are left out."""
@@ -96,9 +96,10 @@ def count_ngrams(
     view: a table of code points (see `character_codes`). on_text: is told the number of characters
     of each portion that has been read.
 
-    With the defaults it takes half a gigabyte of memory, besides 120 MB a thread and the longest
-    text, and for long texts about 30 bytes a character of disk for temporary files. Raises OSError
-    if these do not fit; ValueError for numbers below 1, and a text of 2³⁰ characters or more.
+    With the defaults it takes half a gigabyte of memory, 200 MB for each further thread and 60
+    bytes for each character of the longest text beyond `CHUNK`; and, for long texts, about 30 bytes
+    a character of disk for temporary files. Raises OSError if these do not fit; ValueError for
+    numbers below 1, and for portions of about 2³⁰ characters.
     """
     if min(minimum, most, chunk) < 1:
         raise ValueError("minimum, most and chunk must be at least 1")

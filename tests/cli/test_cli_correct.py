@@ -1,0 +1,88 @@
+"""`structreg correct` and `structreg info`: what they write, print and leave alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+from click.testing import Result
+
+Invoke = Callable[..., Result]
+WORDS = ["小", "王昨", "天在", "公园", "。"]
+
+
+@pytest.fixture
+def corrections(tmp_path: Path) -> Path:
+    path = tmp_path / "corrections.txt"
+    path.write_text(" ".join(WORDS) + "\n老师 看书 。\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def sample(tmp_path: Path, sentences: list[list[str]]) -> Path:
+    path = tmp_path / "sample.txt"
+    path.write_text(
+        "\n".join(["".join(words) for words in sentences] + ["", "老师看书。"]), "utf-8"
+    )
+    return path
+
+
+def test_correct(
+    invoke: Invoke, pipeline: str, corrections: Path, sample: Path, tmp_path: Path
+) -> None:
+    output, report = tmp_path / "out", tmp_path / "report.json"
+    result = invoke("correct", pipeline, corrections, output, "-s", sample, "-o", report)
+    assert result.exit_code == 0, result.output
+    nlp = spacy.load(output)
+    assert [token.text for token in nlp("".join(WORDS))] == WORDS
+    assert [token.text for token in nlp("老师看书。")] == ["老师", "看书", "。"]
+    told = json.loads(report.read_text("utf-8"))
+    part = told["pipes"]["tokenizer"]
+    assert part["sentences"] == part["right"] + part["corrected"] == 2
+    assert part["wrong"] == {}
+    assert told["sample"]["texts"] == 6
+    before = spacy.load(pipeline)
+    different = [
+        text
+        for text in sample.read_text("utf-8").split("\n")
+        if [t.text for t in before(text)] != [t.text for t in nlp(text)]
+    ]
+    assert [each["text"] for each in told["sample"]["changed"]] == different
+    assert "老师看书。" in different
+    assert f"{len(different)} of 6 texts of the sample have changed" in result.output
+    assert "+ 老师 看书 。" in result.output
+
+
+def test_correct_says_what_stays_wrong(invoke: Invoke, pipeline: str, tmp_path: Path) -> None:
+    path = tmp_path / "both.txt"
+    path.write_text("老师 看书\n老 师看书\n", "utf-8")
+    result = invoke("correct", pipeline, path, tmp_path / "out")
+    assert result.exit_code == 0
+    assert "still comes out wrong" in result.output
+
+
+def test_correct_writes_over_its_own_pipeline(
+    invoke: Invoke, pipeline: str, corrections: Path, tmp_path: Path
+) -> None:
+    spacy.load(pipeline).to_disk(tmp_path / "own")
+    arguments = ("correct", tmp_path / "own", corrections, tmp_path / "own")
+    refused = invoke(*arguments)
+    assert refused.exit_code == 1
+    assert "add --force" in refused.output
+    assert invoke(*arguments, "--force").exit_code == 0
+    doc = spacy.load(tmp_path / "own")("".join(WORDS))
+    assert [token.text for token in doc] == WORDS
+
+
+def test_info(invoke: Invoke, pipeline: str, untrained: str, characters: str) -> None:
+    result = invoke("info", pipeline)
+    assert result.exit_code == 0
+    for text in ("tokenizer", "CharacterSegmenter", "4: B E M S", "weights", "algorithm=pa_i"):
+        assert text in result.output
+    described = json.loads(invoke("info", pipeline, "--json").output)
+    assert described["parts"]["tokenizer"]["model"]["class"] == "CharacterSegmenter"
+    assert "untrained" in invoke("info", untrained).output
+    assert "ChineseTokenizer" in invoke("info", characters).output
