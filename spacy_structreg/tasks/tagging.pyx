@@ -273,7 +273,7 @@ cdef class WordAtoms:
     classes: the tags of a training word, by `key_of`.
     script: as which characters others look to the model (`features.scripts.Script`), or None.
     word_classes: classes of words, by `key_of`, or None.
-    known: what word lists say of words, a `KnownWords` of words as they are seen; None for no lists.
+    known: what word lists say of words, a `KnownWords` of words as they are seen; or None.
     """
 
     def __init__(

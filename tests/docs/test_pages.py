@@ -35,6 +35,7 @@ N_TREES = {"train": 80, "dev": 15, "test": 15}
 # What the tests do not run; a page that needs more says so here.
 NOT_RUN = {
     "README.md": {"sets up an environment": 2},
+    "knowledge.md": {"sets up an environment": 1},
 }
 
 PLACES = ["New York", "Oslo", "Hamburg", "Lagos", "Lima", "Hanoi", "Cape Town", "Kyoto"]

@@ -9,6 +9,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 from spacy_structreg.tasks.segmentation.words import WordTransitions
 
 class RerankingDecoder(CharacterDecoder):
+    def prefer(self, words: Any) -> bool: ...
     def __init__(
         self, characters: CharacterDecoder, scorer: StateScorer, *, n_best: int, weight: float
     ) -> None: ...

@@ -46,10 +46,8 @@ cdef class Lexicon(BufferOwner):
 
     cdef inline void fetch(self, uint32_t prefix, uint64_t character) noexcept nogil:
         """Let the node come to the cache that `step` will look up."""
-        STRUCTREG_PREFETCH(
-            self._nodes
-            + self.home(spread((<uint64_t> prefix << CHARACTER_BITS | (character + 1)) ^ self._salt))
-        )
+        cdef uint64_t key = <uint64_t> prefix << CHARACTER_BITS | (character + 1)
+        STRUCTREG_PREFETCH(self._nodes + self.home(spread(key ^ self._salt)))
 
     cdef inline int64_t step(self, uint32_t prefix, uint64_t character) noexcept nogil:
         """The slot of the node to which a character leads from a prefix; -1 for none.

@@ -27,8 +27,8 @@ cdef class LexiconSource(CharacterSource):
     Atoms: ``lexb``, ``lexe`` and ``lexm``: how long the longest listed word is that begins with the
     character, ends with it, or has it inside, neither first nor last: 2 to 4, 5 for longer ones, 0
     if there is none. ``freqb``, ``freqe`` and ``freqm`` are the frequency classes of these words
-    (`known_words.FREQUENCY_BITS`), ``tagb``, ``tage`` and ``tagm`` the numbers of their sets of tags.
-    Of words of one length that have a character inside, the one that begins first counts.
+    (`known_words.FREQUENCY_BITS`), ``tagb``, ``tage`` and ``tagm`` the numbers of their sets of
+    tags. Of words of one length that have a character inside, the one that begins first counts.
 
     Words that a user prefers count as if they were listed, with the most usual frequency; what is
     listed of a word in any case stays.

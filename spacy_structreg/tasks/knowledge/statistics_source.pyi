@@ -10,6 +10,7 @@ from spacy_structreg.tasks.knowledge.ngram_totals import NgramTotals
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 
 class StatisticsSource(CharacterSource):
+    NAME: str
     def __init__(
         self, ngrams: NDArray[np.uint64], classes: NDArray[np.uint16], information: bool = False
     ) -> None: ...

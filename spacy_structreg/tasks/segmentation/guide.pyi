@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -6,6 +8,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 from spacy_structreg.tasks.segmentation.words import WordGuide
 
 class ChainGuide(WordGuide):
+    def prefer(self, words: Any) -> bool: ...
     @property
     def capacity(self) -> int: ...
     def __init__(
