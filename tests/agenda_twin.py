@@ -162,6 +162,11 @@ class WordsTwin:
             # There are no records.
             "cat(c0)": [],
             "cat(end(w-1))": [],
+            # Nor are there word lists.
+            "listed(w-1)": [],
+            "listed(w-2)": [],
+            "tags(w-1)": [],
+            "tags(w-2)": [],
         }
         for name, offset in (("-2", -2), ("-1", -1), ("0", 0), ("+1", 1)):
             character = self.character(i + offset)

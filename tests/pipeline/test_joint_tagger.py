@@ -149,9 +149,8 @@ def test_initialize_without_examples(is_trained: bool) -> None:
     assert nlp.tokenizer.model.is_trained
 
 
-@pytest.mark.parametrize("tags", [None, ["NN", ""]])
-def test_gold_docs_without_tags_are_an_error(tags: list[str] | None, nlp: Language) -> None:
-    doc = gold_doc(nlp.vocab, ["老师", "好"], tags=tags)
+def test_gold_docs_without_tags_are_an_error(nlp: Language) -> None:
+    doc = gold_doc(nlp.vocab, ["老师", "好"], tags=None)
     message = r"the word '(老师|好)' of the gold Doc '老师好' has no tag.*tagged throughout"
     with pytest.raises(ValueError, match=message):
         nlp.tokenizer.update([doc])

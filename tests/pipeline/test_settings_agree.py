@@ -159,7 +159,7 @@ def test_pages() -> None:
     page = "# A page\n\n<!-- settings:Tagger -->\nold\n<!-- /settings -->\n\nMore.\n"
     new = with_tables(page, CLASSES)
     assert settings_table(TaggerSettings) in new
-    assert "old" not in new
+    assert "\nold\n" not in new
     assert new.startswith("# A page\n")
     assert new.endswith("<!-- /settings -->\n\nMore.\n")
     assert with_tables(new, CLASSES) == new

@@ -49,6 +49,8 @@ from spacy_structreg.tasks.constituents import (
 )
 from spacy_structreg.tasks.tagging import WordAtoms
 
+# Those of word classes have tests of their own.
+ATOMS = [name for name in CONSTITUENT_ATOMS if not name.startswith("class")]
 WORDS = ["我", "Ab", "１2", "大学生", "xyz12"]
 MARKS = [*"(）“”[]，,。、；.", "-LRB-", "-RRB-", "``", "''"]
 TAGS = ["N", "V", "PU", ""]
@@ -80,7 +82,7 @@ def drawn_twin(
     system = ConstituencySystem(max_unaries)
     templates = set()
     while len(templates) < n_templates:
-        atoms = draw.sample(CONSTITUENT_ATOMS, draw.randint(1, 3))
+        atoms = draw.sample(ATOMS, draw.randint(1, 3))
         templates.add(StateTemplate("action", tuple(atoms)))
     chosen = sorted(templates, key=str)
     return system, twin_of(draw, system, sentence(draw, n), chosen, n_labels)
@@ -410,7 +412,7 @@ def test_a_complete_tree_waits_for_longer_ones() -> None:
 
 def test_every_atom_shows_what_its_name_says() -> None:
     draw = random.Random(7)
-    for name in CONSTITUENT_ATOMS:
+    for name in ATOMS:
         templates = SYSTEM.parse(f"action: {name}")
         n_features = 0
         for n in (4, 9, *[16] * 20):
@@ -441,7 +443,7 @@ def test_brackets_separators_and_sizes_score_as_the_twin_says(draw: random.Rando
     check_scores(SYSTEM, twin, walk(draw, twin))
 
 
-@pytest.mark.parametrize("table", CONSTITUENT_TABLES)
+@pytest.mark.parametrize("table", sorted(CONSTITUENT_TABLES.keys() - {"classes"}))
 def test_the_tables_score_as_the_twin_says(table: str) -> None:
     draw = random.Random(3)
     for n in (1, 2, 8):

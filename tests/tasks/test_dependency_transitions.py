@@ -40,7 +40,7 @@ from spacy_structreg.tasks.tagging import WordAtoms
 
 TABLES = {
     "arc_eager": {name: ARC_EAGER_TABLES[name] for name in ("combined", "rich+characters")},
-    "arc_standard": ARC_STANDARD_TABLES,
+    "arc_standard": {name: ARC_STANDARD_TABLES[name] for name in ("merging",)},
 }
 ALPHABET = ["我", "我们", "Ab", "ab", "１2", "学", "大学生", "，", "xyz12", "Café-9"]
 TAGS = ["N", "V", "PU"]

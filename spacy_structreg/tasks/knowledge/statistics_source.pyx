@@ -150,8 +150,8 @@ cdef class StatisticsSource(CharacterSource):
             keys.dtype != np.uint64 or values.dtype != np.uint16 or starts.dtype != np.int64
             or keys.ndim != 1 or values.shape != keys.shape or starts.ndim != 1
             or n_parts < 2 or n_parts & (n_parts - 1)
-            or starts[0] != 0 or starts[-1] != keys.size or (np.diff(starts) < 0).any()
-            or (keys[1:] <= keys[:-1]).any()
+            or starts[0] != 0 or starts[n_parts] != keys.size or (np.diff(starts) < 0).any()
+            or (keys[1:] <= keys[: max(0, keys.size - 1)]).any()
         ):
             raise ValueError("the n-grams of its raw text are damaged")
         cdef StatisticsSource source = cls.__new__(cls)
