@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -13,9 +13,8 @@ from studies.pictures import label_points, panels
 from studies.tables import of
 
 
-def draw(axes: Any, plan: Plan, results: Results) -> None:
+def draw(axes: Any, plan: Plan, results: Results, colors: Mapping[str, str]) -> None:
     """F against the number of sentences, with 95 % intervals; single rows are dotted."""
-    colors = {name: f"C{i}" for i, name in enumerate(dict.fromkeys(r.name for r in plan.rows))}
     values = sorted({row.value for row in plan.rows if row.value is not None})
     for name, group in groupby(plan.rows, key=lambda row: row.name):
         rows = list(group)
@@ -40,10 +39,12 @@ def draw(axes: Any, plan: Plan, results: Results) -> None:
 def picture(experiment: Experiment, results: Results) -> Any:
     """The figure of an experiment: a panel for each target that has a curve."""
     plans = [plan for plan in experiment.plans if any(row.value is not None for row in plan.rows)]
+    names = dict.fromkeys(row.name for plan in experiment.plans for row in plan.rows)
+    colors = {name: f"C{i}" for i, name in enumerate(names)}
     drawn, places = panels(len(plans), 2, 4.9, 3.6)
     for axes, plan in zip(places, plans, strict=True):
         axes.set_xscale("log")
-        draw(axes, plan, results)
+        draw(axes, plan, results, colors)
         axes.set_xlabel("sentences of the target (log scale)")
         axes.set_ylabel("F of words, test, %")
         axes.set_title(plan.corpus)

@@ -146,7 +146,8 @@ def head(grid: Grid, results: Results) -> list[str]:
     return [
         f"# {grid.title}",
         f"Made by `{command(COMMAND, USUAL_GRID, grid, results)}` with spacy_structreg {made_by}: "
-        f"{len(keys):,} runs, one JSON line each in `{results.path.name}`.",
+        f"{len(keys):,} runs, one JSON line each in `{results.path.name}`. G10 is "
+        "Gao, Qiu & Huang 2010.",
         "F, precision (P) and recall (R) of words are in percent, as the SIGHAN bakeoffs define "
         "them; words are *seen* if the training part of the source has them. ± is one standard "
         "deviation over seeds, which give the order of training sentences and the sentences of "
