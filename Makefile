@@ -98,7 +98,7 @@ $(VENV)/.environment:
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
-	$(call install,.)
+	$(call install,'.[words]')
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
