@@ -58,6 +58,8 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for part in PARTS:
         corpus = folder / f"corpus/{part}.spacy"
         structreg("convert", TREEBANK / f"{part}.bracket", corpus, "--head-rules", "ctb")
+    words = folder / "corpus/words.txt"
+    structreg("copy-data", f"jieba:dict.txt={words}")
     # The constituents of the sentences below need no more than these epochs.
     for name, epochs in (("segment", 20), ("joint", 20), ("constituents", 4)):
         output = folder / "training" / name / "model-best"
@@ -65,6 +67,8 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings = ["--training.max_epochs", epochs]
         if name == "constituents":
             settings += ["--components.constituency.dependencies", "parser"]
+        else:
+            settings += ["--nlp.tokenizer.model.lexicon", str(words)]
         config = folder / f"configs/{name}.cfg"
         structreg("fit", config, output, *corpora, *settings)
     return folder
