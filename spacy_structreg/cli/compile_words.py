@@ -16,7 +16,7 @@ __all__ = ["compile_words", "compile_words_command"]
 
 
 class ModeName(str, Enum):
-    """What listed words are to change."""
+    """Modes of listed words: what they are to change."""
 
     force = "force"
     prefer = "prefer"

@@ -163,7 +163,7 @@ def restored_sources(entries: dict[str, Any], arrays: Arrays) -> list[CharacterS
 
 
 def new_word_atoms(settings: WordTextSettings) -> CharacterAtoms:
-    """What a model of words sees of characters: their script, and word lists as the only source.
+    """Atoms of characters of a model of words: their script, and word lists as the only source.
 
     Raises as `known_words`, and ImportError as `read_script`.
     """

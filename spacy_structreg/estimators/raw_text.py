@@ -108,7 +108,7 @@ class WordFinder(Decoder, Protocol):
 
 
 class Limits(TypedDict):
-    """What a decoder is told of texts by listed words and spans; see `WordFinder`."""
+    """Constraints of texts by listed words and spans; see `WordFinder`."""
 
     listed: list[NDArray[np.int32]] | None
     listed_tags: Sequence[str]
@@ -210,7 +210,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     def predict_margins(
         self, texts: Iterable[str], *, n_threads: int = 1
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
-        """How sure the words of texts are: for each text its sentences, without white space.
+        """Margins of the words of texts: for each text its sentences, without white space.
 
         With each sentence of n characters come n - 1 numbers, one for each place between two: the
         score of the best analysis in which a word ends there less that of the best in which none
@@ -518,7 +518,7 @@ def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
 
 
 def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
-    """What a decoder is told of a part of the only text, beyond which no place goes."""
+    """Constraints of a part of the only text, beyond which no place goes."""
     listed, bonuses, fixed = limits["listed"], limits["bonuses"], limits["fixed"]
     shift = np.array([start, start, 0], dtype=np.int32)
 

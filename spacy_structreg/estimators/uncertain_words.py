@@ -14,7 +14,7 @@ Sure: TypeAlias = tuple[str, NDArray[np.float64]]
 """A sentence without white space, and its margins, as `predict_margins` gives them."""
 
 CONTEXT: Final = 2
-"""How many characters to either side make two decisions the same question."""
+"""Number of characters to either side that make two decisions the same question."""
 
 SPARE: Final = 10_000
 

@@ -1,4 +1,4 @@
-"""What models of given words know besides their training corpus: script, word classes and lists."""
+"""Knowledge of models of given words: script, word classes and lists."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class WordKnowledge:
 
     @classmethod
     def unread(cls, settings: WordSettings) -> WordKnowledge:
-        """What there is before anything is read: no script, and no words in classes."""
+        """The knowledge before anything is read: no script, and no words in classes."""
         half_width = _half_width(settings)
         if settings.word_classes is None:
             return cls(half_width)
@@ -64,7 +64,7 @@ class WordKnowledge:
 
     @classmethod
     def read(cls, settings: WordSettings) -> WordKnowledge:
-        """What settings name. Raises CorpusError for a file of other contents, OSError for one that
+        """The knowledge that settings name. Raises CorpusError for a file of other contents, OSError for one that
         cannot be read, and ImportError as `read_script`."""
         half_width = _half_width(settings)
         script = read_script(settings.script)

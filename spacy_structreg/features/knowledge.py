@@ -57,7 +57,7 @@ LISTED_WORDS: Final = """
 separate: listed(w-1) | listed(w-1) len(w-1) | listed(w-2) listed(w-1)
 separate: tags(w-1) | tags(w-2) tags(w-1) | tags(w-1) len(w-1) | tags(w-1) c0
 """
-"""Whether a word that ends here is listed, how frequent it is, and its tags."""
+"""Listed words that end here: their frequency, and their tags."""
 
 LISTED_TAGS: Final = """
 separate: listed(w-1) t-1 | tags(w-1) t-1 | tags(w-2) tags(w-1) t-1

@@ -138,7 +138,7 @@ cdef class Corrector(Perceptron):
         return 0
 
     cdef double _share(self, const Change* item) noexcept nogil:
-        """How much of a change a weight takes."""
+        """The share of a change that a weight takes."""
         cdef Py_ssize_t place = self._first_row_share[item.table] + item.row
         if place < self._first_row_share[item.table + 1]:
             return self._shares[item.table] * self._row_shares[place]

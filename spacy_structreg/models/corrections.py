@@ -20,7 +20,7 @@ MAX_PASSES: Final = 5
 
 @dataclass(frozen=True)
 class Corrections:
-    """What has become of corrected sentences.
+    """Outcome of a correction.
 
     n_sentences: how many there were. n_right: how many came out right before. wrong: those that
     still do not, by their numbers, from 0: the reason, where it is known, or None. n_steps: how
@@ -34,7 +34,7 @@ class Corrections:
 
     @property
     def n_corrected(self) -> int:
-        """How many sentences came out wrong before, and right now."""
+        """The number of sentences that came out wrong before, and right now."""
         return self.n_sentences - self.n_right - len(self.wrong)
 
 

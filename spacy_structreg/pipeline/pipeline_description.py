@@ -49,7 +49,7 @@ def describe_pipeline(nlp: Language) -> dict[str, Any]:
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """What there is to be known of a model of ours, from the header and arrays of its file.
+    """Facts of a model of ours, from the header and arrays of its file.
 
     Returns ``class``, ``trained``, ``settings``, ``learning`` and ``templates``; of a trained
     model ``labels``, the numbers of ``features`` and ``weights`` other than 0, ``bytes`` of its

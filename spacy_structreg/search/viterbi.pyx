@@ -137,7 +137,7 @@ cdef class LabelGraph(BufferOwner):
         return 0
 
     def prune(self, mask):
-        """Which labels of a mask are on a path that is legal and within it.
+        """The labels of a mask that are on a path that is legal and within it.
 
         mask: bool of shape (n, n_labels). Returns such a one. Raises ValueError for other shapes,
         and if no path is left.

@@ -123,7 +123,7 @@ cdef class AgendaTrainer(BufferOwner):
             table.restrict(count, least)
 
     def count(self, derivations):
-        """How often gold derivations have the feature of each row: a list of int64 (n_rows,).
+        """Counts of the feature of each row in gold derivations: a list of int64 (n_rows,).
 
         derivations: `Derivation`s, whole; a feature counts once a state and event.
         Raises ValueError if a derivation was made for another learner.

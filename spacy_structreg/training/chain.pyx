@@ -158,7 +158,7 @@ cdef class ChainTrainer(BufferOwner):
         return n_wrong, n_labels_wrong
 
     def count(self, chains):
-        """How often sequences have the features of each row: a list of int64 (n_rows,) arrays.
+        """Counts of the features of each row in sequences: a list of int64 (n_rows,) arrays.
 
         chains: `CompiledChain`s. Pairs of labels count once a position, whichever they are.
         Raises ValueError if a sequence was compiled for another learner.

@@ -1,4 +1,4 @@
-"""What word lists say of words: how frequent they are, and their tags."""
+"""Frequencies and tags of words by word lists."""
 
 from __future__ import annotations
 

@@ -144,13 +144,13 @@ cdef class TextChunk(BufferOwner):
 
     @property
     def frequencies(self):
-        """How often each code occurs: int64 of shape (65536,); code 0 is the end of a sentence."""
+        """Counts of the codes: int64 of shape (65536,); code 0 is the end of a sentence."""
         if not self._n:
             return np.zeros(N_CODES, np.int64)
         return np.bincount(np.asarray(<uint16_t[:self._n]> self._text), minlength=N_CODES)
 
     def runs(self):
-        """What follows n-grams, and what precedes them: two runs, uint64 of shape (n, 2) each.
+        """Followers and predecessors of n-grams: two runs, uint64 of shape (n, 2) each.
 
         The second is of the text read backwards.
         """
@@ -238,7 +238,7 @@ cdef class TextChunk(BufferOwner):
 
 
 cdef inline bint precedes(const MergedRun* one, const MergedRun* other) noexcept nogil:
-    """Whether the record of a run comes before that of another."""
+    """True if the record of a run comes before that of another."""
     return (one.key < other.key) | ((one.key == other.key) & (one.tail < other.tail))
 
 

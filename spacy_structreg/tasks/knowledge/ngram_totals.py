@@ -186,7 +186,7 @@ def _portions(
 def in_threads(
     work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
 ) -> Iterator[OutputT]:
-    """What `work` makes of each input, in their order; no more wait than there are threads."""
+    """The outputs of `work`, in the order of the inputs; no more wait than there are threads."""
     if n_threads <= 1:
         yield from map(work, inputs)
         return

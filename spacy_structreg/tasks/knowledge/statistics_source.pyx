@@ -88,7 +88,7 @@ cdef class StatisticsSource(CharacterSource):
         return _restored, self.contents()
 
     def __len__(self):
-        """How many n-grams are stored."""
+        """The number of stored n-grams."""
         return self._keys.shape[0]
 
     @classmethod
@@ -159,7 +159,7 @@ cdef class StatisticsSource(CharacterSource):
         return source
 
     cdef uint16_t _value(self, uint64_t key) noexcept nogil:
-        """What is stored for a key; 0 if there is nothing."""
+        """The value of a key; 0 if it has none."""
         cdef int64_t low = self._starts[key >> self._shift]
         cdef int64_t high = self._starts[(key >> self._shift) + 1]
         cdef int64_t middle

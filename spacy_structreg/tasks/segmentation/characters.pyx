@@ -138,7 +138,7 @@ cdef class CharacterAtoms(BufferOwner):
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
     def view(self):
-        """What the model sees each code point below 0x20000 as: uint32 of shape (0x20000,)."""
+        """The characters that code points below 0x20000 look like: uint32, (0x20000,)."""
         every = "".join(map(chr, range(TABLE)))
         return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
 

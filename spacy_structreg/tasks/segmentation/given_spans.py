@@ -24,7 +24,7 @@ CONTINUES: Final = 2
 
 
 class GivenSpan(NamedTuple):
-    """What is said of `text[start:end]`; see the module. Only tokens have tags."""
+    """A span, `text[start:end]`, and its kind; see the module. Only tokens have tags."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ AnySpan: TypeAlias = (
 
 
 class SpanLimits(NamedTuple):
-    """What the spans of a text come to.
+    """Constraints by the spans of a text.
 
     constraints: uint8 of each character: 1 if a token begins there, 2 if none does, 0 if nothing is
     said. tagged: the tokens with tags, by their start.
@@ -54,7 +54,7 @@ class SpanLimits(NamedTuple):
         return list(zip(begins.tolist(), np.flatnonzero(np.diff(inside) < 0).tolist(), strict=True))
 
     def without_rivals(self, places: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which places of listed words, of shape (n, 3), go together with the spans."""
+        """Mask of the places of listed words, of shape (n, 3), that go together with the spans."""
         begins = np.concatenate(([0], np.cumsum(self.constraints == BEGINS)))
         inside = np.append(self.constraints == CONTINUES, False)
         starts, ends = places[:, 0], places[:, 1]

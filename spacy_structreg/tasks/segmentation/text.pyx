@@ -67,7 +67,7 @@ cdef inline uint8_t flags_of(const uint8_t* properties, uint32_t character) noex
 
 
 cdef bint _has_place(const ListedWords* words, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-    """Whether a listed word, of whatever tag, stands at a place."""
+    """True if a listed word, of whatever tag, stands at a place."""
     cdef int32_t w
     for w in range(words.first[start], words.first[start + 1]):
         if words.ends[w] == end:
@@ -313,7 +313,7 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     cdef double _bonus_of_solution(self, Py_ssize_t n) noexcept nogil:
-        """What the bonuses add to the score of the solution at hand, of `n` characters."""
+        """Sum of the bonuses in the solution at hand, of `n` characters."""
         cdef double total = 0.0
         cdef double score
         cdef Py_ssize_t start = 0
@@ -490,7 +490,7 @@ cdef class TextDecoder(BufferOwner):
         return spans
 
     def margins(self, str text not None):
-        """How sure the words of a sentence without white space are.
+        """Margins of the words of a sentence without white space.
 
         Returns, for each place between two characters, the score of the best analysis in which a
         word ends there less that of the best in which none does: float64 of shape (n - 1,), and

@@ -72,7 +72,7 @@ _FEW_WORDS: Final = 10_000
 
 
 class WordEntry(NamedTuple):
-    """What is said of a listed word: its tag or None, its mode, and its bonus, or 0."""
+    """Entry of a listed word: its tag or None, its mode, and its bonus, or 0."""
 
     tag: str | None = None
     mode: Mode = "force"
@@ -159,7 +159,7 @@ class CompiledWords:
         return _compiled_from_bytes, (self.to_bytes(),)
 
     def entry(self, word: str) -> WordEntry | None:
-        """What is said of a word; None if it is not listed."""
+        """The entry of a word; None if it is not listed."""
         value = self.lexicon.get(word)
         return self.entries[value - 1] if value else None
 
@@ -605,7 +605,7 @@ def read_user_words(path: StrPath, *, encoding: str = "utf-8") -> Iterator[tuple
 
 
 def _entry(mode: Mode | None, bonus: float | None) -> WordEntry:
-    """What is said of words without a tag; see `UserWords.add`."""
+    """The entry of words without a tag; see `UserWords.add`."""
     if mode is None:
         mode = "force" if bonus is None else "bonus"
     if mode == "bonus" and bonus is None:

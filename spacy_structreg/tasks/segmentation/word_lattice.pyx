@@ -239,7 +239,7 @@ cdef class WordLattice(BufferOwner):
         self, Py_ssize_t column, Py_ssize_t position, const ListedWords* words,
         const BonusWords* bonuses, double* score,
     ) noexcept nogil:
-        """Whether a word of a column of the character before may end; `score` gets its bonus."""
+        """True if a word of a column of the character before may end; `score` gets its bonus."""
         cdef bint has_bonus = False
         score[0] = 0.0
         if self._kinds[column] != NOT_LISTED:
@@ -253,7 +253,7 @@ cdef class WordLattice(BufferOwner):
     cdef bint _goes_on(
         self, Py_ssize_t column, Py_ssize_t position, const BonusWords* bonuses
     ) noexcept nogil:
-        """Whether a word of a column of the character before may become one with a bonus."""
+        """True if a word of a column of the character before may become one with a bonus."""
         return self._starts[column] >= 0 and bonus_beyond(
             bonuses, self._starts[column], position, self._start_tags[column]
         )
