@@ -64,8 +64,11 @@ class WordKnowledge:
 
     @classmethod
     def read(cls, settings: WordSettings) -> WordKnowledge:
-        """The knowledge that settings name. Raises CorpusError for a file of other contents, OSError for one that
-        cannot be read, and ImportError as `read_script`."""
+        """The knowledge that settings name.
+
+        Raises CorpusError for a file of other contents, OSError for one that cannot be read, and
+        ImportError as `read_script`.
+        """
         half_width = _half_width(settings)
         script = read_script(settings.script)
         atoms = WordAtoms(half_width, script=script)
