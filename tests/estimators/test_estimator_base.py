@@ -185,7 +185,6 @@ def test_what_was_compiled_before_fit_is_refused() -> None:
         (["the", "arrow"], "not a list of pairs"),
         ([("the", "D"), ("arrow",)], "not a list of pairs"),
         ([("the", 1)], "not a list of pairs"),
-        ([("the", None)], "not a list of pairs"),
         (None, "not a list of pairs"),
         (1, "not a list of pairs"),
         ([("the", "D"), ("arrow", " ")], "the word 'arrow' has no tag"),

@@ -167,6 +167,7 @@ def test_graph_templates_of_words_that_are_complete() -> None:
 
 def test_all_tables_have_names() -> None:
     assert {name: len(seen(table)) for name, table in ARC_EAGER_TABLES.items()} == {
+        "classes": 13 + 2,
         "transition": 29,
         "combined": 29 + 2 * (30 + 30 + 5 + 5 + 1) + 1 + 5,
         "rich": 72,
@@ -174,7 +175,8 @@ def test_all_tables_have_names() -> None:
         "rich+characters": 89,
     }
     assert {name: len(seen(t, "arc_standard")) for name, t in ARC_STANDARD_TABLES.items()} == {
-        "merging": 28
+        "classes": 13,
+        "merging": 28,
     }
     with pytest.raises(ValueError, match="reads the atom"):
         parsed(RICH, "arc_standard")

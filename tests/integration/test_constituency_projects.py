@@ -110,7 +110,7 @@ def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
     nlp = spacy.load(folder / "training/constituents/model-best")
     assert nlp.lang == LANGUAGES[name]
     check_figures(nlp, test, report)
-    assert 0.5 < report["brackets_f"] < 1
+    assert 0.6 < report["brackets_f"] < 1
     assert (folder / "metrics/constituents/dev.json").is_file()
 
     tagged = json.loads((folder / "metrics/constituents/tagged.json").read_text("utf-8"))
@@ -118,7 +118,7 @@ def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
     nlp = spacy.load(folder / "training/constituents-tagged/model-best")
     assert nlp.pipe_names == ["tagger", "constituency"]
     check_figures(nlp, test, tagged)
-    assert 0.4 < tagged["brackets_f"] < report["brackets_f"]
+    assert 0.5 < tagged["brackets_f"] < report["brackets_f"]
     assert 0.6 < tagged["tag_acc"] < 1
 
 
@@ -126,7 +126,7 @@ def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
 def test_a_study_is_the_mean_of_ten_folds(made: tuple[Path, object], tmp_path: Path) -> None:
     folder = copy_of("ptb_sample", tmp_path)
     config = folder / "configs/constituents.cfg"
-    config.write_text(config.read_text("utf-8").replace("beam = 4", "beam = 1"), "utf-8")
+    config.write_text(config.read_text("utf-8").replace("beam = 16", "beam = 2"), "utf-8")
     one_epoch = ("--vars.study_epochs", "1")
     run_project(folder, "study", *one_epoch, data=made[0])
     metrics = folder / "metrics/constituents"

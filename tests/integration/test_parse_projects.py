@@ -82,10 +82,10 @@ def test_parse_trains_on_jackknifed_tags(name: str, finished: Callable[[str], Pa
     assert report["given"] == "words"
     assert report["dep_uas"] == pytest.approx(n_heads / n_words)
     assert report["dep_las"] == pytest.approx(n_labels / n_words)
-    assert report["dep_las"] > 0.5
+    assert report["dep_las"] > 0.6
     gold_tags = json.loads((folder / "metrics/parse/gold-tags.json").read_text("utf-8"))
     assert gold_tags["given"] == "words,tags"
-    assert gold_tags["dep_las"] > 0.5
+    assert gold_tags["dep_las"] > 0.6
     assert spacy.load(folder / "training/parse-gold/model-best").pipe_names == ["parser"]
     assert (folder / "metrics/parse/dev.json").is_file()
 

@@ -91,15 +91,14 @@ def run_project(folder: Path, workflow: str, *variables: str, data: Path | None)
 
 
 def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
-    """A copy of a project as it is kept, but for its trainings, which are shorter and narrower."""
+    """A copy of a project as it is kept, but for its trainings, which end sooner."""
     target = folder / name
     # The assets of the quickstart are its own.
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
     for path in (target / "configs").glob("*.cfg"):
         text = path.read_text("utf-8")
-        text = text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n")
-        path.write_text(text.replace("\nbeam = 16\n", "\nbeam = 4\n"), "utf-8")
+        path.write_text(text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n"), "utf-8")
     return target
 
 
@@ -418,7 +417,7 @@ def test_joint_trains_a_tokenizer_that_tags(name, converted, made):
     assert report["joint_r"] == pytest.approx(correct / n_gold)
     assert report["joint_f"] == pytest.approx(2 * correct / (n_found + n_gold))
     assert report["seg_f"] == pytest.approx(2 * bounded / (n_found + n_gold))
-    assert 0.7 < report["joint_f"] < report["seg_f"] < 0.95
+    assert 0.7 < report["joint_f"] < report["seg_f"] < 0.98
     # Universal tags follow from those of the corpus, where the table has these.
     for doc in docs:
         for token in doc:

@@ -135,7 +135,7 @@ def test_what_is_no_guide_is_refused(guide: Path, tmp_path: Path) -> None:
 
 def test_faulty_sources_of_a_file_are_refused(guide: Path) -> None:
     source = restored_guide("guidea", *CharacterSegmenter.load(guide).contents())
-    entries, arrays = contents_of([source])
+    entries, arrays = contents_of(CharacterAtoms(sources=[source]))
     (restored,) = restored_sources(entries, arrays)
     assert restored.atoms == source.atoms
     (entry,) = entries["sources"]
