@@ -574,7 +574,7 @@ cdef class TrainingRows(Rows):
         return keys, weights
 
     def counts(self, FeatureCounts counts not None):
-        """How often the key of each row was counted: int64 of shape (n_rows,)."""
+        """Counts of the keys of rows: int64 of shape (n_rows,)."""
         cdef Py_ssize_t i
         cdef int32_t row
         found = np.zeros(self.n_rows, dtype=np.int64)

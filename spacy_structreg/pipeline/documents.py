@@ -63,7 +63,7 @@ def unknown_stretches(doc: Doc) -> list[tuple[int, int]]:
 
 
 def partial_sentence(doc: Doc) -> PartialSentence | None:
-    """What is known of the words and tags of a gold Doc; None if nothing is missing.
+    """A gold Doc as a partial sentence; None if nothing is missing.
 
     Words without a tag are missing theirs if others have one, or not all words are known.
     """

@@ -56,7 +56,7 @@ cdef inline int listed_as(
 cdef inline bint bonus_of(
     const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag, double* score
 ) noexcept nogil:
-    """Whether there is a bonus for a word from `start` to `end` with a tag, which is `score`."""
+    """True if there is a bonus for a word from `start` to `end` with a tag, which is `score`."""
     cdef bint found = False
     cdef int32_t w
     score[0] = 0.0
@@ -70,7 +70,7 @@ cdef inline bint bonus_of(
 cdef inline bint bonus_beyond(
     const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
 ) noexcept nogil:
-    """Whether there is a bonus for a word from `start`, with a tag, that goes on at `end`."""
+    """True if there is a bonus for a word from `start`, with a tag, that goes on at `end`."""
     cdef int32_t w
     for w in range(words.first[start], words.first[start + 1]):
         if words.ends[w] > end and (words.tags[w] == ANY_TAG or words.tags[w] == tag):
