@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchmarks.common.task import Task
 from benchmarks.segmentation.systems import SYSTEMS
+from benchmarks.segmentation.systems.segmenter import Knowledge
 from spacy_structreg.corpora.brackets import tagged_sentences
 from spacy_structreg.corpora.conllu import segmented_sentences
 from spacy_structreg.corpora.formats import guess_format
@@ -51,6 +53,32 @@ class Segmentation(Task[list[str], str, list[str]]):
     outputs = "words"
     figures: ClassVar = {"P": "seg_p", "R": "seg_r", "F": "seg_f", "R_oov": "oov_r"}
     primary = "seg_f"
+
+    def __init__(self, knowledge: Knowledge | None = None) -> None:
+        self.knowledge = knowledge or Knowledge()
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        for name, what in (
+            ("guides", "models of other standards, or folders of pipelines,"),
+            ("raw-text", "files of raw text"),
+        ):
+            parser.add_argument(
+                f"--{name}", type=Path, nargs="+", default=[], metavar="PATH",
+                help=f"{what} that ours-best is to know",
+            )  # fmt: skip
+
+        parser.add_argument(
+            "--pkuseg-model", type=Path, metavar="FOLDER", help="the model of pkuseg-own"
+        )
+
+    def configured(self, options: argparse.Namespace) -> Segmentation:
+        return Segmentation(
+            Knowledge(tuple(options.guides), tuple(options.raw_text), options.pkuseg_model)
+        )
+
+    @property
+    def made_with(self) -> Mapping[str, Any]:
+        return {"knowledge": self.knowledge}
 
     def read(self, path: Path) -> list[list[str]]:
         return read_sentences(path)

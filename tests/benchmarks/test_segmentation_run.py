@@ -43,11 +43,13 @@ def parts(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def run(parts: dict[str, Path], output: Path, systems: str) -> tuple[int, dict[str, Any]]:
+def run(
+    parts: dict[str, Path], output: Path, systems: str, *further: str
+) -> tuple[int, dict[str, Any]]:
     """The exit status of a quick run, and its JSON."""
     given = [f"--{part}={path}" for part, path in parts.items()]
     options = ["--quick", "--rounds=2", f"--systems={systems}", f"--output={output}"]
-    status = main(SEGMENTATION, [*given, *options])
+    status = main(SEGMENTATION, [*given, *options, *further])
     return status, json.loads((output / "segmentation-harbour.json").read_text(encoding="utf-8"))
 
 
@@ -99,6 +101,28 @@ def test_a_run_scores_and_times_every_system(
     assert crfsuite["ours_times_faster"]["training"] == pytest.approx(
         chosen["seconds"] / chosen["ours_seconds"]
     )
+
+
+def test_the_best_segmenter_knows_what_the_options_name(
+    parts: dict[str, Path], tmp_path: Path
+) -> None:
+    words = Path(pytest.importorskip("jieba").__file__).with_name("dict.txt")
+    guide, raw = tmp_path / "guide.srt", tmp_path / "raw.txt"
+    CharacterSegmenter(epochs=1).fit([list("".join(words)) for words in made_up(9, 5)]).save(guide)
+    write_segmented(raw, made_up(30, 6))
+    knowledge = [f"--guides={guide}", f"--raw-text={raw}"]
+    status, data = run(parts, tmp_path / "output", "ours,ours-best", *knowledge)
+    assert status == 0
+    segmenter = CharacterSegmenter(
+        lexicon=[str(words)],
+        guides=[str(guide)],
+        statistics="accessor_variety",
+        raw_text=[str(raw)],
+    )
+    segmenter.fit(read_segmented(parts["train"]), read_segmented(parts["dev"]))
+    segmenter.save(tmp_path / "model")
+    plain, best = data["results"]
+    assert best["model_bytes"] == (tmp_path / "model").stat().st_size > plain["model_bytes"]
 
 
 def test_nothing_in_a_report_names_the_machine_or_its_folders(
@@ -186,7 +210,7 @@ def test_ours_failing_after_a_training_of_another_fails_ours_alone(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--systems=ours,theirs"], "no system theirs; choose from ours, pkuseg"),
+        (["--systems=ours,theirs"], "no system theirs; choose from ours, ours-best, pkuseg"),
         (["--systems=,"], "empty; choose from"),
         (["--train=a.txt"], "give both --train and --test"),
         (["--dev=a.txt"], "--dev belongs to --train and --test"),

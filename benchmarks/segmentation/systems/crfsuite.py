@@ -10,10 +10,10 @@ from benchmarks.common.systems import (
     Effort,
     Predictor,
     Setting,
-    System,
     Training,
     cpu_seconds,
 )
+from benchmarks.segmentation.systems.segmenter import Segmenter
 
 # Stand before and after the text: padding has weights of its own.
 BEFORE, AFTER = "\u2402", "\u2403"
@@ -53,7 +53,7 @@ def words_of(text: str, tags: list[str]) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-class _Crfsuite(System[str, list[str]]):
+class _Crfsuite(Segmenter):
     module = "pycrfsuite"
     distribution = "python-crfsuite"
     algorithm: ClassVar[str]

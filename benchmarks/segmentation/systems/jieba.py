@@ -7,21 +7,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common.systems import Effort, Predictor, Setting, System, Training
+from benchmarks.common.systems import Predictor
+from benchmarks.segmentation.systems.segmenter import ReadyMade
 
 
-class Jieba(System[str, list[str]]):
+class Jieba(ReadyMade):
     name = "jieba"
     title = "jieba (own dictionary and standard)"
     module = "jieba"
     distribution = "jieba"
-    trains = False
-
-    def settings(self, effort: Effort) -> list[Setting]:
-        return []
-
-    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        raise NotImplementedError("jieba has no training")
+    models = ("dict.txt", "finalseg/prob_*.py")
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         jieba: Any = import_module("jieba")
@@ -29,9 +24,3 @@ class Jieba(System[str, list[str]]):
         jieba.dt.tmp_dir = str(scratch)
         jieba.initialize()
         return Predictor(jieba.lcut)
-
-    def size(self, model: Path) -> int:
-        jieba: Any = import_module("jieba")
-        folder = Path(jieba.__file__).parent
-        files = [folder / "dict.txt", *folder.glob("finalseg/prob_*.py")]
-        return sum(path.stat().st_size for path in files)

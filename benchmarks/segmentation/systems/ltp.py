@@ -10,13 +10,13 @@ from benchmarks.common.systems import (
     Effort,
     Predictor,
     Setting,
-    System,
     Training,
     cpu_seconds,
 )
+from benchmarks.segmentation.systems.segmenter import Segmenter
 
 
-class Ltp(System[str, list[str]]):
+class Ltp(Segmenter):
     name = "ltp"
     title = "ltp-extension"
     module = "ltp_extension"

@@ -1,24 +1,31 @@
-"""`CharacterSegmenter` by its default settings."""
+"""`CharacterSegmenter` by its default settings, and with all that it may know."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common.systems import (
     Effort,
     Predictor,
     Setting,
-    System,
     Training,
     cpu_seconds,
 )
+from benchmarks.segmentation.systems.segmenter import Segmenter
 
 
-class Ours(System[str, list[str]]):
+class Ours(Segmenter):
     name = "ours"
     title = "spacy_structreg"
     module = "spacy_structreg"
     distribution = "spacy_structreg"
+
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """Settings that name what it knows besides the training corpus."""
+        return {}
 
     def settings(self, effort: Effort) -> list[Setting]:
         return [{}]
@@ -28,7 +35,7 @@ class Ours(System[str, list[str]]):
         from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
         began = cpu_seconds()
-        segmenter = CharacterSegmenter()
+        segmenter = CharacterSegmenter(**self.known)
         segmenter.fit(read_segmented(train), read_segmented(dev))
         segmenter.save(model)
         seconds = cpu_seconds() - began
@@ -44,3 +51,13 @@ class Ours(System[str, list[str]]):
 
         segmenter = CharacterSegmenter.load(model)
         return Predictor(segmenter.predict, segmenter.predict_batch)
+
+
+class OursBest(Ours):
+    name = "ours-best"
+    title = "spacy_structreg with all that it may know"
+    default = False
+
+    @property
+    def known(self) -> Mapping[str, Any]:
+        return self.knowledge.settings

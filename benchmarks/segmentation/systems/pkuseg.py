@@ -11,17 +11,17 @@ from benchmarks.common.systems import (
     Effort,
     Predictor,
     Setting,
-    System,
     Training,
     cpu_seconds,
 )
+from benchmarks.segmentation.systems.segmenter import Segmenter
 
 
 class _ConvergedError(Exception):
     """Ends its training loop; the best model is on disk by then."""
 
 
-class Pkuseg(System[str, list[str]]):
+class Pkuseg(Segmenter):
     name = "pkuseg"
     title = "spacy-pkuseg"
     module = "spacy_pkuseg"

@@ -6,33 +6,18 @@ import sys
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from benchmarks.common.systems import Effort, Predictor, Setting, System, Training
-
-
-class _ReadyMade(System[str, list[str]]):
-    trains = False
-    models: ClassVar[str]
-    """The files of the model in the folder of the package, as a pattern."""
-
-    def settings(self, effort: Effort) -> list[Setting]:
-        return []
-
-    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        raise NotImplementedError(f"{self.name} is not trained")
-
-    def size(self, model: Path) -> int:
-        folder = Path(str(import_module(self.module).__file__)).parent
-        return sum(path.stat().st_size for path in folder.glob(self.models) if path.is_file())
+from benchmarks.common.systems import Predictor
+from benchmarks.segmentation.systems.segmenter import ReadyMade
 
 
-class Thulac(_ReadyMade):
+class Thulac(ReadyMade):
     name = "thulac"
     title = "thulac (own model, standard of the People's Daily)"
     module = "thulac"
     distribution = "thulac"
-    models = "models/*"
+    models = ("models/*",)
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         # It tells of itself on standard output.
@@ -45,15 +30,37 @@ class Thulac(_ReadyMade):
         return Predictor(one)
 
 
-class Jiojio(_ReadyMade):
+class Jiojio(ReadyMade):
     name = "jiojio"
     title = "jiojio (own model and standard)"
     module = "jiojio"
     distribution = "jiojio"
-    models = "models/default_cws_model/**/*"
+    models = ("models/default_cws_model/**/*",)
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         with redirect_stdout(sys.stderr):
             jiojio: Any = import_module("jiojio")
             jiojio.init()
         return Predictor(jiojio.cut)
+
+
+class PkusegOwn(ReadyMade):
+    name = "pkuseg-own"
+    title = "pkuseg (own model and standard)"
+    module = "spacy_pkuseg"
+    distribution = "spacy-pkuseg"
+    default = False
+
+    def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
+        spacy_pkuseg: Any = import_module("spacy_pkuseg")
+        segmenter = spacy_pkuseg.pkuseg(str(self._folder), user_dict=None)
+        return Predictor(segmenter.cut)
+
+    def size(self, model: Path) -> int:
+        return sum(path.stat().st_size for path in self._folder.iterdir())
+
+    @property
+    def _folder(self) -> Path:
+        if self.knowledge.pkuseg_model is None:
+            raise ValueError("pkuseg-own needs --pkuseg-model")
+        return self.knowledge.pkuseg_model

@@ -48,6 +48,11 @@ class Parts:
         """The characters of the training sentences; of those to be scored, if there are none."""
         return list(map("".join, self.train or self.test))
 
+    @property
+    def all_texts(self) -> list[str]:
+        """The characters of the sentences of all parts."""
+        return list(map("".join, [*self.train, *self.dev, *self.test]))
+
 
 class Corpus:
     """All that systems are given for a target.

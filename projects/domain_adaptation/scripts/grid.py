@@ -18,7 +18,7 @@ from spacy_structreg.metrics.segmentation import SegmentationScores
 CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "train": ("source", "target"),
     "statistics": (None, "accessor_variety", "all"),
-    "counted": ("source", "together", "target"),
+    "counted": ("source", "together", "all", "target"),
     "join": ("added", "guided"),
 }
 """The values of settings that have few of them."""
@@ -37,8 +37,8 @@ class System:
         segmenter of their own, which has one trained on the source as a further guide.
     given: the share of the decisions of these sentences that is given, the least certain ones.
     statistics: of raw text, as the setting of that name has them; or None.
-    counted: text that the statistics are of: that of the source; both together; or that of the
-        target.
+    counted: text that the statistics are of: that of the source; this and the raw text of the
+        target together; "all", these and the very text that is scored; or that of the target.
     lexicon: whether there is a word list. guides: whether segmenters of other standards help.
     self_training: whether the target's raw text is learnt from, as the system without it, and
         without sentences of the target, segments it.

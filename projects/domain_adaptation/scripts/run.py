@@ -115,7 +115,7 @@ class Systems:
         settings, seconds = self._knowledge(system)
         if system.counted != "source":
             raw = scratch / "raw.txt"
-            raw.write_text("".join(lines(self.corpus.own.texts)), encoding="utf-8", newline="\n")
+            raw.write_text("".join(lines(self._raw(system))), encoding="utf-8", newline="\n")
             settings["raw_text"] = [str(raw)]
         few: list[Any] = self.corpus.drawn(system.sentences, self.seed)
         before = None
@@ -150,9 +150,14 @@ class Systems:
         began = time.process_time()
         model = trained.model
         if system.counted != "source":
-            together = system.counted == "together"
-            model = model.adapt(lines(self.corpus.own.texts), together=together)
+            together = system.counted != "target"
+            model = model.adapt(lines(self._raw(system)), together=together)
         return Trained(model, trained.seconds + seconds + time.process_time() - began)
+
+    def _raw(self, system: System) -> list[str]:
+        """The raw text of the target that a system counts."""
+        own = self.corpus.own
+        return own.all_texts if system.counted == "all" else own.texts
 
     def _knowledge(self, system: System) -> tuple[dict[str, Any], float]:
         """Settings of what a system knows, and the CPU seconds that this took."""

@@ -1,0 +1,60 @@
+"""What the segmenters of this benchmark have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+from benchmarks.common.systems import Effort, Setting, System, Training
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What systems are given besides the corpus.
+
+    guides, raw_text: models of other standards, and files of text that is counted, for `ours-best`.
+    pkuseg_model: the folder of the model of `pkuseg-own`.
+    """
+
+    guides: tuple[Path, ...] = ()
+    raw_text: tuple[Path, ...] = ()
+    pkuseg_model: Path | None = None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Settings of `ours-best`, which has the word list of jieba, too."""
+        return {
+            "lexicon": [str(Path(str(import_module("jieba").__file__)).with_name("dict.txt"))],
+            "guides": list(map(str, self.guides)),
+            "statistics": "accessor_variety" if self.raw_text else None,
+            "raw_text": list(map(str, self.raw_text)),
+        }
+
+
+class Segmenter(System[str, list[str]]):
+    """A system that makes words of text."""
+
+    def __init__(self, knowledge: Knowledge | None = None) -> None:
+        self.knowledge = knowledge or Knowledge()
+
+
+class ReadyMade(Segmenter):
+    """A segmenter with a model of its own, which cannot be trained here."""
+
+    trains = False
+    models: ClassVar[tuple[str, ...]]
+    """The files of the model in the folder of the package, as patterns."""
+
+    def settings(self, effort: Effort) -> list[Setting]:
+        return []
+
+    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
+        raise TypeError(f"{self.name} brings its model, and is not trained")
+
+    def size(self, model: Path) -> int:
+        folder = Path(str(import_module(self.module).__file__)).parent
+        files = {path for pattern in self.models for path in folder.glob(pattern)}
+        return sum(path.stat().st_size for path in files if path.is_file())
