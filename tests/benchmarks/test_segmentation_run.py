@@ -101,6 +101,7 @@ def test_a_run_scores_and_times_every_system(
     )
 
 
+@pytest.mark.slow
 def test_nothing_in_a_report_names_the_machine_or_its_folders(
     parts: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -114,6 +115,7 @@ def test_nothing_in_a_report_names_the_machine_or_its_folders(
     assert data["corpus"]["test words"] == sum(map(len, read_segmented(parts["test"])))
 
 
+@pytest.mark.slow
 def test_one_system_that_fails_does_not_end_the_run(
     parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

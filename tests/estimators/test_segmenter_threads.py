@@ -29,7 +29,10 @@ def texts() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 4])
+@pytest.mark.parametrize(
+    "n_threads",
+    [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(4, marks=pytest.mark.slow)],
+)
 def test_batches_equal_one_by_one(
     n_threads: int, fitted: CharacterSegmenter, texts: list[str]
 ) -> None:
