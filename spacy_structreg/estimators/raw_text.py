@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from heapq import nlargest
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -45,66 +46,12 @@ from spacy_structreg.tasks.segmentation.user_words import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 ItemT = TypeVar("ItemT")
 
 Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
 """Places of words with a bonus, and their bonuses (`tasks.segmentation.user_words.Found`)."""
-
-
-class WordFinder(Decoder, Protocol):
-    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
-
-    def prefer(self, words: CompiledWords | None) -> bool: ...
-
-    def segment(
-        self,
-        texts: list[str],
-        sentences: list[list[int]],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[Favored] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
-    ) -> list[list[str]]: ...
-
-    def tag(
-        self,
-        texts: list[str],
-        sentences: list[list[int]],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[Favored] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
-    ) -> list[list[tuple[str, str]]]: ...
-
-    def spans(
-        self,
-        text: str,
-        sentences: list[int],
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: Favored | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> NDArray[np.int64]: ...
-
-    def margins(self, text: str) -> NDArray[np.float64]: ...
-
-    def nbest(
-        self,
-        text: str,
-        k: int,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: Favored | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> list[tuple[float, list[Any]]]: ...
 
 
 class Limits(TypedDict):
@@ -123,6 +70,40 @@ class LimitsOfPart(TypedDict):
     listed_tags: Sequence[str]
     bonuses: Favored | None
     fixed: NDArray[np.uint8] | None
+
+
+class WordFinder(Decoder, Protocol):
+    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
+
+    def prefer(self, words: CompiledWords | None) -> bool: ...
+
+    def segment(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        *,
+        white_space: bool = False,
+        **limits: Unpack[Limits],
+    ) -> list[list[str]]: ...
+
+    def tag(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        *,
+        white_space: bool = False,
+        **limits: Unpack[Limits],
+    ) -> list[list[tuple[str, str]]]: ...
+
+    def spans(
+        self, text: str, sentences: list[int], **limits: Unpack[LimitsOfPart]
+    ) -> NDArray[np.int64]: ...
+
+    def margins(self, text: str) -> NDArray[np.float64]: ...
+
+    def nbest(
+        self, text: str, k: int, **limits: Unpack[LimitsOfPart]
+    ) -> list[tuple[float, list[Any]]]: ...
 
 
 FinderT = TypeVar("FinderT", bound=WordFinder)
@@ -184,12 +165,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         white_space: bool = False,
     ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
-
         words = compiled(user_words)
-
-        def decode(decoder: FinderT, portion: list[str]) -> list[list[str]]:
-            return self._segment(decoder, portion, words, white_space)
-
+        decode = partial(self._segment, user_words=words, white_space=white_space)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_spans(
@@ -370,12 +347,8 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]:
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
-
         words = compiled(user_words)
-
-        def decode(decoder: FinderT, portion: list[str]) -> list[list[tuple[str, str]]]:
-            return self._tag(decoder, portion, words, white_space)
-
+        decode = partial(self._tag, user_words=words, white_space=white_space)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def nbest(
