@@ -3,10 +3,10 @@
 `python -m spacy …` spends more time on imports than on most of what the tests ask of it. Here a
 server imports once and forks for each command: a process of its own, with the folder, environment
 and standard streams of the caller, as after the imports of any other. `executable` gives the path
-of a program to call in place of `sys.executable` for modules (``-m``), code (``-c``) and scripts,
-also with ``-W error``; what has other options, or asks for another path of imports, is passed on to
-the real interpreter. A command that is killed takes the program with it; signals to the program,
-and limits set on it, do not reach the command.
+of a program to call in place of `sys.executable` for ``-m spacy``, code (``-c``) and scripts, also
+with ``-W error``; what is anything else, such as ``-m pip``, or asks for another path of imports,
+is passed on to the real interpreter. A command that is killed takes the program with it; signals to
+the program, and limits set on it, do not reach the command.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ import os, signal, sys
 python, at = {python!r}, {address!r}
 same = all(os.environ.get(name) == value for name, value in {same!r}.items())
 strict = sys.argv[1:3] == ["-W", "error"]
-command = sys.argv[3:] if strict else sys.argv[1:]
-if not same or not command or command[0][:1] == "-" and command[0] not in ("-m", "-c"):
+command = (sys.argv[3:] if strict else sys.argv[1:]) or [""]
+taken = command[:2] == ["-m", "spacy"] or command[:1] == ["-c"] or command[0][:1] not in ("", "-")
+if not same or not taken:
     os.execv(python, [python, *sys.argv[1:]])
 import _socket, array, json
 server = _socket.socket(_socket.AF_UNIX)
@@ -151,7 +152,7 @@ def answer(connection: socket.socket, client: str) -> int:
 
 
 def run(command: list[str], folder: str) -> None:
-    """Run a module, code or a script with its arguments, as the interpreter would."""
+    """Run spaCy, code or a script with its arguments, as the interpreter would."""
     first, *others = command
     if first == "-m":
         sys.argv, sys.path[0] = others, folder
