@@ -51,6 +51,7 @@ def run(parts: dict[str, Path], output: Path, systems: str) -> tuple[int, dict[s
     return status, json.loads((output / "segmentation-harbour.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_run_scores_and_times_every_system(
     parts: dict[str, Path],
     tmp_path: Path,

@@ -29,10 +29,8 @@ def texts() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "n_threads",
-    [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(4, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
 def test_batches_equal_one_by_one(
     n_threads: int, fitted: CharacterSegmenter, texts: list[str]
 ) -> None:
