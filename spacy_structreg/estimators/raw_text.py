@@ -309,7 +309,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         """
         return self._nbest_of(text, n, user_words, spans)
 
-    def _segmentation_scores(
+    def _score(
         self,
         gold: Sequence[SegmentedGold],
         decoders: DecoderPool[FinderT],
@@ -379,7 +379,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         _prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits, white_space=white_space)
 
-    def _joint_scores(
+    def _score(
         self,
         gold: Sequence[TaggedGold],
         decoders: DecoderPool[FinderT],
@@ -442,7 +442,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
 
 class BaseSegmenter(
-    TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]
+    SegmentPredictor[FinderT], TextEstimator[SegmentedGold, FinderT, SegmentationScores]
 ):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
@@ -450,31 +450,13 @@ class BaseSegmenter(
     SCHEMA = SEGMENTED
     PRIMARY = "seg_f"
 
-    def _score(
-        self,
-        gold: list[SegmentedGold],
-        decoders: DecoderPool[FinderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> SegmentationScores:
-        return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
 
-
-class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
+class BaseJointTagger(TaggedPredictor[FinderT], TextEstimator[TaggedGold, FinderT, JointScores]):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
     PRIMARY = "joint_f"
-
-    def _score(
-        self,
-        gold: list[TaggedGold],
-        decoders: DecoderPool[FinderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> JointScores:
-        return self._joint_scores(gold, decoders, vocabulary, n_threads)
 
 
 def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
