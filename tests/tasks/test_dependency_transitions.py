@@ -269,6 +269,7 @@ def test_merging_arc_eager_states_is_exact(seed: int) -> None:
 # Atoms --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @EACH_SYSTEM
 def test_every_atom_shows_what_its_name_says(system: System) -> None:
     draw = random.Random(7)
