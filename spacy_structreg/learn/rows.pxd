@@ -89,6 +89,7 @@ cdef class FeatureCounts(Rows):
 cdef class TrainingRows(Rows):
     cdef Penalty penalty
     cdef readonly bint closed
+    cdef readonly object occurrences
     cdef int64_t* _stamps
     cdef Entries* _entries
     cdef double* _values
@@ -133,3 +134,8 @@ cdef class TrainedRows(Rows):
     cdef const float* _values
     cdef const int64_t* _starts
     cdef const uint16_t* _columns
+
+
+cdef class PatchedRows(TrainedRows):
+    cdef TrainedRows _base
+    cdef TrainedRows _patch
