@@ -134,6 +134,11 @@ cdef class TrainedRows(Rows):
     cdef const float* _values
     cdef const int64_t* _starts
     cdef const uint16_t* _columns
+    # Where keys are small numbers: the row of each number, -1 for none; else there are none.
+    cdef int32_t* _row_of
+    cdef uint64_t _n_small
+
+    cdef int _index_small(self, const uint64_t[::1] keys) except -1
 
 
 cdef class PatchedRows(TrainedRows):

@@ -30,6 +30,9 @@ MAX_COUNT_BITS = 53
 
 cdef enum:
     MAX_ROWS = 0x7FFFFFFF
+    # Keys count as small up to so many, and so many more for each row.
+    SMALL_KEYS = 1024
+    SMALL_SHARE = 16
     # Rows of more columns than this are adaptive unless told otherwise.
     DENSE_COLUMNS = 64
     # How many slots past its own a key may lie in a table that was not built by insertion.
@@ -981,6 +984,34 @@ cdef class TrainedRows(Rows):
             if columns.shape[0]:
                 self._columns = &columns[0]
         self.index(key_array)
+        self._index_small(key_array)
+
+    cdef int _index_small(self, const uint64_t[::1] keys) except -1:
+        """Find rows by their keys themselves, if these are small; rising keys."""
+        cdef Py_ssize_t i
+        if keys.shape[0] == 0 or keys[keys.shape[0] - 1] >= <uint64_t> (
+            SMALL_KEYS + SMALL_SHARE * keys.shape[0]
+        ):
+            return 0
+        self._n_small = keys[keys.shape[0] - 1] + 1
+        reserve(&self.buffers, self._row_of, <Py_ssize_t> self._n_small)
+        memset(self._row_of, 0xFF, self._n_small * sizeof(int32_t))
+        for i in range(keys.shape[0]):
+            self._row_of[keys[i]] = <int32_t> i
+        return 0
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        if self._n_small:
+            return self._row_of[key] if key < self._n_small else -1
+        return Rows.find(self, key)
+
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        cdef Py_ssize_t i
+        if self._n_small:
+            for i in range(n):
+                rows[i] = self._row_of[keys[i]] if keys[i] < self._n_small else -1
+            return
+        Rows.find_run(self, keys, n, rows)
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -1004,6 +1035,9 @@ cdef class TrainedRows(Rows):
         cdef double* target
         cdef const float* values = self._values
         cdef const uint16_t* columns = self._columns
+        cdef Py_ssize_t n_columns = self.n_columns
+        # Most rows are of four labels, or some times four.
+        cdef bint by_fours = n_columns % 4 == 0
         for i in range(n):
             if rows[i] < 0:
                 continue
@@ -1011,9 +1045,16 @@ cdef class TrainedRows(Rows):
             if self.adaptive:
                 for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
                     target[columns[k]] += values[k]
+            elif by_fours:
+                values = &self._values[<int64_t> rows[i] * n_columns]
+                for k in range(0, n_columns, 4):
+                    target[k] += values[k]
+                    target[k + 1] += values[k + 1]
+                    target[k + 2] += values[k + 2]
+                    target[k + 3] += values[k + 3]
             else:
-                values = &self._values[<int64_t> rows[i] * self.n_columns]
-                for k in range(self.n_columns):
+                values = &self._values[<int64_t> rows[i] * n_columns]
+                for k in range(n_columns):
                     target[k] += values[k]
 
     cdef void add_weighted(
