@@ -223,6 +223,27 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
+    def obstacle(self, example: TaggedGold) -> str | None:
+        if isinstance(example, PartialSentence):
+            return None
+        atoms, longest = self.system.characters, self.records.arrays["lengths"]
+        for word, tag in example:
+            number = self._number[tag]
+            for rule, allowed in (
+                ("dictionary and closed_tags", number in self.records.word(word, atoms)),
+                (
+                    "least_begun and closed_first_tags",
+                    number in self.records.first(word[0], atoms),
+                ),
+                ("lengths", longest[number] == 0 or len(word) <= longest[number]),
+            ):
+                if not allowed:
+                    return (
+                        f"the model never gives {word!r} the tag {tag}, by its settings of "
+                        f"{rule}; train with others"
+                    )
+        return None
+
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         entries, arrays = super().contents()
         return entries, {**self.records.arrays, **arrays}
