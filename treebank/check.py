@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, read_brackets
+from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, plain_word, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
 
 
@@ -59,7 +59,7 @@ VERBS = frozenset({"VA", "VC", "VE", "VV"})
 VERB_COMPOUNDS = frozenset({"VCD", "VCP", "VNV", "VPT", "VRD", "VSB"})
 ADJUNCTS = frozenset({"ADVP", "DP", "DVP", "LCP", "NP", "PP", "QP"})
 ARGUMENTS = frozenset({"EXT", "IO", "OBJ", "PRD", "SBJ"})
-WH_WORDS = names("什么 几 哪儿 哪里 多少 怎么 怎样 为什么 谁")
+WH_WORDS = names("什么 几 几点 哪 哪儿 哪里 多久 多少 怎么 怎样 为何 为什么 何 咋 啥 谁")
 # What may be a direct child, for phrases whose children are of few kinds (PU is always allowed).
 CHILDREN = {
     "ADJP": names("AD ADJP ADVP CC JJ"),
@@ -69,8 +69,8 @@ CHILDREN = {
     "DP": names("CLP DP DT OD QP"),
     "DVP": names("ADVP DEV NP VP"),
     "LCP": names("CP IP LC LCP NP PP QP"),
-    "NP": names("ADJP CC CP DNP DP ETC FW IP LCP NN NP NR NT PN PP PRN QP -NONE-"),
-    "PP": names("CP IP LCP NP P PP QP"),
+    "NP": names("ADJP CC CP DNP DP EM ETC FW IP LCP NN NP NR NT PN PP PRN QP URL -NONE-"),
+    "PP": names("CP IP LCP NP P PP QP URL"),
     "QP": names("ADJP ADVP CC CD CLP DP OD ON QP"),
 }
 # The word that closes or opens its phrase: (position of the child, its tag).
@@ -147,7 +147,7 @@ def label_faults(tree: Tree) -> Iterator[str]:
             if not EMPTY_CATEGORY.fullmatch(node.word or ""):
                 yield f"{node.word!r} is no empty category of the guidelines"
         elif node.is_leaf:
-            tag, signs = category(node), sign_tags(node.word or "")
+            tag, signs = category(node), sign_tags(plain_word(node.word or ""))
             if tag not in TAGS:
                 yield f"{node.label!r} ({node.word}) is no tag of the guidelines"
             if (tag not in signs) if signs else tag == "PU":
@@ -350,7 +350,13 @@ def word_faults(words: Iterable[tuple[str, str]]) -> Iterator[str]:
     for word, tag in words:
         if word in NO_DATES:
             continue
-        for form, expected in ((DATE, {"NT"}), (CARDINAL, {"CD"}), (ORDINAL, {"OD"})):
+        # 首 and 两 are measures, too: 一首歌, 三两茶.
+        measures = {"M"} if word in {"首", "两"} else set()
+        for form, expected in (
+            (DATE, {"NT"}),
+            (CARDINAL, {"CD"} | measures),
+            (ORDINAL, {"OD"} | measures),
+        ):
             if form.fullmatch(word) and not sign_tags(word):
                 if tag not in expected:
                     yield f"{word} is tagged {tag}; expected {' or '.join(sorted(expected))}"
