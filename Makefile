@@ -51,7 +51,7 @@ quickstart: $(VENV)/.package
 	@echo "Running all steps of $(PROJECT)"
 	$(PY) -m spacy project run all $(PROJECT)
 
-test-fast: SELECTION := -m "not slow"
+test-fast: SELECTION := -m "not slow" --hypothesis-profile=fast
 test-thorough: SELECTION := --hypothesis-profile=thorough
 
 # What is compiled of tests and package is kept, or each process would compile it again.

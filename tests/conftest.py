@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,8 +27,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No test asserts a time, hypothesis's own deadline included: machines are shared. `quick` has few
 # examples, as the tests of all tasks together have to end in eight minutes on two cores; the option
-# --hypothesis-profile=thorough, which `make test-thorough` gives, takes its place.
-for profile, examples in (("quick", QUICK), ("thorough", 16 * QUICK)):
+# --hypothesis-profile takes its place: `make test-fast` gives fast, `make test-thorough` thorough.
+for profile, examples in (("fast", 2 * QUICK // 5), ("quick", QUICK), ("thorough", 16 * QUICK)):
     settings.register_profile(
         profile,
         max_examples=examples,
@@ -87,15 +88,17 @@ def commands_read_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests on real corpora as slow, and begin with the files that have slow tests.
+    """Mark tests by fixtures that are slow; files with slow tests, or many, come first.
 
     So no process waits for another's last. It happens before pytest selects by mark.
     """
     for item in items:
-        if "data_folder" in getattr(item, "fixturenames", ()):
+        # Real corpora, and spaCy's own commands in processes.
+        if not {"data_folder", "python"}.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    number = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in slow, -number[item.path]))
 
 
 def pytest_collection_finish() -> None:

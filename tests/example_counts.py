@@ -10,4 +10,4 @@ QUICK = 25
 
 def quick_examples(number: int) -> settings:
     """So many examples in the profile `quick`; in another as many times more as its own number."""
-    return settings(max_examples=number * settings().max_examples // QUICK)
+    return settings(max_examples=max(1, number * settings().max_examples // QUICK))

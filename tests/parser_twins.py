@@ -10,6 +10,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
@@ -315,11 +316,12 @@ class ParserTwin(ABC):
         merge: bool = False,
         n_best: int = 1,
         cost: Callable[[int, int], float] | None = None,
+        allowed: AbstractSet[Actions] | None = None,
     ) -> Iterator[list[Item]]:
         """What the beam keeps after each action; ties by action, then parent.
 
         n_best: so many are kept at the end, which may be any step if the search ends early.
-        cost: of an action at a step, beyond its features.
+        cost: of an action at a step, beyond its features. allowed: the only ways to go.
         """
         kept = [Item(0.0, 0, (), self.start)]
         number = 0
@@ -329,7 +331,9 @@ class ParserTwin(ABC):
                 for action in self.legal(item.state):
                     score = self.action_score(item.state, action)
                     score += cost(step, action) if cost else 0.0
-                    candidates += self.led_to(item, action, score, merge)
+                    for found in self.led_to(item, action, score, merge):
+                        if allowed is None or found.actions in allowed:
+                            candidates.append(found)
             candidates.sort(key=lambda candidate: candidate.rank)
             kept = []
             is_last = step == self.n_steps - 1
@@ -508,6 +512,44 @@ class StandardTwin(ParserTwin):
             found.inside_score = below.inside_score + inside_score
             found_all.append(found)
         return found_all
+
+
+def beginnings(
+    twin: ParserTwin, heads: Sequence[int | None], labels: Sequence[int | None]
+) -> set[Actions]:
+    """All beginnings of the derivations that make a tree with what is known of it.
+
+    Arc-standard ones put a word on the stack only when the one there before has all below it that
+    is known to be on its left. heads, labels: None where they are not known.
+    """
+    found: set[Actions] = set()
+
+    def waits(state: State) -> bool:
+        below = {*state.stack[-1:]}
+        for _ in heads:
+            below |= {word for word, head in enumerate(heads) if head in below}
+        return any(word in below for word in state.stack[:-1])
+
+    def follow(state: State, actions: Actions) -> bool:
+        if twin.is_final(state, len(actions)):
+            # The label of a root says nothing of an arc.
+            goes = all(
+                wish in (None, head) and (name in (None, ROOT, label) or label == ROOT)
+                for wish, head, name, label in zip(
+                    heads, twin.tree(actions)[0], labels, twin.tree(actions)[1], strict=True
+                )
+            )
+        else:
+            goes = False
+            for action in twin.legal(state):
+                if not (isinstance(twin, StandardTwin) and action == SHIFT and waits(state)):
+                    goes |= follow(twin.apply(state, action), (*actions, action))
+        if goes:
+            found.add(actions)
+        return goes
+
+    assert follow(twin.start, ())
+    return found
 
 
 @dataclass(frozen=True)

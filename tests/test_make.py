@@ -94,7 +94,7 @@ def test_setting_up_that_fails_says_all_and_goes_no_further(tmp_path: Path) -> N
     ("target", "options"),
     [
         ("test", "--no-loadscope-reorder"),
-        ("test-fast", "-m not slow"),
+        ("test-fast", "-m not slow --hypothesis-profile=fast"),
         ("test-thorough", "--hypothesis-profile=thorough"),
     ],
 )

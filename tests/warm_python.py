@@ -1,12 +1,12 @@
-"""An interpreter that has imported spaCy already, for tests that call many of its commands.
+"""An interpreter that has imported spaCy and the package already, for tests of many processes.
 
 `python -m spacy …` spends more time on imports than on most of what the tests ask of it. Here a
 server imports once and forks for each command: a process of its own, with the folder, environment
 and standard streams of the caller, as after the imports of any other. `executable` gives the path
-of a program to call in place of `sys.executable`; whatever is neither ``-m spacy`` nor ``-W error
--m spacy``, or asks for another encoding or path of imports, is passed on to the real interpreter.
-A command that is killed takes the program with it; signals to the program, and limits set on it, do
-not reach the command.
+of a program to call in place of `sys.executable` for ``-m spacy``, code (``-c``) and scripts, also
+with ``-W error``; what is anything else, such as ``-m pip``, or asks for another path of imports,
+is passed on to the real interpreter. A command that is killed takes the program with it; signals to
+the program, and limits set on it, do not reach the command.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ import os, signal, sys
 python, at = {python!r}, {address!r}
 same = all(os.environ.get(name) == value for name, value in {same!r}.items())
 strict = sys.argv[1:3] == ["-W", "error"]
-command = sys.argv[3:] if strict else sys.argv[1:]
-if command[:2] != ["-m", "spacy"] or not same:
+command = (sys.argv[3:] if strict else sys.argv[1:]) or [""]
+taken = command[:2] == ["-m", "spacy"] or command[:1] == ["-c"] or command[0][:1] not in ("", "-")
+if not same or not taken:
     os.execv(python, [python, *sys.argv[1:]])
 import _socket, array, json
 server = _socket.socket(_socket.AF_UNIX)
 server.connect(at)
-request = json.dumps([strict, command[1:], os.getcwd(), dict(os.environ)]).encode()
+request = json.dumps([strict, command, os.getcwd(), dict(os.environ)]).encode()
 header = len(request).to_bytes(8, "big")
 server.sendmsg([header], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
 server.sendall(request)
@@ -83,6 +84,8 @@ def serve(address: str, client: str) -> None:
     """Import, listen at an address, and run each command that comes in a process of its own."""
     import spacy.cli
 
+    import spacy_structreg.pipeline.architectures  # noqa: F401 - with it, all that is compiled
+
     # These take the working directory as it is when they are imported.
     for name in [name for name in sys.modules if name.startswith(("weasel", "spacy.cli"))]:
         del sys.modules[name]
@@ -117,7 +120,7 @@ def answer(connection: socket.socket, client: str) -> int:
     request = b""
     while len(request) < size:
         request += connection.recv(size - len(request))
-    strict, arguments, folder, environment = json.loads(request)
+    strict, command, folder, environment = json.loads(request)
     if not strict:
         # The server runs under the option itself, so that it holds for imports as well.
         warnings.filters.remove(("error", None, Warning, None, 0))
@@ -129,11 +132,10 @@ def answer(connection: socket.socket, client: str) -> int:
     os.environ.update(environment)
     os.chdir(folder)
     sys.executable = client
-    sys.argv = arguments
-    sys.path[0] = folder
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     random.seed()
     try:
-        runpy.run_module("spacy", run_name="__main__", alter_sys=True)
+        run(command, folder)
         code: object = 0
     except SystemExit as error:
         code = error.code
@@ -147,6 +149,22 @@ def answer(connection: socket.socket, client: str) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     return 0 if code is None else code & 0xFF if isinstance(code, int) else 1
+
+
+def run(command: list[str], folder: str) -> None:
+    """Run spaCy, code or a script with its arguments, as the interpreter would."""
+    first, *others = command
+    if first == "-m":
+        sys.argv, sys.path[0] = others, folder
+        runpy.run_module(others[0], run_name="__main__", alter_sys=True)
+    elif first == "-c":
+        code, *arguments = others
+        sys.argv, sys.path[0] = ["-c", *arguments], ""
+        exec(code, {"__name__": "__main__"})
+    else:
+        # Of a folder, that is what is put on the path.
+        sys.argv, sys.path[0] = command, str(Path(first).resolve().parent)
+        runpy.run_path(first, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, He
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-    from spacy_structreg.pipeline.task import PipelineTask, TaskPart
+    from spacy_structreg.pipeline.task import DrawnTask, TaskPart
 
 __all__ = ["draw", "draw_command"]
 
@@ -162,15 +162,16 @@ def draw(
     return len(pictures)
 
 
-def styles() -> dict[str, PipelineTask]:
+def styles() -> dict[str, DrawnTask]:
     """The tasks that draw, by the names of their styles, in the order in which they are asked."""
-    from spacy_structreg.pipeline.task import all_tasks
+    from spacy_structreg.pipeline.task import DrawnTask, all_tasks
 
-    tasks = sorted(all_tasks(), key=lambda task: task.draw_order)
+    tasks = [task for task in all_tasks() if isinstance(task, DrawnTask)]
+    tasks.sort(key=lambda task: task.draw_order)
     return {name: task for task in tasks for name in task.styles}
 
 
-def drawing_tasks(style: str | None, *, heads: bool) -> list[tuple[PipelineTask, str]]:
+def drawing_tasks(style: str | None, *, heads: bool) -> list[tuple[DrawnTask, str]]:
     """The tasks that draw, each with its style, in the order in which they are asked.
 
     Raises ValueError if there is no such style, or it shows no heads if asked to.
@@ -204,7 +205,7 @@ def check_output(output: Path, source: str) -> None:
 
 
 def drawn_of_corpus(
-    path: Path, options: CorpusOptions, drawing: Sequence[tuple[PipelineTask, str]], *, heads: bool
+    path: Path, options: CorpusOptions, drawing: Sequence[tuple[DrawnTask, str]], *, heads: bool
 ) -> Iterator[str]:
     """Yield the pictures of the sentences of a corpus."""
     from spacy.vocab import Vocab
@@ -226,7 +227,7 @@ def drawn_of_text(
     source: str,
     pipeline: str,
     options: CorpusOptions,
-    drawing: Sequence[tuple[PipelineTask, str]],
+    drawing: Sequence[tuple[DrawnTask, str]],
 ) -> Iterator[str]:
     """Yield the pictures of what a pipeline finds in the lines of a text."""
     from spacy_structreg.cli.pipelines import load_pipeline
@@ -263,7 +264,7 @@ def drawn_of_text(
 
 
 def drawn_of_doc(
-    doc: Doc, parts: Iterable[tuple[PipelineTask, str, TaskPart | None]], *, heads: bool = False
+    doc: Doc, parts: Iterable[tuple[DrawnTask, str, TaskPart | None]], *, heads: bool = False
 ) -> Iterator[str]:
     """Yield the pictures of the sentences of a Doc, each by the first task that can draw it."""
     found: list[tuple[int, str | None]] | None = None

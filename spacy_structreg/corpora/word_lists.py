@@ -96,6 +96,10 @@ def _jieba(line: str) -> Iterator[ListedWord]:
 
 
 def _words(line: str) -> Iterator[ListedWord]:
+    if "\t" not in line:
+        # As most lines are, of long lists.
+        yield ListedWord(_checked(line.strip(), "word"), (), 0)
+        return
     word, *rest = (part.strip() for part in line.split("\t"))
     if len(rest) > 2:
         raise ValueError(

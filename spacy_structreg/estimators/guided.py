@@ -8,7 +8,6 @@ chain's best completion, and leaves out what the chain model holds for hopeless
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +26,7 @@ from spacy_structreg.estimators.segmentation.character_segmenter import Characte
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.metrics.joint import JointScores
-from spacy_structreg.metrics.segmentation import SegmentationScores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import TaggedWords, Words
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.segmentation.words import WordDecoder
 
@@ -84,7 +80,7 @@ class GuidedSegmenterSettings(GuidedSettings):
     words: WordSegmenter | None = part(WordSegmenter, "words")
 
 
-class GuidedSegmenter(Guided[CharacterSegmenter, WordSegmenter], SegmentPredictor[WordDecoder]):
+class GuidedSegmenter(SegmentPredictor[WordDecoder], Guided[CharacterSegmenter, WordSegmenter]):
     """Segments text by words, with a chain model of characters as the guide; see `Guided`."""
 
     TASK = "guided_segmenter"
@@ -101,15 +97,6 @@ class GuidedSegmenter(Guided[CharacterSegmenter, WordSegmenter], SegmentPredicto
     def __init__(self, settings: GuidedSegmenterSettings) -> None:
         super().__init__(settings)
 
-    def _score(
-        self,
-        gold: list[Words],
-        decoders: DecoderPool[WordDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> SegmentationScores:
-        return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
-
 
 @dataclass(frozen=True)
 class GuidedJointTaggerSettings(GuidedSettings):
@@ -120,7 +107,7 @@ class GuidedJointTaggerSettings(GuidedSettings):
 
 
 class GuidedJointTagger(
-    Guided[CharacterJointTagger, WordJointTagger], TaggedPredictor[WordDecoder]
+    TaggedPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger]
 ):
     """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
 
@@ -142,12 +129,3 @@ class GuidedJointTagger(
     def tags(self) -> tuple[str, ...]:
         """The tags of words, sorted; none as long as they are to be learnt from data."""
         return self.words.labels
-
-    def _score(
-        self,
-        gold: list[TaggedWords],
-        decoders: DecoderPool[WordDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> JointScores:
-        return self._joint_scores(gold, decoders, vocabulary, n_threads)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import partial
 from heapq import nlargest
 from itertools import chain, pairwise
 from operator import itemgetter
@@ -45,66 +46,12 @@ from spacy_structreg.tasks.segmentation.user_words import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 ItemT = TypeVar("ItemT")
 
 Favored: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64]]
 """Places of words with a bonus, and their bonuses (`tasks.segmentation.user_words.Found`)."""
-
-
-class WordFinder(Decoder, Protocol):
-    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
-
-    def prefer(self, words: CompiledWords | None) -> bool: ...
-
-    def segment(
-        self,
-        texts: list[str],
-        sentences: list[list[int]],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[Favored] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
-    ) -> list[list[str]]: ...
-
-    def tag(
-        self,
-        texts: list[str],
-        sentences: list[list[int]],
-        listed: list[NDArray[np.int32]] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: list[Favored] | None = None,
-        fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
-    ) -> list[list[tuple[str, str]]]: ...
-
-    def spans(
-        self,
-        text: str,
-        sentences: list[int],
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: Favored | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> NDArray[np.int64]: ...
-
-    def margins(self, text: str) -> NDArray[np.float64]: ...
-
-    def nbest(
-        self,
-        text: str,
-        k: int,
-        listed: NDArray[np.int32] | None = None,
-        listed_tags: Sequence[str] = (),
-        *,
-        bonuses: Favored | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> list[tuple[float, list[Any]]]: ...
 
 
 class Limits(TypedDict):
@@ -123,6 +70,40 @@ class LimitsOfPart(TypedDict):
     listed_tags: Sequence[str]
     bonuses: Favored | None
     fixed: NDArray[np.uint8] | None
+
+
+class WordFinder(Decoder, Protocol):
+    """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
+
+    def prefer(self, words: CompiledWords | None) -> bool: ...
+
+    def segment(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        *,
+        white_space: bool = False,
+        **limits: Unpack[Limits],
+    ) -> list[list[str]]: ...
+
+    def tag(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        *,
+        white_space: bool = False,
+        **limits: Unpack[Limits],
+    ) -> list[list[tuple[str, str]]]: ...
+
+    def spans(
+        self, text: str, sentences: list[int], **limits: Unpack[LimitsOfPart]
+    ) -> NDArray[np.int64]: ...
+
+    def margins(self, text: str) -> NDArray[np.float64]: ...
+
+    def nbest(
+        self, text: str, k: int, **limits: Unpack[LimitsOfPart]
+    ) -> list[tuple[float, list[Any]]]: ...
 
 
 FinderT = TypeVar("FinderT", bound=WordFinder)
@@ -184,12 +165,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         white_space: bool = False,
     ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
-
         words = compiled(user_words)
-
-        def decode(decoder: FinderT, portion: list[str]) -> list[list[str]]:
-            return self._segment(decoder, portion, words, white_space)
-
+        decode = partial(self._segment, user_words=words, white_space=white_space)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_spans(
@@ -332,7 +309,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         """
         return self._nbest_of(text, n, user_words, spans)
 
-    def _segmentation_scores(
+    def _score(
         self,
         gold: Sequence[SegmentedGold],
         decoders: DecoderPool[FinderT],
@@ -370,12 +347,8 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]:
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
-
         words = compiled(user_words)
-
-        def decode(decoder: FinderT, portion: list[str]) -> list[list[tuple[str, str]]]:
-            return self._tag(decoder, portion, words, white_space)
-
+        decode = partial(self._tag, user_words=words, white_space=white_space)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def nbest(
@@ -406,7 +379,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         _prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits, white_space=white_space)
 
-    def _joint_scores(
+    def _score(
         self,
         gold: Sequence[TaggedGold],
         decoders: DecoderPool[FinderT],
@@ -469,7 +442,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
 
 class BaseSegmenter(
-    TextEstimator[SegmentedGold, FinderT, SegmentationScores], SegmentPredictor[FinderT]
+    SegmentPredictor[FinderT], TextEstimator[SegmentedGold, FinderT, SegmentationScores]
 ):
     """A text estimator whose gold sentences are lists of words, or known in part."""
 
@@ -477,31 +450,13 @@ class BaseSegmenter(
     SCHEMA = SEGMENTED
     PRIMARY = "seg_f"
 
-    def _score(
-        self,
-        gold: list[SegmentedGold],
-        decoders: DecoderPool[FinderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> SegmentationScores:
-        return self._segmentation_scores(gold, decoders, vocabulary, n_threads)
 
-
-class BaseJointTagger(TextEstimator[TaggedGold, FinderT, JointScores], TaggedPredictor[FinderT]):
+class BaseJointTagger(TaggedPredictor[FinderT], TextEstimator[TaggedGold, FinderT, JointScores]):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"
     SCHEMA = TAGGED
     PRIMARY = "joint_f"
-
-    def _score(
-        self,
-        gold: list[TaggedGold],
-        decoders: DecoderPool[FinderT],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> JointScores:
-        return self._joint_scores(gold, decoders, vocabulary, n_threads)
 
 
 def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:

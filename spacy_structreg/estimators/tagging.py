@@ -401,6 +401,19 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
+    def obstacle(self, example: TaggedGold) -> str | None:
+        if self.dictionary is None or isinstance(example, PartialSentence):
+            return None
+        for word, tag in example:
+            allowed = self.dictionary.get(self.system.words.key_of(word))
+            if allowed is not None and self._number[tag] not in allowed:
+                return (
+                    f"the dictionary of the model gives {word!r} only the tags "
+                    f"{', '.join(self.tags[each] for each in allowed)}; train with another "
+                    "setting of dictionary"
+                )
+        return None
+
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         sets = {
             "categories": self.system.words.categories,

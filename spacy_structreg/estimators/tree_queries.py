@@ -120,20 +120,12 @@ class Query:
     def __len__(self) -> int:
         return sum(map(len, self.words))
 
-    def bound(
-        self, number: dict[str, int], *, complete: bool = False
-    ) -> tuple[list[int | None], list[int | None]] | None:
-        """The given heads and labels of visible words, labels by number; None if there are none.
-
-        complete: bind all heads, by some that go with those given.
-        """
+    def bound(self, number: dict[str, int]) -> tuple[list[int | None], list[int | None]] | None:
+        """The given heads and labels of visible words, labels by number; None if there are none."""
         if self.given is None or self.heads is None:
             return None
         labels = [self.given[1][place] for place in self.places]
-        return (
-            list(completed_heads(self.heads)) if complete else self.heads,
-            [None if label is None else number.get(label) for label in labels],
-        )
+        return self.heads, [None if label is None else number.get(label) for label in labels]
 
     def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
         """The tree over all words, from one over the visible words."""
@@ -178,41 +170,8 @@ def parse_queries(decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
         [query.bound(number) for query in queries],
     )
     answers = []
-    for query, found in zip(queries, trees, strict=True):
-        tree = found
-        if tree is None:
-            # Whatever was on the beam has come to contradict what is given.
-            bound = query.bound(number, complete=True)
-            (tree,) = decoder.parse([(query.words, query.tags)], [bound])
-            assert tree is not None
+    for query, tree in zip(queries, trees, strict=True):
+        # Some tree has what is given, and no beam loses all that have it.
+        assert tree is not None
         answers.append(query.answer(decoder, tree))
     return answers
-
-
-def completed_heads(heads: Sequence[int | None]) -> list[int]:
-    """Heads of a projective tree with one root that has the heads that are known.
-
-    heads: with one root at most, and part of a projective tree. A word without a head gets one end
-    of the shortest known arc that spans it; the first that no arc spans becomes the root if there
-    is none, and the head of others.
-    """
-    arcs = [
-        (min(word, head), max(word, head))
-        for word, head in enumerate(heads)
-        if head is not None and head != ROOT
-    ]
-    # Words that no arc spans are their own end.
-    ends = [
-        min(
-            ((left, right) for left, right in arcs if left < word < right),
-            key=lambda arc: arc[1] - arc[0],
-            default=(word, word),
-        )[0]
-        for word in range(len(heads))
-    ]
-    free = [word for word, head in enumerate(heads) if head is None and ends[word] == word]
-    root = heads.index(ROOT) if ROOT in heads else free[0]
-    completed = [ends[word] if head is None else head for word, head in enumerate(heads)]
-    for word in free:
-        completed[word] = ROOT if word == root else root
-    return completed

@@ -10,9 +10,11 @@ from spacy_structreg.learn.rows cimport TrainingRows
 
 import numpy as np
 
-from spacy_structreg.learn.model_average import replace_rows
+from spacy_structreg.learn.rows import PatchedRows, TrainedRows
 
 cdef enum:
+    # How many weights a patch has before a table is made anew.
+    MAX_PATCH = 1 << 18
     # Passes over the demands after each new one, and changes that all of them look at. Few are
     # needed, as most demands do not touch.
     MAX_SWEEPS = 100
@@ -96,14 +98,18 @@ cdef class Corrector(Perceptron):
         """
         cdef TrainingRows table
         cdef Py_ssize_t i
-        rows = [[] for _ in self.tables]
+        rows = [set() for _ in self.tables]
         for i in range(self._moved.n):
-            rows[self._moved.items[i].table].append(self._moved.items[i].row)
+            rows[self._moved.items[i].table].add(self._moved.items[i].row)
         self._moved.n = 0
-        return [
-            replace_rows(trained, *table.gather(np.unique(changed))) if changed else trained
-            for trained, table, changed in zip(tables, self.tables, rows, strict=True)
-        ]
+        corrected = []
+        for trained, table, changed in zip(tables, self.tables, rows, strict=True):
+            if changed:
+                trained = PatchedRows(trained, *table.gather(sorted(changed)))
+                if trained.n_patched * trained.n_columns > MAX_PATCH:
+                    trained = TrainedRows(trained.n_columns, trained.arrays)
+            corrected.append(trained)
+        return corrected
 
     cdef int apply(self, double loss) except -1 nogil:
         """Demand what `changes` have shown, unless it holds already; empties `changes`.

@@ -63,6 +63,11 @@ cdef class Learner(BufferOwner):
         """
         raise NotImplementedError
 
+    def note(self, counts):
+        """Add to the occurrences of the rows of each table: int64 arrays of shape (n,)."""
+        for table, count in zip(self.tables, counts, strict=True):
+            table.note(count)
+
     def totals(self):
         """Sums over the corpus that the training needs besides weights, by name: numbers."""
         return {}

@@ -31,10 +31,15 @@ def learner_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning) -
 def corrector_from_trained(tables: Iterable[TrainedRows], learning: AnyLearning) -> Corrector:
     """A learner that moves trained weights as little as corrections need.
 
+    It keeps to the weights of features that occurred in training, if the tables say how often.
+
     learning: of the training, which says whether features without weights may get some.
     """
     settings = Learning(algorithm="pa", clock="mistakes", min_count=learning.min_count)
     corrector = Corrector([TrainingRows.from_trained(table) for table in tables], settings)
+    counts = [table.occurrences for table in corrector.tables if table.occurrences is not None]
+    if len(counts) == len(corrector.tables):
+        corrector.rest_on(counts)
     _restricted(corrector)
     return corrector
 

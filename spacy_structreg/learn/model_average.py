@@ -30,6 +30,7 @@ def average_rows(
     mean: ``"plain"`` divides each sum of weights by the number of tables (equation 7);
         ``"nonzero"`` by the number of those in which the weight is not zero (equation 8).
     prune: means of this absolute value or less are left out.
+    A row occurred as often as in that model where it did so most, if all models say.
     Raises ValueError if there is no table, their rows differ in width or layout, or there is no
     such mean.
     """
@@ -54,6 +55,13 @@ def average_rows(
     joined = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
     if "counts" in joined:
         joined["starts"] = np.concatenate(([0], np.cumsum(joined.pop("counts"))))
+    if all("occurrences" in each for each in arrays):
+        # As a rule they are those of one corpus.
+        most = joined["occurrences"] = np.zeros(len(joined["keys"]), dtype=np.uint8)
+        for each in arrays:
+            kept = np.isin(each["keys"], joined["keys"], assume_unique=True)
+            rows = np.searchsorted(joined["keys"], each["keys"][kept])
+            most[rows] = np.maximum(most[rows], each["occurrences"][kept])
     return TrainedRows(n_columns, joined)
 
 
@@ -122,58 +130,3 @@ def _without_zeros(
     live = means != 0
     row_keys, counts = np.unique(keys[live], return_counts=True)
     return {"keys": row_keys, "counts": counts, "columns": columns[live], "values": means[live]}
-
-
-def replace_rows(
-    table: TrainedRows, keys: NDArray[np.uint64], weights: NDArray[np.float32]
-) -> TrainedRows:
-    """The rows of a table, but of some keys these instead, whether or not it had them.
-
-    keys: none twice. weights: of shape (n_keys, n_columns).
-    """
-    order = np.argsort(keys)
-    keys, weights = keys[order], weights[order]
-    old = table.arrays
-    places = np.searchsorted(old["keys"], keys)
-    known = places < table.n_rows
-    known[known] = old["keys"][places[known]] == keys[known]
-    filled = weights.any(axis=1)
-    if not table.adaptive:
-        new = filled & ~known
-        # Runs of old rows with the new ones between them, which is faster than np.insert.
-        values = _with_runs(old["values"], places[new], weights[new])
-        values[places[known] + np.cumsum(new)[known]] = weights[known]
-        all_keys = _with_runs(old["keys"], places[new], keys[new])
-        return TrainedRows(table.n_columns, {"keys": all_keys, "values": values})
-    # The cells of old versions are taken out, then those of new ones put in.
-    starts = old["starts"]
-    gone = np.zeros(table.n_rows, dtype=bool)
-    gone[places[known]] = True
-    counts = np.diff(starts)
-    kept = np.repeat(~gone, counts)
-    rest, rest_counts = old["keys"][~gone], counts[~gone]
-    begins = np.concatenate(([0], np.cumsum(rest_counts)))
-    keys, weights = keys[filled], weights[filled]
-    places = np.searchsorted(rest, keys)
-    rows, columns = np.nonzero(weights)
-    at = begins[places][rows]
-    merged = np.insert(rest_counts, places, np.count_nonzero(weights, axis=1))
-    return TrainedRows(
-        table.n_columns,
-        {
-            "keys": np.insert(rest, places, keys),
-            "starts": np.concatenate(([0], np.cumsum(merged))).astype(np.int64),
-            "columns": np.insert(old["columns"][kept], at, columns.astype(np.uint16)),
-            "values": np.insert(old["values"][kept], at, weights[rows, columns]),
-        },
-    )
-
-
-def _with_runs(old: NDArray[Any], places: NDArray[np.int64], new: NDArray[Any]) -> NDArray[Any]:
-    """A new array of old items, with new ones before those at some places, which rise."""
-    runs: list[NDArray[Any]] = []
-    begin = 0
-    for number, place in enumerate(places.tolist()):
-        runs += [old[begin:place], new[number : number + 1]]
-        begin = place
-    return np.concatenate([*runs, old[begin:]])

@@ -89,6 +89,7 @@ cdef class FeatureCounts(Rows):
 cdef class TrainingRows(Rows):
     cdef Penalty penalty
     cdef readonly bint closed
+    cdef readonly object occurrences
     cdef int64_t* _stamps
     cdef Entries* _entries
     cdef double* _values
@@ -133,3 +134,13 @@ cdef class TrainedRows(Rows):
     cdef const float* _values
     cdef const int64_t* _starts
     cdef const uint16_t* _columns
+    # Where keys are small numbers: the row of each number, -1 for none; else there are none.
+    cdef int32_t* _row_of
+    cdef uint64_t _n_small
+
+    cdef int _index_small(self, const uint64_t[::1] keys) except -1
+
+
+cdef class PatchedRows(TrainedRows):
+    cdef TrainedRows _base
+    cdef TrainedRows _patch

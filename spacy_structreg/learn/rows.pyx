@@ -21,11 +21,18 @@ from spacy_structreg.learn.penalty cimport Penalty, Span, advance, settle_cumula
 
 import numpy as np
 
+from spacy_structreg.learn.row_arrays import replaced_rows
+
 # Averages must fit single precision, and sums of them double.
 MAX_WEIGHT = 1e30
+# Counts of occurrences are exact as doubles.
+MAX_COUNT_BITS = 53
 
 cdef enum:
     MAX_ROWS = 0x7FFFFFFF
+    # Keys count as small up to so many, and so many more for each row.
+    SMALL_KEYS = 1024
+    SMALL_SHARE = 16
     # Rows of more columns than this are adaptive unless told otherwise.
     DENSE_COLUMNS = 64
     # How many slots past its own a key may lie in a table that was not built by insertion.
@@ -218,6 +225,8 @@ cdef class TrainingRows(Rows):
     l1, l2, cumulative_l1: the strengths of the penalties that every update applies to every
         weight (see `learn.penalty`); 0 for none.
     closed: whether keys without a row get none any more (see `restrict`).
+    occurrences: how often each row occurred in the training corpus, int64 of shape (n,), further
+        rows never; None if that has not been counted.
     Times count updates, from 1; a row of time s holds its value after update s and the sum of its
     values after updates 1 to s (Daumé 2006, section 2.1.1).
     Raises ValueError for strengths that are negative or do not go together.
@@ -565,13 +574,27 @@ cdef class TrainingRows(Rows):
 
         rows: their numbers. Raises IndexError if there is no such row.
         """
-        cdef int32_t row
-        keys = np.empty(len(rows), dtype=np.uint64)
-        weights = np.empty((len(rows), self.n_columns), dtype=np.float32)
-        for i, row in enumerate(rows):
-            weights[i] = self.weights(row)
-            keys[i] = self._keys[row]
-        return keys, weights
+        cdef const int32_t[::1] numbers = np.ascontiguousarray(rows, dtype=np.int32)
+        cdef Py_ssize_t n = numbers.shape[0]
+        cdef Py_ssize_t i
+        keys = np.empty(n, dtype=np.uint64)
+        weights = np.zeros((n, self.n_columns))
+        cdef uint64_t[::1] key_view = keys
+        cdef double[::1] weight_view = weights.reshape(-1)
+        for i in range(n):
+            if not 0 <= numbers[i] < self.n_rows:
+                raise IndexError(f"no row {numbers[i]}")
+            key_view[i] = self._keys[numbers[i]]
+        if n:
+            self.add_run(&numbers[0], n, self.n_columns, &weight_view[0])
+        return keys, weights.astype(np.float32)
+
+    def note(self, counts):
+        """Add to the occurrences of rows. counts: int64 of shape (n,); further rows have none."""
+        total = _padded(counts, self.n_rows)
+        if self.occurrences is not None:
+            total[: len(self.occurrences)] += self.occurrences
+        self.occurrences = total
 
     def counts(self, FeatureCounts counts not None):
         """Counts of the keys of rows: int64 of shape (n_rows,)."""
@@ -661,7 +684,8 @@ cdef class TrainingRows(Rows):
         values and sums: float64 of shape (n_rows, n_columns); for adaptive rows of shape
         (n_cells,), where the cells of row i, columns[starts[i] : starts[i + 1]], stand in rising
         order of their columns (starts: int64 of shape (n_rows + 1,), columns: uint16).
-        debts: as values, if there is cumulative L1.
+        debts: as values, if there is cumulative L1. occurrences: int64 of shape (n_rows,), if
+        they were counted.
         """
         cdef Py_ssize_t i
         cdef Py_ssize_t k
@@ -695,6 +719,8 @@ cdef class TrainingRows(Rows):
         state["sums"] = self._gather(self._sums, shape)
         if self.penalty.cumulative > 0.0:
             state["debts"] = self._gather(self._debts, shape)
+        if self.occurrences is not None:
+            state["occurrences"] = _padded(self.occurrences, self.n_rows)
         return state
 
     cdef object _gather(self, const double* cells, shape):
@@ -742,6 +768,11 @@ cdef class TrainingRows(Rows):
                 raise ValueError(f"one of the {name} of the weights is not a finite number")
         if (state["stamps"] < 0).any():
             raise ValueError("a weight row was visited before the first update")
+        if "occurrences" in state:
+            _check_array(state, "occurrences", np.int64, (n_rows,))
+            if ((state["occurrences"] < 0) | (state["occurrences"] >= 1 << MAX_COUNT_BITS)).any():
+                raise ValueError("a weight row occurred less than never, or too often")
+            rows.occurrences = np.array(state["occurrences"])
         counts = np.diff(state["starts"]) if rows.adaptive else n_columns
         visits = np.repeat(np.maximum(state["stamps"], 1), counts).reshape(state["values"].shape)
         if (np.abs(state["sums"]) / visits > MAX_WEIGHT).any():
@@ -784,6 +815,9 @@ cdef class TrainingRows(Rows):
             "debts": np.zeros_like(values),
             "stamps": np.zeros(len(arrays["keys"]), dtype=np.int64),
         }
+        if "occurrences" in arrays:
+            # The least count of so many bits.
+            state["occurrences"] = (1 << arrays["occurrences"].astype(np.int64)) >> 1
         return cls.from_state(trained.n_columns, state, penalties)
 
     def copy(self):
@@ -806,6 +840,7 @@ cdef class TrainingRows(Rows):
             duplicate(&twin.buffers, twin._columns, self._columns, n_cells)
         memcpy(twin._free, self._free, sizeof(self._free))
         twin.closed = self.closed
+        twin.occurrences = self.occurrences
         twin.n_rows = n_rows
         twin._pool_size = n_cells
         return twin
@@ -858,6 +893,10 @@ cdef class TrainingRows(Rows):
                 else:
                     self._average_row(<int32_t> row_view[i], time, least, &value_view[n], NULL)
                     n += self.n_columns
+        if self.occurrences is not None:
+            # The exponent of a count is the number of its bits.
+            bits = np.frexp(_padded(self.occurrences, self.n_rows)[kept])[1]
+            arrays["occurrences"] = bits.astype(np.uint8)
         return TrainedRows(self.n_columns, arrays)
 
     cdef int32_t _average_row(
@@ -909,7 +948,9 @@ cdef class TrainedRows(Rows):
     arrays: keys, uint64 of shape (n_rows,), rising; and values, float32, of shape (n_rows,
         n_columns) for dense rows. Adaptive rows have values of shape (n_cells,) with columns,
         uint16 of the same shape, and starts, int64 of shape (n_rows + 1,): the cells of row i are
-        starts[i] to starts[i + 1]. The arrays are used where they lie, mapped files included.
+        starts[i] to starts[i + 1]. If it was counted how often each row occurred in training,
+        occurrences, uint8 of shape (n_rows,), are the numbers of bits of the counts, 0 for never.
+        The arrays are used where they lie, mapped files included.
     Raises ValueError if the arrays are not of this form, whatever they contain instead.
     """
 
@@ -920,8 +961,14 @@ cdef class TrainedRows(Rows):
         self._begin(n_columns)
         self.adaptive = "columns" in arrays
         names = ["keys", "values", "starts", "columns"] if self.adaptive else ["keys", "values"]
+        if "occurrences" in arrays:
+            names.append("occurrences")
         self._arrays = {name: _read_only(arrays, name) for name in names}
         self.n_rows = _check_layout(n_columns, self._arrays, np.float32)
+        if "occurrences" in arrays:
+            _check_array(self._arrays, "occurrences", np.uint8, (self.n_rows,))
+            if self.n_rows and self._arrays["occurrences"].max() > MAX_COUNT_BITS:
+                raise ValueError("a weight row occurred too often in training")
         key_array = self._arrays["keys"]
         if self.n_rows and not (key_array[1:] > key_array[: self.n_rows - 1]).all():
             raise ValueError("the keys of the weight rows do not rise")
@@ -937,6 +984,34 @@ cdef class TrainedRows(Rows):
             if columns.shape[0]:
                 self._columns = &columns[0]
         self.index(key_array)
+        self._index_small(key_array)
+
+    cdef int _index_small(self, const uint64_t[::1] keys) except -1:
+        """Find rows by their keys themselves, if these are small; rising keys."""
+        cdef Py_ssize_t i
+        if keys.shape[0] == 0 or keys[keys.shape[0] - 1] >= <uint64_t> (
+            SMALL_KEYS + SMALL_SHARE * keys.shape[0]
+        ):
+            return 0
+        self._n_small = keys[keys.shape[0] - 1] + 1
+        reserve(&self.buffers, self._row_of, <Py_ssize_t> self._n_small)
+        memset(self._row_of, 0xFF, self._n_small * sizeof(int32_t))
+        for i in range(keys.shape[0]):
+            self._row_of[keys[i]] = <int32_t> i
+        return 0
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        if self._n_small:
+            return self._row_of[key] if key < self._n_small else -1
+        return Rows.find(self, key)
+
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        cdef Py_ssize_t i
+        if self._n_small:
+            for i in range(n):
+                rows[i] = self._row_of[keys[i]] if keys[i] < self._n_small else -1
+            return
+        Rows.find_run(self, keys, n, rows)
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i
@@ -960,6 +1035,9 @@ cdef class TrainedRows(Rows):
         cdef double* target
         cdef const float* values = self._values
         cdef const uint16_t* columns = self._columns
+        cdef Py_ssize_t n_columns = self.n_columns
+        # Most rows are of four labels, or some times four.
+        cdef bint by_fours = n_columns % 4 == 0
         for i in range(n):
             if rows[i] < 0:
                 continue
@@ -967,9 +1045,16 @@ cdef class TrainedRows(Rows):
             if self.adaptive:
                 for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
                     target[columns[k]] += values[k]
+            elif by_fours:
+                values = &self._values[<int64_t> rows[i] * n_columns]
+                for k in range(0, n_columns, 4):
+                    target[k] += values[k]
+                    target[k + 1] += values[k + 1]
+                    target[k + 2] += values[k + 2]
+                    target[k + 3] += values[k + 3]
             else:
-                values = &self._values[<int64_t> rows[i] * self.n_columns]
-                for k in range(self.n_columns):
+                values = &self._values[<int64_t> rows[i] * n_columns]
+                for k in range(n_columns):
                     target[k] += values[k]
 
     cdef void add_weighted(
@@ -1008,7 +1093,106 @@ cdef class TrainedRows(Rows):
         return dense
 
     def __reduce__(self):
-        return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self._arrays.items()})
+        return TrainedRows, (self.n_columns, {k: np.array(v) for k, v in self.arrays.items()})
+
+
+cdef class PatchedRows(TrainedRows):
+    """Trained rows of which some are others, made in time linear in the number of these.
+
+    Predictions are those of a table that was made anew, bit by bit, if a little slower.
+
+    base: the rows as they were; if it is patched itself, what its patch says still holds.
+    keys: of rows of `base` or new ones, none twice. weights: float32 of shape (n_keys, n_columns);
+        a row of zeros stands for none.
+    Raises ValueError as `TrainedRows`.
+    """
+
+    def __init__(self, TrainedRows base not None, keys, weights):
+        cdef const uint64_t[::1] key_view
+        cdef const uint8_t[::1] filled
+        cdef bint is_known
+        cdef Py_ssize_t i
+        self._begin(base.n_columns)
+        before = {
+            "keys": np.empty(0, dtype=np.uint64),
+            "values": np.empty((0, self.n_columns), dtype=np.float32),
+        }
+        if isinstance(base, PatchedRows):
+            before = (<PatchedRows> base)._patch._arrays
+            base = (<PatchedRows> base)._base
+        patch = replaced_rows(before, keys, weights, keep_empty=True)
+        self._base = base
+        self._patch = TrainedRows(self.n_columns, patch)
+        self.adaptive = base.adaptive
+        self.n_rows = base.n_rows
+        key_view = patch["keys"]
+        filled = patch["values"].any(axis=1).view(np.uint8)
+        for i in range(key_view.shape[0]):
+            is_known = base.find(key_view[i]) >= 0
+            if filled[i] and not is_known:
+                self.n_rows += 1
+            elif is_known and not filled[i] and self.adaptive:
+                self.n_rows -= 1
+
+    @property
+    def n_patched(self):
+        """The number of rows that are others than those of the base."""
+        return self._patch.n_rows
+
+    # Rows of the patch are numbered after those of the base.
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        cdef int32_t row = self._patch.find(key)
+        return self._base.find(key) if row < 0 else <int32_t> self._base.n_rows + row
+
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef int32_t row
+        self._base.find_run(keys, n, rows)
+        for i in range(n):
+            row = self._patch.find(keys[i])
+            if row >= 0:
+                rows[i] = <int32_t> self._base.n_rows + row
+
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        pass
+
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t n_base = self._base.n_rows
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t i
+        cdef int32_t row
+        for i in range(n):
+            if rows[i] >= n_base:
+                self._base.add_run(rows + first, i - first, step, scores + first * step)
+                row = rows[i] - <int32_t> n_base
+                self._patch.add_run(&row, 1, 0, scores + i * step)
+                first = i + 1
+        self._base.add_run(rows + first, n - first, step, scores + first * step)
+
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t n_base = self._base.n_rows
+        cdef Py_ssize_t i
+        cdef int32_t row
+        if values == NULL:
+            self.add_run(rows, n, 0, scores)
+            return
+        for i in range(n):
+            if rows[i] >= n_base:
+                row = rows[i] - <int32_t> n_base
+                self._patch.add_weighted(&row, values + i, 1, scores)
+            else:
+                self._base.add_weighted(rows + i, values + i, 1, scores)
+
+    @property
+    def arrays(self):
+        """The arrays of a table without a patch, made anew."""
+        patch = self._patch._arrays
+        return replaced_rows(self._base.arrays, patch["keys"], patch["values"])
 
 
 def _restored_rows(arguments, closed):
@@ -1025,6 +1209,13 @@ cdef inline int size_class_of(int32_t capacity) noexcept nogil:
         capacity //= 2
         size_class += 1
     return size_class
+
+
+def _padded(counts, n_rows):
+    """A copy of counts, with zeros for the rows that were made since."""
+    padded = np.zeros(n_rows, dtype=np.int64)
+    padded[: len(counts)] = counts
+    return padded
 
 
 def _read_only(arrays, name):

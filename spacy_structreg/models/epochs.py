@@ -138,6 +138,9 @@ class Epochs(Generic[ScoresT]):
             """Look at what an epoch has made of the weights; returns whether to go on."""
             nonlocal began, interrupted
             run.epoch += 1
+            if run.epoch == 1:
+                # Not before: a trainer on the agenda makes rows as it learns.
+                learner.note(trainer.count(examples))
             scores = primary = None
             # Where weights are kept with a scale, what is rounded must not depend on who looks.
             learner.tables_as_weights()

@@ -104,6 +104,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self._rng = TrainingRng(self.seed)
         # A trainer of corrections, and the weights that it has come from or to.
         self._correcting: tuple[DecoderPool[DecoderT], CorrectionTrainer] | None = None
+        # Compiled for the running training since it last learnt.
+        self._uncounted: list[Compiled] = []
         # Whether weights have changed since they were averaged.
         self._outdated = False
 
@@ -349,6 +351,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             # It has no features, and has learnt nothing: other examples may have enough.
             self._trainer = None
             raise
+        self._uncounted += compiled
         return compiled
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
@@ -379,6 +382,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self._trainer = None
                 self._outdated = False
                 raise
+            uncounted, self._uncounted = self._uncounted, []
+            if uncounted := [each for each in uncounted if self.owns([each])]:
+                # Not before: a trainer on the agenda makes rows as it learns.
+                trainer.learner.note(trainer.count(uncounted))
             self.corpus_checksum = None
             return wrong
 
@@ -413,9 +420,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
         sentences: gold ones, as `fit` takes them; a handful, as all weights are held in memory.
         sample: more sentences as the model finds them, or gold ones, such as the text that
-            it works on has. The more often a feature occurs in them, the less of a change it takes,
-            so that the model stays as it is elsewhere. It is kept for further calls, until
-            another training changes the weights.
+            it works on has. The more often a feature occurs in them, or occurred in the training
+            corpus, the less of a change it takes, so that the model stays as it is elsewhere. It is
+            kept for further calls, until another training changes the weights.
         Raises ValueError if the model has not been trained, or a sentence is not of the kind.
         """
         with self._lock:
@@ -435,6 +442,10 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """A trainer that goes on from the trained weights, or from where it has put them."""
         trained = self._decoders()
         if self._correcting is None or self._correcting[0] is not trained:
+            if self._source is not None and self._source.is_mapped:
+                # Most of the corrected weights are still those, but no longer of that file.
+                self._copy_to_memory()
+                trained = self._decoders()
             corrector = corrector_from_trained(trained.tables, self.learning)
             trainer = CorrectionTrainer(self._known_spec().new_correction_trainer(corrector))
             self._correcting = (trained, trainer)
@@ -454,13 +465,16 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """Let a trainer correct sentences, and predict by its weights; for `corrected`."""
         reasons = {}
         compiled = []
+        spec = self._known_spec()
         for number, sentence in enumerate(gold):
+            examples = self._examples(sentence)
             try:
-                compiled.append(
-                    _compile(self._known_spec(), self._examples(sentence), trainer.learner)
-                )
+                compiled.append(_compile(spec, examples, trainer.learner))
             except ValueError as error:
                 reasons[number] = str(error)
+                continue
+            for reason in filter(None, map(spec.obstacle, examples)):
+                reasons.setdefault(number, reason)
         n_steps = trainer.correct(compiled)
         if n_steps:
             tables = trainer.learner.corrected(self._decoders().tables)

@@ -60,6 +60,10 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
         Raises ValueError if the gold output is none that the labels can express.
         """
 
+    def obstacle(self, example: GoldT) -> str | None:
+        """Say why no weights whatever let decoders find a gold example, where that is known."""
+        return None
+
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
     ) -> NDArray[np.int64]:

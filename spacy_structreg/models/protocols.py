@@ -42,6 +42,10 @@ class Trainer(Protocol):
         """
         ...
 
+    def count(self, examples: Sequence[Any], /) -> list[NDArray[np.int64]]:
+        """Count how often each row of each table occurs in examples: arrays of shape (n_rows,)."""
+        ...
+
 
 class Decoder(Protocol):
     """Predicts by one set of weights; belongs to one thread at a time."""

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import catalogue  # type: ignore[import-untyped]
@@ -230,10 +231,9 @@ class PipelineTask(ABC):
     on_text, on_words: whether it is scored where a pipeline is given text, or words.
     keeps_spaces: whether a pipeline is given the spaces of the gold corpus.
     given_sentences: whether it is given the sentences with the words. supersedes: the tasks whose
-    figures are left out beside those of this one. styles, draw_order: pictures, and which are
-    drawn of a sentence that several tasks could draw: those of the lowest. columns: names of
-    further columns that column files may have. attributes: of tokens, besides the usual ones, that
-    `convert` and `jackknife` write. templates: of configs.
+    figures are left out beside those of this one. columns: names of further columns that column
+    files may have. attributes: of tokens, besides the usual ones, that `convert` and `jackknife`
+    write. templates: of configs. A task that can be drawn is a `DrawnTask`.
     """
 
     stem: ClassVar[str]
@@ -249,8 +249,6 @@ class PipelineTask(ABC):
     keeps_spaces: ClassVar[bool] = False
     given_sentences: ClassVar[bool] = False
     supersedes: ClassVar[Sequence[str]] = ()
-    styles: ClassVar[Mapping[str, Style]] = {}
-    draw_order: ClassVar[int] = 10
     columns: ClassVar[Sequence[str]] = ()
     attributes: ClassVar[Sequence[str]] = ()
     templates: ClassVar[Sequence[ConfigTemplate]] = ()
@@ -304,8 +302,18 @@ class PipelineTask(ABC):
         """True if a pipe that has been trained, as it seems, has annotated a Doc."""
         return self.has_gold(doc)
 
-    # Pictures
 
+class DrawnTask(PipelineTask):
+    """A task with pictures of its sentences.
+
+    styles: kinds of pictures, by the names that users give. draw_order: of the tasks that could
+    draw a sentence, that of the lowest does.
+    """
+
+    styles: ClassVar[Mapping[str, Style]]
+    draw_order: ClassVar[int] = 10
+
+    @abstractmethod
     def draw(
         self, doc: Doc, style: str, lengths: Sequence[int] | None, part: TaskPart | None, **how: Any
     ) -> list[Picture]:
@@ -315,11 +323,14 @@ class PipelineTask(ABC):
         that the task finds. part: what has annotated the Doc; None for a gold Doc. how: ``heads``,
         whether heads are to be shown.
         """
-        raise NotImplementedError
 
 
-def all_tasks() -> list[PipelineTask]:
-    """The tasks of all installed packages, in their order. Raises ValueError for other objects."""
+@cache
+def all_tasks() -> tuple[PipelineTask, ...]:
+    """The tasks of all installed packages, in their order. Raises ValueError for other objects.
+
+    Entry points are read by the first call of a process.
+    """
     found: dict[str, Any] = registry.get_all()
     for name, task in found.items():
         if not isinstance(task, PipelineTask) or task.stem != name:
@@ -327,7 +338,7 @@ def all_tasks() -> list[PipelineTask]:
                 f"the entry point {name!r} of spacy_structreg_tasks is no task of this name; "
                 "remove the package that has it"
             )
-    return sorted(found.values(), key=lambda task: (task.order, task.stem))
+    return tuple(sorted(found.values(), key=lambda task: (task.order, task.stem)))
 
 
 def score_weights(factory: str) -> Figures:

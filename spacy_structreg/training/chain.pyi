@@ -3,6 +3,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.viterbi import LabelGraph
 from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
@@ -10,6 +11,9 @@ from spacy_structreg.tasks.chain import ChainFeatures, CompiledChain
 def cut(
     lengths: Sequence[int] | NDArray[np.int64], mini_sample: float | None, seed: int
 ) -> NDArray[np.int64]: ...
+def count_features(
+    features: ChainFeatures, learner: Learner, chains: Iterable[CompiledChain]
+) -> list[NDArray[np.int64]]: ...
 
 class ChainTrainer:
     def __init__(self, features: ChainFeatures, graph: LabelGraph, learner: Perceptron) -> None: ...

@@ -12,6 +12,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.perceptron cimport PA, PERCEPTRON, Perceptron
 from spacy_structreg.learn.random cimport next_unit, next_word
@@ -64,6 +65,43 @@ def cut(lengths, mini_sample, uint64_t seed):
             n_pieces += 1
             begin = max(end, 1)
     return pieces[:n_pieces]
+
+
+def count_features(ChainFeatures features not None, Learner learner not None, chains):
+    """Count the features of each row in sequences: a list of int64 (n_rows,) arrays.
+
+    chains: `CompiledChain`s. Pairs of labels count once a position, whichever they are.
+    Raises ValueError if a sequence was compiled for another learner.
+    """
+    cdef CompiledChain chain
+    cdef const int32_t* rows
+    cdef const Listed* listed
+    cdef int64_t[::1] view
+    cdef Py_ssize_t n
+    cdef Py_ssize_t i
+    cdef int s
+    counts = [np.zeros(table.n_rows, dtype=np.int64) for table in learner.tables]
+    for number, chain in enumerate(chains):
+        if not learner.owns(chain.numbering, chain.n_rows_known):
+            raise ValueError(f"sequence {number} was compiled for another learner")
+        rows = chain.data.rows
+        for s in range(features.n_shapes):
+            if s == features.tag_bigram:
+                counts[s] += chain.data.n
+                continue
+            view = counts[s]
+            n = chain.data.n + features.specs[s].n_shifts - 1
+            for i in range(n):
+                if rows[i] >= 0:
+                    view[rows[i]] += 1
+            rows += n
+        for s in range(features.n_lists):
+            view = counts[features.n_shapes + s]
+            listed = &chain.data.lists[s]
+            for i in range(listed.starts[chain.data.n]):
+                if listed.rows[i] >= 0:
+                    view[listed.rows[i]] += 1
+    return counts
 
 
 cdef class ChainTrainer(BufferOwner):
@@ -158,40 +196,8 @@ cdef class ChainTrainer(BufferOwner):
         return n_wrong, n_labels_wrong
 
     def count(self, chains):
-        """Counts of the features of each row in sequences: a list of int64 (n_rows,) arrays.
-
-        chains: `CompiledChain`s. Pairs of labels count once a position, whichever they are.
-        Raises ValueError if a sequence was compiled for another learner.
-        """
-        cdef CompiledChain chain
-        cdef const int32_t* rows
-        cdef const Listed* listed
-        cdef int64_t[::1] view
-        cdef Py_ssize_t n
-        cdef Py_ssize_t i
-        cdef int s
-        counts = [np.zeros(table.n_rows, dtype=np.int64) for table in self.learner.tables]
-        for number, chain in enumerate(chains):
-            if not self.learner.owns(chain.numbering, chain.n_rows_known):
-                raise ValueError(f"sequence {number} was compiled for another learner")
-            rows = chain.data.rows
-            for s in range(self.features.n_shapes):
-                if s == self.features.tag_bigram:
-                    counts[s] += chain.data.n
-                    continue
-                view = counts[s]
-                n = chain.data.n + self.features.specs[s].n_shifts - 1
-                for i in range(n):
-                    if rows[i] >= 0:
-                        view[rows[i]] += 1
-                rows += n
-            for s in range(self.features.n_lists):
-                view = counts[self.features.n_shapes + s]
-                listed = &chain.data.lists[s]
-                for i in range(listed.starts[chain.data.n]):
-                    if listed.rows[i] >= 0:
-                        view[listed.rows[i]] += 1
-        return counts
+        """Count the features of chains, as `count_features`."""
+        return count_features(self.features, self.learner, chains)
 
     cdef int _reserve(self, Py_ssize_t count, bint partial) except -1 nogil:
         """Make room for the longest piece, so that a visit allocates nothing.

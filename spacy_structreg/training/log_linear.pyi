@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ class LogLinearTrainer:
     def epoch(
         self, chains: Sequence[CompiledChain], pieces: ArrayLike, noise: int = 0
     ) -> tuple[int, int]: ...
+    def count(self, chains: Iterable[CompiledChain]) -> list[NDArray[np.int64]]: ...
     def objective(
         self, chains: Sequence[CompiledChain]
     ) -> tuple[float, list[NDArray[np.float64]]]: ...

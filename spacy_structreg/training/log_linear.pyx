@@ -26,6 +26,7 @@ from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, CompiledChain
 
 import numpy as np
 
+from spacy_structreg.training.chain import count_features
 from spacy_structreg.training.visits import checked_pieces
 
 # Weights are brought back to what their tables hold before this factor can lose digits.
@@ -173,6 +174,10 @@ cdef class LogLinearTrainer(BufferOwner):
         change = fabs(learner.objective - before)
         learner.converged = change < learner.settings.tolerance * fabs(learner.objective)
         return n_wrong, n_labels_wrong
+
+    def count(self, chains):
+        """Count the features of chains, as `count_features`."""
+        return count_features(self.features, self.learner, chains)
 
     def objective(self, chains):
         """The objective over whole sequences, without penalties, and its gradient.

@@ -53,6 +53,7 @@ def run(
     return status, json.loads((output / "segmentation-harbour.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_run_scores_and_times_every_system(
     parts: dict[str, Path],
     tmp_path: Path,
@@ -103,6 +104,7 @@ def test_a_run_scores_and_times_every_system(
     )
 
 
+@pytest.mark.slow
 def test_the_best_segmenter_knows_what_the_options_name(
     parts: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -125,6 +127,7 @@ def test_the_best_segmenter_knows_what_the_options_name(
     assert best["model_bytes"] == (tmp_path / "model").stat().st_size > plain["model_bytes"]
 
 
+@pytest.mark.slow
 def test_nothing_in_a_report_names_the_machine_or_its_folders(
     parts: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -138,6 +141,7 @@ def test_nothing_in_a_report_names_the_machine_or_its_folders(
     assert data["corpus"]["test words"] == sum(map(len, read_segmented(parts["test"])))
 
 
+@pytest.mark.slow
 def test_one_system_that_fails_does_not_end_the_run(
     parts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

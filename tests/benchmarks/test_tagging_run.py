@@ -110,6 +110,7 @@ def test_slashes_are_tags_and_words_to_ltp(parts: dict[str, Path], tmp_path: Pat
             assert worker.predict(words, batch=batch) == [["CD", "M", "NN", "/", "NN"]]
 
 
+@pytest.mark.slow
 def test_a_limit_is_of_every_part(
     parts: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

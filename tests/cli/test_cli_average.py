@@ -58,6 +58,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("--mean", "plain"), ("-m", "nonzero")], ids=str)
 def test_for_real(
     arguments: tuple[str, ...], trained: list[str], command: Command, tmp_path: Path

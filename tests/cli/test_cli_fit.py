@@ -146,6 +146,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "options"),
     [
@@ -154,7 +155,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
             12,
             ["--models", "2", "--all", "CORPUS", "--threads", "1"],
             id="several_and_all",
-            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -189,6 +189,7 @@ def test_a_killed_training_is_resumed(
     assert len(json.loads(report.read_text("utf-8"))["dev_epochs"]) == 1 + ("--models" in options)
 
 
+@pytest.mark.slow
 def test_a_training_that_is_told_to_end_leaves_no_temporary_file(
     config: Path, corpus: Path, tmp_path: Path
 ) -> None:

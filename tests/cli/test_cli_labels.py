@@ -324,6 +324,7 @@ def test_the_estimator_is_what_trains(folder: Path, invoke: Invoke) -> None:
     assert report["dev_ents_f"] == [by_hand.history[report["dev_epochs"][0] - 1].primary]
 
 
+@pytest.mark.slow
 def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     """They count in feature noising as those do that the estimator is given."""
     corpus, output = converted("label", folder, invoke), tmp_path / "out"
@@ -366,6 +367,7 @@ def test_lbfgs_is_for_fit(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     assert learning == replace(DEFAULT_LEARNING, optimizer="lbfgs")
 
 
+@pytest.mark.slow
 def test_tags_by_the_pipes_of_another_pipeline(
     folder: Path, invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -472,6 +474,7 @@ def test_an_untrained_pipeline(folder: Path, invoke: Invoke, fails: Fails, tmp_p
 # Average -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["label", "classify"])
 def test_average(task: str, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     models = [fitted(task, folder, invoke, seed) for seed in (3, 4)]

@@ -248,6 +248,7 @@ def universal(tmp_path: Path, invoke: Invoke) -> Path:
     return path.with_suffix(".spacy")
 
 
+@pytest.mark.slow
 def test_a_treebank_of_universal_tags_alone(
     universal: Path, invoke: Invoke, fails: Fails, tmp_path: Path
 ) -> None:

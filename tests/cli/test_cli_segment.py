@@ -7,7 +7,6 @@ import os
 import select
 import struct
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import count, repeat
@@ -19,6 +18,7 @@ import spacy
 from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
+from warm_python import executable
 
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.cli.segment import PORTION_BYTES, arriving_lines, segment_blocks
@@ -29,7 +29,7 @@ from spacy_structreg.pipeline.evaluation import found_words
 Invoke = Callable[..., Result]
 Fails = Callable[..., str]
 
-SEGMENT = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "segment"]
+SEGMENT = ["-W", "error", "-m", "spacy", "structreg", "segment"]
 # Long enough for any machine; a test that waits for it fails.
 PATIENCE = 120
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes and terminals are POSIX ones here")
@@ -272,7 +272,7 @@ def test_settings_that_are_refused(
 @posix
 def test_lines_are_answered_as_they_arrive(pipeline: str) -> None:
     with subprocess.Popen(
-        [*SEGMENT, pipeline], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [executable(), *SEGMENT, pipeline], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -291,7 +291,9 @@ def test_closed_output_ends_quietly(tmp_path: Path, pipeline: str, threads: str)
     source = tmp_path / "text.txt"
     source.write_text("老师和学生一起去公园！\n" * 60_000, "utf-8")
     with subprocess.Popen(
-        [*SEGMENT, pipeline, source, "-t", threads], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [executable(), *SEGMENT, pipeline, source, "-t", threads],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -313,7 +315,10 @@ def test_progress_is_shown_beside_the_output_only(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     stdout: Any = theirs if to_terminal else subprocess.PIPE
     with subprocess.Popen(
-        [*SEGMENT, pipeline, source], stdin=subprocess.DEVNULL, stdout=stdout, stderr=theirs
+        [executable(), *SEGMENT, pipeline, source],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=theirs,
     ) as process:
         os.close(theirs)
         shown = b"".join(iter(lambda: read_terminal(ours), b""))

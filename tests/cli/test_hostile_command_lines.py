@@ -385,14 +385,13 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "named"),
     [
         ("convert words.txt full/o.spacy", "full/o.spacy"),
-        pytest.param(
-            "segment pipeline long.txt -o full/o.txt", "full/o.txt", marks=pytest.mark.slow
-        ),
-        pytest.param("average pipeline pipeline full/a", "full/a", marks=pytest.mark.slow),
+        ("segment pipeline long.txt -o full/o.txt", "full/o.txt"),
+        ("average pipeline pipeline full/a", "full/a"),
     ],
 )
 def test_a_full_disk_is_named_by_the_file(line: str, named: str, workplace: Path) -> None:

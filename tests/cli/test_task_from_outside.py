@@ -19,6 +19,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 import spacy_structreg
+from spacy_structreg.cli.draw import styles
 from spacy_structreg.pipeline.task import all_tasks, registry
 
 COLUMNS = """\
@@ -123,6 +124,7 @@ def test_every_command(folder: Path) -> None:
 def test_what_is_no_task_is_refused(fails: Callable[..., str]) -> None:
     """By its entry point, in a line, as a package may be damaged."""
     registry.register("broken", func=object())
+    all_tasks.cache_clear()
     try:
         message = fails("init-config", "-", "--task", "segment")
     finally:
@@ -165,7 +167,7 @@ def names_of_tasks() -> tuple[set[str], set[str]]:
                 names |= (
                     {entry.name, entry.name.split(".")[-2]} if "." in entry.name else {entry.name}
                 )
-    words = {name for task in all_tasks() for name in task.styles}
+    words = set(styles())
     words |= {template.name for task in all_tasks() for template in task.templates}
     # That of a command too.
     return names, words - {"segment"}

@@ -22,9 +22,9 @@ from spacy_structreg.pipeline.task import (
     ConfigRequest,
     ConfigTemplate,
     Counts,
+    DrawnTask,
     Pairs,
     Picture,
-    PipelineTask,
     Scores,
     ScoreSettings,
     Style,
@@ -105,7 +105,7 @@ def parts(request: ConfigRequest) -> ConfigParts:
     )
 
 
-class Lemmas(PipelineTask):
+class Lemmas(DrawnTask):
     stem = "lemmas"
     order = 20
     predicts = "lemmas"

@@ -326,6 +326,7 @@ class TestTrees:
         tree = node("A", node("B", leaf("C", "c")), leaf("D", "d"))
         assert [each.label for each in tree.nodes()] == ["A", "B", "C", "D"]
 
+    @pytest.mark.slow
     def test_depth_is_not_limited(self, tmp_path: Path) -> None:
         depth = 20_000
         text = "(A-X " * depth + "(-NONE- *) (B b)" + ")" * depth

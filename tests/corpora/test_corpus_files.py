@@ -130,6 +130,7 @@ def test_devices_that_never_end(read: Callable[[Path], object]) -> None:
         read(Path("/dev/zero"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [gzip, lzma])
 def test_bombs_are_unpacked_up_to_the_limit(tmp_path: Path, module: ModuleType) -> None:
     """Some kilobytes of 128 MiB without a line end take memory for a line, and no more."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import lzma
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
+from warm_python import executable
 
 from spacy_structreg.corpora.conllu import Sentence, Word, write_conllu
 from spacy_structreg.corpora.splits import fold_bounds
@@ -25,7 +25,7 @@ TEXTS = PROJECTS / "text_classification/scripts/texts.py"
 def run(script: Path, *arguments: object) -> tuple[int, str]:
     """Run a script; its return code, and what it said of errors."""
     result = subprocess.run(
-        [sys.executable, str(script), *map(str, arguments)],
+        [executable(), str(script), *map(str, arguments)],
         capture_output=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONUTF8": "1"},

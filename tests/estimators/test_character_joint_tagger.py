@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import random
 from pathlib import Path
@@ -320,11 +319,8 @@ def test_it_guides_words_of_the_same_tags_only() -> None:
         six._known_spec().new_guide(six._decoders().tables, six.tags)
 
 
-@pytest.mark.skipif("STRUCTREG_DATA" not in os.environ, reason="STRUCTREG_DATA is not set")
-def test_ud_chinese(tmp_path: Path) -> None:
-    folder = Path(os.environ["STRUCTREG_DATA"], "ud-chinese-gsd-simplified")
-    if not folder.is_dir():
-        pytest.skip(f"there is no {folder}")
+def test_ud_chinese(data_folder: Path, tmp_path: Path) -> None:
+    folder = data_folder / "ud-chinese-gsd-simplified"
     train, test = (
         [
             [(word.form, word.xpos) for word in sentence.words]

@@ -332,6 +332,7 @@ def test_evaluate_counts_as_the_metric_does() -> None:
     assert parser.evaluate(gold, n_threads=2) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the current size is read from Linux's /proc")
 def test_memory_stays_flat() -> None:
     draw = random.Random(5)

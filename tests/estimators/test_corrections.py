@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,6 +135,10 @@ def test_corrections_come_out_right_at_once(kind: str) -> None:
     # What is saved is what has been corrected, and nothing more is to be done.
     again = type(model).from_bytes(model.to_bytes())
     assert [predict(again, sentence) for sentence in gold] == gold
+    seen = list(map(before, sentences(40, seed=2)))
+    assert [predict(again, sentence) for sentence in seen] == [
+        predict(model, sentence) for sentence in seen
+    ]
     assert again.correct(gold).n_right == 2
     assert again.to_bytes() == model.to_bytes()
 
@@ -172,6 +178,76 @@ def test_little_else_changes(fitted: CharacterSegmenter, dev: list[list[str]]) -
     assert changed[True] <= changed[False] < len(dev) / 2
 
 
+def characters_of(model: CharacterSegmenter) -> list[int]:
+    """Bits of the counts of the rows of single characters, sorted."""
+    rows = [table.arrays for table in model._decoders().tables]
+    return sorted(next(each for each in rows if len(each["keys"]) > 20)["occurrences"].tolist())
+
+
+def test_training_counts_what_corrections_rest_on() -> None:
+    """By `fit` as by `learn`, however often sentences are visited; files and averages keep it."""
+    expected = Counter("".join(map(text_of, TRAIN)))
+    settings = {"templates": ["c0"], "sentences": "doc", "types": None, "epochs": 3}
+    model = CharacterSegmenter(**settings).fit(TRAIN)
+    bits = characters_of(model)
+    # A character whose weights came to nothing has no row.
+    assert not Counter(bits) - Counter(n.bit_length() for n in expected.values())
+    assert len(bits) > len(expected) / 2
+    assert characters_of(CharacterSegmenter.from_bytes(model.to_bytes())) == bits
+    several = CharacterSegmenter(**settings, n_models=2).fit(TRAIN)
+    assert max(characters_of(several)) == max(bits)
+    running = CharacterSegmenter(**settings)
+    compiled = running.compile(TRAIN)
+    for _ in range(3):
+        running.learn(compiled)
+    assert max(characters_of(running)) == max(bits)
+    state = CharacterSegmenter.from_bytes(running.to_bytes(state="training"))
+    assert characters_of(state) == characters_of(running)
+
+
+@pytest.mark.parametrize("kind", ["words", "tagger", "log-linear"])
+def test_all_trainers_count(kind: str) -> None:
+    make, before, _, _ = CASES[kind]
+    model = make().fit(list(map(before, TRAIN)))
+    for table in model._decoders().tables:
+        assert table.arrays["occurrences"].any()
+
+
+def test_models_that_counted_nothing(fitted: CharacterSegmenter) -> None:
+    """Files of those have no counts; corrections go without."""
+    header, arrays = fitted.contents()
+    bare = {name: array for name, array in arrays.items() if not name.endswith("occurrences")}
+    assert len(bare) < len(arrays)
+    model = CharacterSegmenter.from_contents("bare", header, bare)
+    model.correct([WRONG[0]])
+    assert model.predict(text_of(WRONG[0])) == WRONG[0]
+    assert not any(name.endswith("occurrences") for name in model.contents()[1])
+
+
+def test_mapped_files_may_be_replaced_after_a_correction(
+    fitted: CharacterSegmenter, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.srm"
+    fitted.save(path)
+    model = CharacterSegmenter.load(path, mapped=True)
+    model.correct([WRONG[0]])
+    path.write_bytes(b"")
+    assert model.predict(text_of(WRONG[0])) == WRONG[0]
+
+
+def test_predictions_that_have_begun_are_by_the_old_weights(fitted: CharacterSegmenter) -> None:
+    model = CharacterSegmenter.from_bytes(fitted.to_bytes())
+    text = text_of(WRONG[0])
+    with model._decoders().borrow():
+        old = model._decoders()
+        before = model.predict(text)
+        model.correct([WRONG[0]])
+        assert model.predict(text) == WRONG[0] != before
+        again = CharacterSegmenter.from_bytes(fitted.to_bytes())
+        again._take(old.tables)
+        assert again.predict(text) == before
+
+
 def test_what_is_right_changes_nothing(fitted: CharacterSegmenter) -> None:
     model = CharacterSegmenter.from_bytes(fitted.to_bytes())
     data = model.to_bytes()
@@ -189,8 +265,11 @@ def test_what_cannot_be_made_right_is_named() -> None:
     assert "Z" in (report.wrong[1] or "")
     tagger = Tagger(epochs=2, dictionary=1).fit(list(map(tagged, TRAIN)))
     report = tagger.correct([retagged(TRAIN[0])])
-    assert report.wrong == {0: None}
+    assert "the dictionary of the model gives" in (report.wrong[0] or "")
     assert report.n_corrected == 0
+    joint = WordJointTagger(epochs=2, beam=4, max_word_length=4).fit(list(map(tagged, TRAIN)))
+    report = joint.correct([[("学生会", "A")]])
+    assert "never gives '学生会' the tag A" in (report.wrong[0] or "")
 
 
 def test_sentences_that_contradict_each_other(fitted: CharacterSegmenter) -> None:

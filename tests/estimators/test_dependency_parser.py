@@ -6,6 +6,7 @@ import logging
 import pickle
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from spacy_structreg.estimators.dependencies.dependency_parser import (
     UNLABELED,
     DependencyParser,
 )
-from spacy_structreg.estimators.tree_queries import completed_heads
 from spacy_structreg.learn import learning_settings as learn_settings
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import State, parse_model
@@ -221,6 +221,33 @@ def test_trees_that_are_known_in_part_do_no_harm(system: str, beam: int) -> None
     assert parser.partial_fit(partial).labels == LABELS
 
 
+def half_known(sentence: DependencySentence, draw: random.Random) -> DependencySentence:
+    known = [draw.random() < 0.5 for _ in sentence.words]
+    heads, labels = (
+        tuple(each if is_known else None for each, is_known in zip(of, known, strict=True))
+        for of in (sentence.heads, sentence.labels)
+    )
+    return DependencySentence(sentence.words, sentence.tags, heads, labels)
+
+
+@EACH_SYSTEM
+@pytest.mark.parametrize("beam", [1, 4])
+def test_trees_are_learnt_from_parts_of_them(system: str, beam: int) -> None:
+    draw = random.Random(1)
+    parts = [half_known(sentence, draw) for sentence in CORPUS for _ in range(6)]
+    parser = DependencyParser(system=system, epochs=15, learning=PLAIN, beam=beam).fit(parts)
+    assert las(parser) == pytest.approx(1.0, abs=0.05)
+
+
+@EACH_SYSTEM
+def test_without_labels_heads_are_a_whole_tree(system: str) -> None:
+    trained = [
+        DependencyParser(system=system, epochs=3, beam=4, labeled=False).fit(corpus)
+        for corpus in (CORPUS, [replace(s, labels=(None,) * len(s.words)) for s in CORPUS])
+    ]
+    assert arrays_of_model(trained[0]) == arrays_of_model(trained[1])
+
+
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
@@ -398,15 +425,6 @@ def test_given_arcs_stay(system: str, beam: int, draw: random.Random, n: int) ->
     assert all(wish in (None, label) for wish, label in zip(labels, parse.labels, strict=True))
     # What is not given is a label of the model.
     assert set(parse.labels) <= {*LABELS, "root", "unheard of"}
-
-
-@given(st.integers(0, 2**32 - 1).map(random.Random), st.integers(1, 20))
-@quick_examples(150)
-def test_any_part_of_a_tree_can_be_completed(draw: random.Random, n: int) -> None:
-    heads = [head if draw.random() < draw.random() else None for head in random_tree(draw, n)]
-    completed = completed_heads(heads)
-    assert is_tree(completed)
-    assert all(wish in (None, head) for wish, head in zip(heads, completed, strict=True))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

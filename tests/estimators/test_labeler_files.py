@@ -117,6 +117,7 @@ def work(models: list[Any], queue: Any) -> None:
     queue.put([answers(model) for model in models])
 
 
+@pytest.mark.slow
 def test_a_spawned_process(tmp_path: Path) -> None:
     models: list[Any] = []
     for task, model in TRAINED.items():

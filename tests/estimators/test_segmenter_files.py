@@ -330,6 +330,8 @@ BAD_TRAINING: dict[str, Change] = {
     "single values": array("1.values", lambda a: a.astype(np.float32)),
     "single sums": array("1.sums", lambda a: a.astype(np.float32)),
     "narrow sums": array("1.sums", lambda a: a[:, :2]),
+    "floating counts": array("1.occurrences", lambda a: a.astype(np.float64)),
+    "a count below 0": put("1.occurrences", np.int64(-1)),
     "floating times": array("1.stamps", lambda a: a.astype(np.float64)),
     "a time too few": array("1.stamps", lambda a: a[:-1]),
     "a time before the first": put("1.stamps", np.int64(-1)),
@@ -356,6 +358,7 @@ def adaptive_rows(arrays: Arrays, starts: list[int], columns: list[int]) -> None
     arrays["1.starts"] = np.array(starts, dtype=np.int64)
     arrays["1.columns"] = np.array(columns, dtype=np.uint16)
     arrays["1.values"] = np.ones(len(columns), dtype=kind)
+    arrays["1.occurrences"] = np.zeros(4, dtype=arrays["1.occurrences"].dtype)
     if "1.sums" in arrays:
         arrays["1.sums"] = np.ones(len(columns))
         arrays["1.stamps"] = np.zeros(4, dtype=np.int64)
@@ -484,7 +487,7 @@ class TestCrafted:
 
         def change(_: object, arrays: Arrays) -> None:
             arrays["1.keys"] = colliding(n)
-            for name in ("1.values", "1.sums", "1.stamps"):
+            for name in ("1.values", "1.sums", "1.stamps", "1.occurrences"):
                 if name in arrays:
                     shape = (n, *arrays[name].shape[1:])
                     arrays[name] = np.zeros(shape, dtype=arrays[name].dtype)

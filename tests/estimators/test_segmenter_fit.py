@@ -41,6 +41,7 @@ class TestRepeatability:
         used = CharacterSegmenter(epochs=2).fit(dev).partial_fit(dev).fit(train)
         assert used.to_bytes() == fresh.to_bytes()
 
+    @pytest.mark.slow
     def test_another_process_with_other_hashes(self, fitted: CharacterSegmenter) -> None:
         program = (
             "import hashlib, made_up_corpora\n"

@@ -66,6 +66,7 @@ def another(dev: Corpus) -> CharacterSegmenter:
     return CharacterSegmenter(epochs=1).fit(dev)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["unchanged", "another", "damaged", "gone"])
 def test_a_spawned_process(
     file: str,
@@ -92,6 +93,7 @@ def test_a_spawned_process(
     assert mapped in (file == "unchanged", None)
 
 
+@pytest.mark.slow
 def test_a_child_copies_what_was_copied(path: Path, fitted: CharacterSegmenter) -> None:
     answers = SPAWN.Queue()
     child = SPAWN.Process(target=work, args=(CharacterSegmenter.load(path), path, answers))
@@ -103,6 +105,7 @@ def test_a_child_copies_what_was_copied(path: Path, fitted: CharacterSegmenter) 
     )
 
 
+@pytest.mark.slow
 def test_a_pool(loaded: CharacterSegmenter, fitted: CharacterSegmenter) -> None:
     texts = TEXTS * 10
     with SPAWN.Pool(2) as pool:

@@ -29,6 +29,7 @@ def texts() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 def test_batches_equal_one_by_one(
     n_threads: int, fitted: CharacterSegmenter, texts: list[str]

@@ -51,10 +51,13 @@ def weights(model: SequenceLabeler) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in parse_model(model.to_bytes())[1].items()}
 
 
+# There are many ways through the labels of bioes.
+SCHEMES = ["bio", pytest.param("bioes", marks=pytest.mark.slow), "io", None]
+
 # Labels that are given ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", "io", None])
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("learning", [LogLinear(), Learning()])
 def test_given_labels_stay_and_the_others_go_best_with_them(
     scheme: Any, learning: AnyLearning
@@ -345,7 +348,7 @@ def test_callbacks_may_use_the_model() -> None:
 # Prediction ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes", "io", None])
+@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("learning", [LogLinear(l2=0.01), Learning()])
 def test_predictions_are_those_of_brute_force(scheme: Any, learning: AnyLearning) -> None:
     model = labeler(scheme=scheme, learning=learning, epochs=3).fit(SHORT)

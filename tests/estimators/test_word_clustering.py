@@ -27,6 +27,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         cluster_words([["a"]])
 
 
+@pytest.mark.slow
 def test_directions_that_are_close_are_of_one_class() -> None:
     pytest.importorskip("gensim.models")
     pytest.importorskip("sklearn.cluster")

@@ -64,6 +64,10 @@ class ToyTrainer:
             n_wrong_tags += len(changes) // 2
         return n_wrong, n_wrong_tags
 
+    def count(self, examples: Sequence[Tokens]) -> list[np.ndarray]:
+        rows = [row for example in examples for row in example.rows]
+        return [np.bincount(rows, minlength=self.learner.n_rows())]
+
 
 class ToyDecoder:
     """Gives a word the tag of the highest weight, among those that it was seen with."""

@@ -11,13 +11,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from warm_python import executable
 
 PROJECTS = Path(__file__).parents[2] / "projects"
 MADE = ("report", "training", "__pycache__", "project.lock", ".mypy_cache")
@@ -237,6 +237,7 @@ class StudyContract:
         assert "run the grid first" in done.stderr
         assert not (project / "report/README.md").exists()
 
+    @pytest.mark.slow
     def test_the_reports_that_are_kept_are_those_of_their_results(
         self, study: Study, tmp_path: Path
     ) -> None:
@@ -270,7 +271,7 @@ def run(
     if data is not None:
         environment["STRUCTREG_DATA"] = str(data)
     return subprocess.run(
-        [sys.executable, *map(str, arguments)],
+        [executable(), *map(str, arguments)],
         cwd=folder,
         input=text,
         capture_output=True,

@@ -671,6 +671,7 @@ def test_tables_of_runs_made_up_by_hand(by_hand):
     assert "![Widths](widths.svg)" in text
 
 
+@pytest.mark.slow
 def test_pictures_of_runs_made_up_by_hand(by_hand):
     pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
     folder = by_hand / "pictures"

@@ -139,6 +139,7 @@ def test_differences_are_judged_by_their_intervals():
     assert gained(summary([-1.0, -2.0])) == "-1.50 ± 6.35"
 
 
+@pytest.mark.slow
 def test_labels_of_pictures_cover_nothing(tmp_path):
     mpl = pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
     mpl.use("Agg")

@@ -170,6 +170,7 @@ def test_small_means_are_dropped(adaptive: bool, mean) -> None:
     assert same_rows(average_rows([found], mean, 1.5), found)
 
 
+@pytest.mark.slow
 @layouts
 def test_memory_for_an_average_is_in_proportion_to_the_average(adaptive: bool) -> None:
     random = np.random.default_rng(6)

@@ -1,6 +1,9 @@
-"""Tables of weights with some rows replaced, against a dictionary of rows."""
+"""Tables of weights with some rows replaced, at once and anew, against a dictionary of rows."""
 
 from __future__ import annotations
+
+import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +11,8 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.learn.model_average import replace_rows
-from spacy_structreg.learn.rows import TrainedRows, TrainingRows
+from spacy_structreg.learn.row_arrays import replaced_rows
+from spacy_structreg.learn.rows import PatchedRows, TrainedRows, TrainingRows
 
 N_COLUMNS = 6
 
@@ -18,32 +21,53 @@ rows = st.dictionaries(st.integers(0, 40).map(lambda key: key * 2**58), row, max
 
 
 def trained(weights: dict[int, list[float]], *, adaptive: bool) -> TrainedRows:
+    """A table of these weights, whose row of key k occurred k / 2⁵⁸ times."""
     table = TrainingRows(N_COLUMNS, adaptive)
     for key, values in weights.items():
         number = table.row(key)
         table.add([(number, column, value) for column, value in enumerate(values)], 1)
+    table.note([key >> 58 for key in weights])
     return table.average(1)
 
 
+def arrays_of(weights: dict[int, list[float]]) -> tuple[Any, Any]:
+    keys = np.array(list(weights), dtype=np.uint64)
+    return keys, np.array(list(weights.values()), dtype=np.float32).reshape(-1, N_COLUMNS)
+
+
 @quick_examples(60)
-@given(old=rows, new=rows, adaptive=st.booleans())
-def test_rows_are_replaced_taken_out_and_added(*, old, new, adaptive) -> None:
+@given(old=rows, changes=st.lists(rows, min_size=1, max_size=3), adaptive=st.booleans())
+def test_rows_are_replaced_taken_out_and_added(*, old, changes, adaptive) -> None:
     table = trained(old, adaptive=adaptive)
     before = {name: array.tobytes() for name, array in table.arrays.items()}
-    keys = np.array(list(new), dtype=np.uint64)
-    weights = np.array(list(new.values()), dtype=np.float32).reshape(len(new), N_COLUMNS)
-    replaced = replace_rows(table, keys, weights)
-    expected = old | new
-    assert replaced.adaptive == adaptive
-    assert set(replaced.arrays["keys"].tolist()) <= set(expected)
-    for key, values in expected.items():
-        assert replaced.weights(key).tolist() == values
-    # The table itself stays, as others may predict by it.
+    occurred = {key: (key >> 58).bit_length() for key, values in old.items() if any(values)}
+    patched, expected = table, old
+    for new in changes:
+        older, seen = patched, dict(expected)
+        patched = PatchedRows(patched, *arrays_of(new))
+        expected = expected | new
+        anew = TrainedRows(N_COLUMNS, patched.arrays)
+        for made in (patched, anew, pickle.loads(pickle.dumps(patched))):
+            assert made.adaptive == adaptive
+            assert made.n_rows == anew.n_rows
+            for key, values in expected.items():
+                assert made.weights(key).tolist() == values
+        stored = anew.arrays
+        assert set(stored["keys"].tolist()) <= set(expected)
+        assert {key for key, values in expected.items() if any(values)} <= set(
+            stored["keys"].tolist()
+        )
+        for key, bits in zip(stored["keys"].tolist(), stored["occurrences"], strict=True):
+            assert bits == occurred.get(key, 0) or not any(seen.get(key, [0]))
+        # The tables before it stay, as others may predict by them.
+        for key, values in seen.items():
+            assert older.weights(key).tolist() == values
     assert {name: array.tobytes() for name, array in table.arrays.items()} == before
 
 
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_what_has_no_weights_gets_no_row(adaptive: bool) -> None:
     table = trained({7: [1.0] * N_COLUMNS}, adaptive=adaptive)
-    same = replace_rows(table, np.array([9], np.uint64), np.zeros((1, N_COLUMNS), np.float32))
-    assert same.arrays["keys"].tolist() == [7]
+    nothing = arrays_of({9: [0.0] * N_COLUMNS})
+    assert replaced_rows(table.arrays, *nothing)["keys"].tolist() == [7]
+    assert PatchedRows(table, *nothing).n_rows == 1

@@ -181,3 +181,16 @@ def test_a_few_collisions_are_nothing() -> None:
     training = TrainingRows(1)
     assert [training.row(key) for key in keys.tolist()] == list(range(500))
     assert [training.row(key) for key in keys.tolist()] == list(range(500))
+
+
+@pytest.mark.parametrize("n", [1, 7, 500])
+def test_rows_of_small_keys(n: int) -> None:
+    """They are found by the key itself as by hashing, and nothing where there is no row."""
+    keys = np.sort(np.random.default_rng(n).choice(900 + 15 * n, n, replace=False))
+    for shift in (0, 40):
+        stored = keys.astype(np.uint64) << np.uint64(shift)
+        values = np.arange(1, 3 * n + 1, dtype=np.float32).reshape(n, 3)
+        table = TrainedRows(3, {"keys": stored, "values": values})
+        rows = dict(zip(stored.tolist(), values.tolist(), strict=True))
+        for key in (*range(1024 + 16 * n + 2), *rows, 1 << 40, (1 << 64) - 1):
+            assert table.weights(key).tolist() == rows.get(key, [0.0] * 3)

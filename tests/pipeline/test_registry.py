@@ -13,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+import pytest
 import spacy
 from spacy.util import registry
 
@@ -192,6 +193,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_broken_compiled_modules_break_no_pipeline_but_ours() -> None:
     assert COMPILED
     output = run(

@@ -138,6 +138,7 @@ def test_a_stream_equals_one_by_one(nlp: Language, texts: list[str]) -> None:
     assert [parts(doc) for doc in nlp.pipe(nlp.tokenizer.pipe(texts))] == expected
 
 
+@pytest.mark.slow
 def test_threads_take_long_streams_in_portions() -> None:
     """400,000 characters, of which the threads take 100,000 at a time."""
     texts = ["".join(islice(chain.from_iterable(repeat(TEXTS)), i, i + 1700)) for i in range(18)]

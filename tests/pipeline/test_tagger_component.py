@@ -195,10 +195,10 @@ def test_initialize_keeps_trained_weights() -> None:
 def test_sentences_without_tags_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     nlp = untrained()
     gold = examples(nlp)
-    gold[1] = Example(words_doc(nlp, WORDS[1]), gold_doc(nlp.vocab, 1, tags=["PN", "", "NN", "PU"]))
+    gold[1] = Example(words_doc(nlp, WORDS[1]), gold_doc(nlp.vocab, 1, tags=[""] * 4))
     gold.append(Example(words_doc(nlp, [" "]), words_doc(nlp, [" "])))
     nlp.initialize(lambda: gold)
-    assert "1 of 4 training sentences have words without a tag" in caplog.text
+    assert "1 of 4 training sentences have no word with a tag" in caplog.text
     for _ in range(3):
         nlp.update(gold)
     twin = untrained()
@@ -209,6 +209,42 @@ def test_sentences_without_tags_are_left_out(caplog: pytest.LogCaptureFixture) -
     assert nlp.get_pipe("tagger").to_bytes() == twin.get_pipe("tagger").to_bytes()
     # No tag at all is no error for a component that shares a corpus with others.
     assert nlp.update([Example(words_doc(nlp, ["x"]), words_doc(nlp, ["x"]))])["tagger"] == 0
+
+
+def test_half_of_the_tags_of_each_doc_train() -> None:
+    nlp = untrained()
+    halves = [
+        [tag if i % 2 == half else "" for i, tag in enumerate(sentence)]
+        for sentence in TAGS
+        for half in (0, 1)
+    ]
+    gold = [
+        Example(words_doc(nlp, WORDS[i // 2]), gold_doc(nlp.vocab, i // 2, tags=half))
+        for i, half in enumerate(halves)
+    ]
+    nlp.initialize(lambda: gold)
+    pairs = [
+        [(word, tag or None) for word, tag in zip(WORDS[i // 2], half, strict=True)]
+        for i, half in enumerate(halves)
+    ]
+    tagger = Tagger(seed=1)
+    tagger.prepare(pairs)
+    for _ in range(12):
+        nlp.update(gold)
+        tagger.partial_fit(pairs)
+    assert nlp.get_pipe("tagger").to_bytes() == tagger.to_bytes()
+    assert [tags(nlp(words_doc(nlp, words))) for words in WORDS] == TAGS
+    # What is to be corrected at once must be whole.
+    with pytest.raises(ValueError, match="annotated in part"):
+        nlp.get_pipe("tagger").correct(gold)
+
+
+def test_of_two_tags_both_must_be_known() -> None:
+    nlp = untrained(attribute="both")
+    doc = gold_doc(nlp.vocab, 0, pos=["PRON", "", "NOUN", ""], tags=["PN", "VV", "NN", ""])
+    ((sentence,), n_others) = nlp.get_pipe("tagger").gold(Example(words_doc(nlp, WORDS[0]), doc))
+    assert sentence == [("我", "PN|PRON"), ("看", None), ("书", "NN|NOUN"), ("。", None)]
+    assert n_others == 0
 
 
 def test_labels_of_a_streamed_corpus() -> None:

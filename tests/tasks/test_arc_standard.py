@@ -100,7 +100,9 @@ def test_arcs_that_are_given_whole_are_made_at_once() -> None:
     whole = agenda_of(STANDARD, twin, table, None, given=([1, -1, 1], labels))
     assert whole.derivations(9) == [(0.0, [shift, shift, left, shift, right])]
     part = agenda_of(STANDARD, twin, table, None, given=([1, -1, None], labels))
-    assert part.legal([shift, shift]) == [shift, left]
+    assert part.legal([shift, shift]) == [left]
+    waits = agenda_of(STANDARD, twin, table, None, given=([-1, 0, None], labels))
+    assert waits.legal([shift, shift]) == [shift, right]
     # A word with a child to come is not taken off, and the root never.
     waiting = agenda_of(STANDARD, twin, table, None, given=([None, None, 1], labels))
     assert waiting.legal([shift, shift]) == [shift, left]

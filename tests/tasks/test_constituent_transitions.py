@@ -410,6 +410,7 @@ def test_a_complete_tree_waits_for_longer_ones() -> None:
 # Atoms --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_atom_shows_what_its_name_says() -> None:
     draw = random.Random(7)
     for name in ATOMS:

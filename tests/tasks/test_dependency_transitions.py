@@ -269,6 +269,7 @@ def test_merging_arc_eager_states_is_exact(seed: int) -> None:
 # Atoms --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @EACH_SYSTEM
 def test_every_atom_shows_what_its_name_says(system: System) -> None:
     draw = random.Random(7)
@@ -365,6 +366,24 @@ def test_all_trees_that_have_the_given_arcs_are_found_and_no_others(
 
 
 @EACH_SYSTEM
+@given(SEEDS, st.integers(1, 14))
+@quick_examples(150)
+def test_no_legal_action_loses_what_is_given(system: System, draw: random.Random, n: int) -> None:
+    twin, _ = no_weights(system, 1, n)
+    share = draw.random()
+    heads = [head if draw.random() < share else None for head in random_tree(draw, n)]
+    agenda = agenda_of(
+        system, twin, tables_of(system, twin), None, given=(heads, [None] * n)
+    )  # fmt: skip
+    actions: list[int] = []
+    while len(actions) < 2 * n - 1:
+        actions.append(draw.choice(agenda.legal(actions)))
+    found, _ = agenda.system.tree(actions)
+    assert is_tree(found)
+    assert all(head in (None, h) for head, h in zip(heads, found, strict=True))
+
+
+@EACH_SYSTEM
 @given(SEEDS, st.integers(1, 4))
 @WALKED
 def test_given_labels_are_kept(system: System, draw: random.Random, n: int) -> None:
@@ -436,6 +455,7 @@ def test_a_decoder_parses_sentence_by_sentence(system: System) -> None:
     [
         ([2, None], [None, None]),
         ([-3, None], [None, None]),
+        ([1, 0], [None, None]),
         ([2**40, None], [None, None]),
         ([None, None], [None, 2]),
         ([None, None], [None, -2]),

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.features.character_classes import half_width_table
+from spacy_structreg.features.scripts import Script
 from spacy_structreg.tasks.knowledge import ngram_totals
 from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
 from spacy_structreg.tasks.knowledge.ngram_totals import (
@@ -21,6 +22,7 @@ from spacy_structreg.tasks.knowledge.ngram_totals import (
     character_codes,
     count_ngrams,
 )
+from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
 Counts = dict[str, tuple[int, int, int]]
 
@@ -99,6 +101,16 @@ def test_views_are_seen_through() -> None:
     table = half_width_table()
     totals = count_ngrams(texts, view=table, minimum=1)
     assert as_counts(totals) == twin(texts, 1, lambda c: chr(table[ord(c)]))
+
+
+def test_scripts_reach_beyond_the_second_plane() -> None:
+    """OpenCC maps some 900 characters of the third and fourth plane."""
+    script = Script(np.array([[0x4E0A, 0x4E0B], [0x21ED5, 0x5C81], [0x30EDE, 0x2B5E7]], np.uint32))
+    atoms = CharacterAtoms(None, half_width=True, script=script)
+    old, new = "上海\U00021ed5月\U00030ede上\U0002a700", "下海岁月\U0002b5e7下\U0002a700"
+    assert atoms.seen(old) == new
+    seen = count_ngrams([old, old], view=atoms.view(), minimum=1)
+    assert equal(seen, count_ngrams([new, new], minimum=1))
 
 
 def long_texts(seed: int, n: int) -> list[str]:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
-from parser_twins import ROOT, SYSTEMS, System, agenda_of, random_tree
+from parser_twins import (
+    ROOT,
+    SYSTEMS,
+    Actions,
+    ParserTwin,
+    System,
+    agenda_of,
+    beginnings,
+    random_tree,
+)
 from trainer_twin import TrainerTwin, check_training
 
 from spacy_structreg.learn.learning_settings import Learning
@@ -39,8 +48,12 @@ WITH_LABELS = {
 class Gold:
     words: list[str]
     tags: list[str]
-    heads: list[int]
-    labels: list[int]
+    heads: list[int | None]
+    labels: list[int | None]
+
+    def right(self, twin: ParserTwin) -> set[Actions]:
+        """All beginnings of the derivations that make a tree with what is known."""
+        return beginnings(twin, self.heads, self.labels)
 
 
 def corpus(draw: random.Random, n_labels: int, n_most: int = 5) -> list[Gold]:
@@ -85,6 +98,48 @@ def test_updates_equal_the_twin(
     check(
         system, golds, n_labels=n_labels, width=width, stop=stop, merge=merge, templates=templates
     )
+
+
+def hidden(draw: random.Random, golds: list[Gold]) -> list[Gold]:
+    """With some heads and labels unknown."""
+    share = draw.choice([0.3, 0.7])
+
+    def some(numbers: list[int | None]) -> list[int | None]:
+        return [number if draw.random() < share else None for number in numbers]
+
+    return [replace(gold, heads=some(gold.heads), labels=some(gold.labels)) for gold in golds]
+
+
+@pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
+@given(draw=SEEDS, width=st.sampled_from([1, 2, 4, None]), merge=st.booleans())
+@quick_examples(6)
+def test_of_partial_trees_the_best_derivation_is_learnt(
+    stop: str, draw: random.Random, width: int | None, merge: bool
+) -> None:
+    """Of all that make a tree with what is known, one by one."""
+    n_labels = draw.randint(1, 2)
+    golds = hidden(draw, corpus(draw, n_labels, 4)) + corpus(draw, n_labels, 4)
+    if stop == "every":
+        width = 1
+    check(
+        SYSTEMS["arc_eager"], golds, n_labels=n_labels, width=width, stop=stop, merge=merge,
+        templates=WITH_LABELS["arc_eager"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("stop", "width"), [("plain", None), ("every", 1)])
+@given(draw=SEEDS)
+@quick_examples(6)
+def test_of_partial_trees_the_best_arc_standard_derivation_is_learnt(
+    stop: str, width: int | None, draw: random.Random
+) -> None:
+    """At the end; before, a state from which no such tree can be reached may go for right."""
+    n_labels = draw.randint(1, 2)
+    golds = hidden(draw, corpus(draw, n_labels, 4)) + corpus(draw, n_labels, 4)
+    check(
+        SYSTEMS["arc_standard"], golds, n_labels=n_labels, width=width, stop=stop,
+        templates=WITH_LABELS["arc_standard"],
+    )  # fmt: skip
 
 
 @EACH_SYSTEM

@@ -57,6 +57,7 @@ def train(twin: LearningTwin, seed: int, epochs: int = 3) -> None:
         twin.run(random.permutation(pieces), noise)
 
 
+@pytest.mark.slow
 def test_every_rule_with_every_penalty_and_noise() -> None:
     """All of them, with clock, mini-samples, templates and layout in turns."""
     clocks = itertools.cycle(["examples", "mistakes", "examples", "epochs", "mistakes"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 import pytest
 from constituency_twins import ConstituencySystem
-from parser_twins import Item, ParserTwin, System
+from parser_twins import Actions, Item, ParserTwin, System
 from twins import rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate
@@ -45,8 +46,11 @@ class TrainerTwin:
         self.weights: dict[tuple[str, int], list[float]] = {}
         self.clock = 0
 
-    def visit(self, gold: Any, actions: list[int]) -> int:
-        """Learn from one sentence; returns how many actions were wrong."""
+    def visit(self, gold: Any, actions: list[int] | None) -> int:
+        """Learn from one sentence; returns how many actions were wrong.
+
+        Without actions, all of `gold.right` are right, and the best of them is learnt.
+        """
 
         def weights_of(feature):  # type: ignore[no-untyped-def]
             none = [0.0] * self.widths[feature.template.event]
@@ -55,10 +59,15 @@ class TrainerTwin:
         twin = self.system.twin(
             gold.words, gold.tags, self.templates, weights_of, self.n_labels
         )  # fmt: skip
+        right = None
+        if actions is None:
+            right = gold.right(twin)
+            *_, last = twin.slots(self.width, merge=self.merge, allowed=right)
+            actions = list(last[0].actions)
         if self.stop == "every":
             return self.visit_every(twin, actions)
         self.clock += 1
-        found = self.find(twin, actions)
+        found = self.find(twin, actions, right)
         if found is None:
             return 0
         item, loss = found
@@ -83,8 +92,10 @@ class TrainerTwin:
                 self.update(twin, actions[: step + 1], taken, 0.0)
         return n_wrong
 
-    def find(self, twin: ParserTwin, actions: list[int]) -> tuple[Item, float] | None:
-        """The item to learn against, and the loss."""
+    def find(
+        self, twin: ParserTwin, actions: list[int], right: AbstractSet[Actions] | None
+    ) -> tuple[Item, float] | None:
+        """The item to learn against, and the loss. right: what else goes for gold."""
         cost = None
         if self.learning.algorithm == "pa_i":
             cost = lambda step, action: float(action != actions[step])  # noqa: E731
@@ -92,12 +103,12 @@ class TrainerTwin:
         lost = False
         for step, kept in enumerate(twin.slots(self.width, merge=self.merge, cost=cost), 1):
             prefix = tuple(actions[:step])
-            is_gold = [item.actions == prefix for item in kept]
+            is_gold = [item.actions in (right or {prefix}) for item in kept]
             lost = lost or not any(is_gold)
             is_last = step == len(actions) or twin.ends(kept)
             if is_last and is_gold[0] and not lost:
                 return None
-            others = [item for item, right in zip(kept, is_gold, strict=True) if not right]
+            others = [item for item, good in zip(kept, is_gold, strict=True) if not good]
             if others:
                 # The best of the others is the first or, after gold, the second.
                 violations.append((others[0].score - twin.score(prefix), others[0]))
@@ -160,7 +171,10 @@ def check_training(
     )
     for _ in range(epochs):
         found = trainer.epoch(compiled, list(range(len(golds))))
-        wrong = [twin.visit(g, list(d.gold)) for g, d in zip(golds, compiled, strict=True)]
+        wrong = [
+            twin.visit(g, None if d.is_partial else list(d.gold))
+            for g, d in zip(golds, compiled, strict=True)
+        ]
         assert found == (sum(n > 0 for n in wrong), sum(wrong))
         assert learner.clock == twin.clock
         weights = {

@@ -17,7 +17,6 @@ from spacy_structreg.corpora.dependencies import (
     projectivize,
 )
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
-from spacy_structreg.estimators.dependencies.partial_trees import PartialTree, PartialTreeTrainer
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import (
     GivenArcs,
@@ -113,9 +112,9 @@ class DependencyParser(
     arc-standard parsing goes on from all states that a merged one may lie on.
 
     Gold sentences are `DependencySentence`s. Trees that are not projective are made so for
-    training (`corpora.dependencies.projectivize`); where heads or labels are None, the model finds
-    the best that go with the others before each epoch (`estimators.dependencies.partial_trees`);
-    sentences with several roots, or with nothing of a tree, are left out. The log counts all three.
+    training (`corpora.dependencies.projectivize`); where heads or labels are None, all trees that
+    have the others are right (`training.agenda`); sentences with several roots, or with nothing of
+    a tree, are left out. The log counts all three.
     Words of nothing but white space are no words to the model: they are passed over in training,
     and become children of the word before them, with the label ``""``.
     What may be given of a tree are heads and labels (`GivenArcs`). Given labels that the model does
@@ -215,7 +214,7 @@ class DependencyParser(
         if n_lifted:
             logger.info("%d trees that are not projective were made so for training", n_lifted)
         if n_partial:
-            logger.info("%d trees are annotated in part; training completes them", n_partial)
+            logger.info("%d trees are annotated in part", n_partial)
         if n_left_out:
             logger.warning(
                 "%d sentences are left out of training: they have several roots, or no trees",
@@ -274,19 +273,16 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
     def _number(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.arc_labels)}
 
-    def new_trainer(self, learner: Perceptron) -> PartialTreeTrainer:
-        trainer = AgendaTrainer(
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return AgendaTrainer(
             self.system.copy(), self.templates, learner, self.beam, self.update, self.merge
         )
-        return PartialTreeTrainer(trainer, self.new_decoder, self.system)
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
         return ParseDecoder(Agenda(scorer, self.beam, self.merge), self.arc_labels, self.root_label)
 
-    def compile(
-        self, example: DependencySentence, learner: Perceptron
-    ) -> Derivation | PartialTree | None:
+    def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
         if not _is_tree(example):
             return None
         heads, number = example.heads, self._number
@@ -301,15 +297,9 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
                 f"the label {unknown[0]!r} is none of those that the training began with "
                 f"({', '.join(self.arc_labels)}); call fit, or prepare with the whole corpus"
             )
-        if None in heads or None in of_arcs:
-            return PartialTree(example.words, example.tags, heads, labels, learner.numbering)
-        return self.system.compile(
-            example.words,
-            example.tags,
-            [head for head in heads if head is not None],
-            [0 if label is None else number.get(label, 0) for label in labels],
-            learner,
-        )
+        # The label of a root need be none of an arc.
+        numbers = [None if label is None else number.get(label, 0) for label in labels]
+        return self.system.compile(example.words, example.tags, heads, numbers, learner)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         entries, arrays = contents_of_words(self.system.words)

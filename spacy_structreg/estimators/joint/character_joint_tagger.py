@@ -12,25 +12,22 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import tags_of
-from spacy_structreg.estimators.knowledge import contents_of
 from spacy_structreg.estimators.raw_text import BaseJointTagger
-from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSettings
+from spacy_structreg.estimators.segmentation.character_segmenter import (
+    CharacterChainSpec,
+    CharacterSettings,
+)
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.learn.learner import Learner
-from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.example_schema import TaggedGold
-from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import complete
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
 from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, with_tags
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
-from spacy_structreg.training.chain import ChainTrainer
-from spacy_structreg.training.chain_trainers import new_chain_trainer
-from spacy_structreg.training.log_linear import LogLinearTrainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,27 +135,10 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class CharacterJointSpec(ModelSpec[TaggedGold, CharacterDecoder]):
+class CharacterJointSpec(CharacterChainSpec[TaggedGold, JointScheme]):
     """Labels with tags, features of characters, and lists of labels, if there are any."""
 
-    atoms: CharacterAtoms
-    scheme: JointScheme
-    features: ChainFeatures
     lists: Lists | None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.scheme.labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.features.widths
-
-    def new_learner(self, learning: AnyLearning) -> Learner:
-        return self.features.new_learner(learning)
-
-    def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
-        return new_chain_trainer(self.features, self.scheme.graph, learner)
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         lists = None if self.lists is None else (self.lists.characters, self.lists.allowed)
@@ -195,7 +175,7 @@ class CharacterJointSpec(ModelSpec[TaggedGold, CharacterDecoder]):
         return self.atoms.compile(words, self.scheme, self.features, learner, tags)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of(self.atoms)
+        entries, arrays = super().contents()
         return entries, arrays if self.lists is None else {**arrays, **self.lists.packed()}
 
 

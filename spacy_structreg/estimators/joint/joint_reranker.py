@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +11,7 @@ from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.raw_text import TaggedPredictor
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.metrics.joint import JointScores
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.example_schema import TaggedWords
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
 
@@ -31,8 +28,8 @@ class JointRerankerSettings(PairSettings):
 
 
 class JointReranker(
-    CharWordEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
     TaggedPredictor[RerankingDecoder],
+    CharWordEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
 ):
     """Segments text and tags its words: the best of the n-best analyses of a chain of characters.
 
@@ -78,12 +75,3 @@ class JointReranker(
             )
 
         return DecoderPool(self.words._decoders().tables, new_decoder)
-
-    def _score(
-        self,
-        gold: list[TaggedWords],
-        decoders: DecoderPool[RerankingDecoder],
-        vocabulary: AbstractSet[str] | None,
-        n_threads: int,
-    ) -> JointScores:
-        return self._joint_scores(gold, decoders, vocabulary, n_threads)

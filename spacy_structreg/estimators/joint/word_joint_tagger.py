@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
@@ -18,15 +15,14 @@ from spacy_structreg.estimators.knowledge import (
     restored_word_atoms,
 )
 from spacy_structreg.estimators.raw_text import BaseJointTagger
+from spacy_structreg.estimators.segmentation.word_segmenter import DEFAULT_LEARNING, WordSearchSpec
 from spacy_structreg.features.joint import JOINT_TABLES
-from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.example_schema import TaggedGold
-from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
@@ -36,7 +32,6 @@ from spacy_structreg.models.settings import (
     joined,
 )
 from spacy_structreg.search.agenda import Agenda
-from spacy_structreg.search.scorer import StateScorer, new_learner
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import (
     CTB_CLOSED_FIRST_TAGS,
@@ -45,10 +40,6 @@ from spacy_structreg.tasks.joint.tag_records import (
 )
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
-from spacy_structreg.training.agenda import AgendaTrainer
-from spacy_structreg.training.pieces import cut_units
-
-DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,33 +175,24 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)
         return WordJointSpec(
-            tags,
-            records,
-            system,
-            templates,
-            self.settings.beam,
-            self.settings.merge,
-            self.settings.update,
-            self.settings.prune_training,
+            system=system,
+            templates=templates,
+            beam=self.settings.beam,
+            merge=self.settings.merge,
+            update=self.settings.update,
+            prune_training=self.settings.prune_training,
+            tags=tags,
+            records=records,
         )
 
 
-@dataclass(frozen=True)
-class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
-    """Features of tagged words under construction, and how they are searched for.
-
-    records: of the tags, by their numbers. system: of one thread; trainers and decoders get copies
-    of it.
-    """
+@dataclass(frozen=True, kw_only=True)
+class WordJointSpec(WordSearchSpec[TaggedGold]):
+    """Features and search of words with tags. records: of the tags, by their numbers."""
 
     tags: tuple[str, ...]
     records: TagRecords
-    system: WordTransitions
-    templates: tuple[StateTemplate, ...]
-    beam: int | None
     merge: bool
-    update: str
-    prune_training: bool
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -219,19 +201,6 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
     @cached_property
     def _number(self) -> dict[str, int]:
         return {tag: i for i, tag in enumerate(self.tags)}
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
-
-    def new_learner(self, learning: Learning) -> Perceptron:
-        return new_learner(self.system, learning)
-
-    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        system = self.system.copy(prune=self.prune_training)
-        # Without a limit there would be as many states as analyses.
-        merge = self.beam is None
-        return AgendaTrainer(system, self.templates, learner, self.beam, self.update, merge)
 
     def new_decoder(
         self,
@@ -242,10 +211,6 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
     ) -> WordDecoder:
         agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge)
         return WordDecoder(agenda, self.tags, guide)
-
-    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
-        """Scores of actions by the given weights, for one thread."""
-        return StateScorer(self.system.copy(), self.templates, tables)
 
     def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
         number = self._number
@@ -258,11 +223,27 @@ class WordJointSpec(ModelSpec[TaggedGold, WordDecoder]):
         words = [word for word, _ in example]
         return self.system.compile(words, [number[tag] for _, tag in example], learner)
 
-    def pieces(
-        self, examples: Sequence[Any], mini_sample: float | None, seed: int
-    ) -> NDArray[np.int64]:
-        return cut_units([example.units for example in examples], mini_sample, seed)
+    def obstacle(self, example: TaggedGold) -> str | None:
+        if isinstance(example, PartialSentence):
+            return None
+        atoms, longest = self.system.characters, self.records.arrays["lengths"]
+        for word, tag in example:
+            number = self._number[tag]
+            for rule, allowed in (
+                ("dictionary and closed_tags", number in self.records.word(word, atoms)),
+                (
+                    "least_begun and closed_first_tags",
+                    number in self.records.first(word[0], atoms),
+                ),
+                ("lengths", longest[number] == 0 or len(word) <= longest[number]),
+            ):
+                if not allowed:
+                    return (
+                        f"the model never gives {word!r} the tag {tag}, by its settings of "
+                        f"{rule}; train with others"
+                    )
+        return None
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = contents_of(self.system.characters)
+        entries, arrays = super().contents()
         return entries, {**self.records.arrays, **arrays}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
@@ -24,7 +24,7 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import SegmentedGold
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
@@ -36,7 +36,7 @@ from spacy_structreg.models.settings import (
     joined,
 )
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
-from spacy_structreg.tasks.segmentation.bmes import SCHEMES, SegmentationScheme
+from spacy_structreg.tasks.segmentation.bmes import SCHEMES, JointScheme, SegmentationScheme
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms, CharacterDecoder
 from spacy_structreg.tasks.segmentation.guide import ChainGuide
 from spacy_structreg.training.chain import ChainTrainer
@@ -49,6 +49,8 @@ __all__ = [
     "CharacterSegmenter",
     "EpochReport",
 ]
+
+SchemeT = TypeVar("SchemeT", SegmentationScheme, JointScheme)
 
 DEFAULT_LEARNING: Final = Learning(algorithm="pa_i", aggressiveness=0.1, mini_sample=5.0)
 """Default learning of one model, chosen on the development sets of three corpora."""
@@ -163,11 +165,11 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
 
 @dataclass(frozen=True)
-class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
+class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
     """The labels of a scheme, and features of characters."""
 
     atoms: CharacterAtoms
-    scheme: SegmentationScheme
+    scheme: SchemeT
     features: ChainFeatures
 
     @property
@@ -183,6 +185,13 @@ class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
         return new_chain_trainer(self.features, self.scheme.graph, learner)
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        return contents_of(self.atoms)
+
+
+class CharacterSpec(CharacterChainSpec[SegmentedGold, SegmentationScheme]):
+    """Labels and features of words without tags."""
 
     def new_decoder(self, tables: list[TrainedRows]) -> CharacterDecoder:
         decoder = ChainDecoder(self.features, self.scheme.graph, tables)
@@ -208,6 +217,3 @@ class CharacterSpec(ModelSpec[SegmentedGold, CharacterDecoder]):
                 example.text, example.boundaries, (), self.scheme, self.features, learner
             )
         return self.atoms.compile(example, self.scheme, self.features, learner)
-
-    def contents(self) -> tuple[dict[str, Any], Arrays]:
-        return contents_of(self.atoms)

@@ -23,7 +23,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
-from spacy_structreg.models.example_schema import SegmentedGold
+from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -114,10 +114,11 @@ def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTr
 
 
 @dataclass(frozen=True)
-class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
+class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
     """Features of words under construction, and how they are searched for.
 
-    system: of one thread; trainers and decoders get copies of it.
+    system: of one thread; trainers and decoders get copies of it. prune_training: whether training
+    proposes as little as prediction does.
     """
 
     system: WordTransitions
@@ -125,10 +126,7 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
     beam: int | None
     merge: bool | None
     update: str
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ()
+    prune_training: bool = True
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -138,28 +136,14 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
         return new_learner(self.system, learning)
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        # Without a limit there would be as many states as segmentations.
+        system = self.system.copy(prune=self.prune_training)
+        # Without a limit there would be as many states as analyses.
         merge = self.beam is None
-        return AgendaTrainer(
-            self.system.copy(), self.templates, learner, self.beam, self.update, merge
-        )
+        return AgendaTrainer(system, self.templates, learner, self.beam, self.update, merge)
 
-    def new_decoder(
-        self,
-        tables: list[TrainedRows],
-        *,
-        beam: int | None = None,
-        guide: WordGuide | None = None,
-    ) -> WordDecoder:
-        scorer = StateScorer(self.system.copy(), self.templates, tables)
-        width = beam or self.beam
-        merge = width is None or guide is not None if self.merge is None else self.merge
-        return WordDecoder(Agenda(scorer, width, merge), (), guide)
-
-    def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:
-        if isinstance(example, PartialSentence):
-            return self.system.compile_partial(example.text, example.boundaries, (), learner)
-        return self.system.compile(example, None, learner)
+    def new_scorer(self, tables: list[TrainedRows]) -> StateScorer:
+        """Scores of actions by the given weights, for one thread."""
+        return StateScorer(self.system.copy(), self.templates, tables)
 
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int
@@ -168,3 +152,27 @@ class WordSpec(ModelSpec[SegmentedGold, WordDecoder]):
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         return contents_of(self.system.characters)
+
+
+class WordSpec(WordSearchSpec[SegmentedGold]):
+    """Features and search of words without tags."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ()
+
+    def new_decoder(
+        self,
+        tables: list[TrainedRows],
+        *,
+        beam: int | None = None,
+        guide: WordGuide | None = None,
+    ) -> WordDecoder:
+        width = beam or self.beam
+        merge = width is None or guide is not None if self.merge is None else self.merge
+        return WordDecoder(Agenda(self.new_scorer(tables), width, merge), (), guide)
+
+    def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:
+        if isinstance(example, PartialSentence):
+            return self.system.compile_partial(example.text, example.boundaries, (), learner)
+        return self.system.compile(example, None, learner)

@@ -27,9 +27,9 @@ from spacy_structreg.pipeline.task import (
     ConfigRequest,
     ConfigTemplate,
     Counts,
+    DrawnTask,
     Pairs,
     Picture,
-    PipelineTask,
     Scores,
     ScoreSettings,
     Style,
@@ -80,7 +80,7 @@ def constituency_parts(request: ConfigRequest) -> ConfigParts:
     )
 
 
-class Constituents(PipelineTask):
+class Constituents(DrawnTask):
     """Phrase structure trees over given words, found by a pipe."""
 
     stem = "constituents"

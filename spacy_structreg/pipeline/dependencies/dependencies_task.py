@@ -18,10 +18,10 @@ from spacy_structreg.pipeline.task import (
     ConfigRequest,
     ConfigTemplate,
     Counts,
+    DrawnTask,
     Given,
     Pairs,
     Picture,
-    PipelineTask,
     Scores,
     ScoreSettings,
     Style,
@@ -68,7 +68,7 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
     )
 
 
-class Dependencies(PipelineTask):
+class Dependencies(DrawnTask):
     """Heads of words and their labels, found by a pipe."""
 
     stem = "dependencies"

@@ -40,8 +40,9 @@ class StructregTagger(EstimatorPipe):
     scorer: see `tagging_scorer`.
 
     A Doc whose sentences are known is tagged sentence by sentence, any other as one sentence, in
-    training as in prediction. White space gets the tag ``_SP``, and ``SPACE``. Until the model is
-    trained no word gets a tag.
+    training as in prediction. Words without a tag may be any to training, which learns from the
+    others; to ``"both"``, a word with one of the two has none. White space gets the tag ``_SP``,
+    and ``SPACE``. Until the model is trained no word gets a tag.
     Raises ValueError for another attribute, or a model that is not ours.
     """
 
@@ -121,31 +122,30 @@ class StructregTagger(EstimatorPipe):
 
     # Training ------------------------------------------------------------------------------------
 
-    def gold(self, example: Example) -> tuple[list[list[tuple[str, str]]], int]:
-        """The gold sentences whose words all have labels, and how many others there are.
+    def gold(self, example: Example) -> tuple[list[list[tuple[str, str | None]]], int]:
+        """The gold sentences of which a word has a label, and how many others there are.
 
-        The reference is cut into sentences if prediction has them too, so that a model learns from
-        what it will see.
+        The label of a word is None if it is not known. The reference is cut into sentences if
+        prediction has them too, so that a model learns from what it will see.
         """
         doc = example.reference
         bounds = sentence_bounds(doc) if self._seen(example) else [(0, len(doc))]
         sentences = []
-        n_incomplete = 0
+        n_others = 0
         for start, end in bounds:
             tokens = visible_tokens(doc[start:end])
-            pairs = [(token.text, self._label(token)) for token in tokens]
-            if all(label for _, label in pairs):
-                if pairs:
-                    sentences.append(pairs)
+            pairs = [(token.text, self._label(token) or None) for token in tokens]
+            if any(label for _, label in pairs):
+                sentences.append(pairs)
             else:
-                n_incomplete += 1
-        return sentences, n_incomplete
+                n_others += len(pairs) > 0
+        return sentences, n_others
 
     def _seen(self, example: Example) -> bool:
         return bool(example.predicted.has_annotation("SENT_START"))
 
     def _left_out(self) -> str:
-        return f"have words without a tag (attribute = {self.attribute!r})"
+        return f"have no word with a tag (attribute = {self.attribute!r})"
 
 
 create_tagger = component_factory(

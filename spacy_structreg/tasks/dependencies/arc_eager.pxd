@@ -41,10 +41,13 @@ ctypedef struct EagerState:
 cdef class ArcEager(DependencyTransitions):
     cdef StackNode* _nodes
     cdef Py_ssize_t _n_nodes
-    # Of given heads: the first and the last word that is given each word as its head.
-    cdef int32_t* _first_child
-    cdef int32_t* _last_child
 
+    cdef bint _may_go_left(self, const StackWord* top, int32_t head) noexcept nogil
+    cdef bint _may_go_right(
+        self, int32_t head, int32_t next_word, int32_t n_headless
+    ) noexcept nogil
+    cdef bint _is_last(self, int32_t next_word) noexcept nogil
+    cdef bint _may_reduce(self, const EagerState* state) noexcept nogil
     cdef void _lead(
         self, const EagerState* state, int action, EagerState* after, bint keep
     ) noexcept nogil

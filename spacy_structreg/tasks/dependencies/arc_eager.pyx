@@ -222,20 +222,6 @@ cdef class ArcEager(DependencyTransitions):
         self._n_nodes = 0
         return 0
 
-    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
-        cdef int32_t i
-        DependencyTransitions.give(self, heads, labels)
-        reserve(&self.buffers, self._first_child, self._n)
-        reserve(&self.buffers, self._last_child, self._n)
-        for i in range(<int32_t> self._n):
-            self._first_child[i] = i
-            self._last_child[i] = i
-        for i in range(<int32_t> self._n):
-            if heads[i] >= 0:
-                self._first_child[heads[i]] = min(self._first_child[heads[i]], i)
-                self._last_child[heads[i]] = max(self._last_child[heads[i]], i)
-        return 0
-
     cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
         reserve(&self.buffers, self._nodes, self._n_nodes + n)
         return 0
@@ -260,44 +246,72 @@ cdef class ArcEager(DependencyTransitions):
         cdef const EagerState* at = <const EagerState*> state
         cdef int32_t top = at.top.word
         cdef int32_t next_word = at.position
-        cdef bint has_top = top >= 0
-        cdef bint has_head = at.top.label >= 0
-        cdef bint has_next = next_word < self._n
-        cdef bint is_last = next_word == self._n - 1
-        cdef bint reduces = has_head and at.below >= 0
-        cdef bint shifts = has_next and not (is_last and has_top)
-        cdef bint lefts = has_next and has_top and not has_head
-        cdef bint rights = has_next and has_top and not (is_last and at.n_headless != 1)
-        cdef bint is_pending
-        if self._heads == NULL:
-            # What REDUCE leads to could have been had without it.
-            shifts = shifts and not at.has_reduced
-        else:
-            if has_top:
-                # A word that is given as a child of the top is still to come.
-                is_pending = self._last_child[top] >= next_word
-                reduces = reduces and not is_pending
-                lefts = (
-                    lefts and not is_pending
-                    and (self._heads[top] == UNKNOWN or self._heads[top] == next_word)
-                )
-            if has_next:
-                if has_top and self._first_child[next_word] <= top:
-                    # A word of the stack is given as a child of the next.
-                    shifts = False
-                    rights = False
-                if self._heads[next_word] == ROOT:
-                    shifts = shifts and not has_top
-                    rights = False
-                elif self._heads[next_word] != UNKNOWN:
-                    shifts = shifts and self._heads[next_word] > next_word
-                    rights = rights and self._heads[next_word] == top
+        # What REDUCE leads to could have been had without it.
+        cdef bint shifts = (
+            next_word < self._n and not at.has_reduced
+            and not (top >= 0 and self._is_last(next_word))
+        )
+        if shifts and self._heads != NULL:
+            shifts = self._firsts[next_word] > top and (
+                self._heads[next_word] == UNKNOWN or self._heads[next_word] > next_word
+                or (self._heads[next_word] == ROOT and top < 0)
+            )
         mask[SHIFT] = shifts
-        mask[REDUCE] = reduces
-        if lefts:
-            self.allow_labels(mask + FIRST_ARC, top)
-        if rights:
-            self.allow_labels(mask + FIRST_ARC + self.n_labels, next_word)
+        mask[REDUCE] = at.top.label >= 0 and self._may_reduce(at)
+        if top >= 0 and next_word < self._n:
+            if self._may_go_left(&at.top, next_word):
+                self.allow_labels(mask + FIRST_ARC, top)
+            if self._may_go_right(top, next_word, at.n_headless):
+                self.allow_labels(mask + FIRST_ARC + self.n_labels, next_word)
+
+    cdef bint _is_last(self, int32_t next_word) noexcept nogil:
+        """True if no word to come can be the head of the next word, or of one left of it."""
+        # All to the last that is known to be below it will be.
+        return self._n - 1 == (next_word if self._heads == NULL else self._lasts[next_word])
+
+    cdef bint _may_go_left(self, const StackWord* top, int32_t head) noexcept nogil:
+        """True if a word of the stack may become a child of the next."""
+        return top.label < 0 and (
+            self._heads == NULL
+            or (
+                self._lasts[top.word] < head
+                and (self._heads[top.word] == UNKNOWN or self._heads[top.word] == head)
+            )
+        )
+
+    cdef bint _may_go_right(
+        self, int32_t head, int32_t next_word, int32_t n_headless
+    ) noexcept nogil:
+        """True if the next word may become a child of one of the stack."""
+        return not (n_headless != 1 and self._is_last(next_word)) and (
+            self._heads == NULL
+            or (
+                self._firsts[next_word] > head
+                and (self._heads[next_word] == UNKNOWN or self._heads[next_word] == head)
+            )
+        )
+
+    cdef bint _may_reduce(self, const EagerState* state) noexcept nogil:
+        """True if the top, which has a head, may go: an arc with the next word can follow."""
+        cdef int32_t next_word = state.position
+        cdef int32_t node = state.below
+        cdef const StackWord* top
+        if self._heads == NULL:
+            return True
+        if self._lasts[state.top.word] >= next_word:
+            return False
+        if next_word == self._n:
+            return True
+        while node >= 0:
+            top = &self._nodes[node].top
+            if self._may_go_left(top, next_word) or self._may_go_right(
+                top.word, next_word, state.n_headless
+            ):
+                return True
+            if top.label < 0 or self._lasts[top.word] >= next_word:
+                return False
+            node = self._nodes[node].below
+        return False
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         self._lead(<const EagerState*> state, action, <EagerState*> after, True)

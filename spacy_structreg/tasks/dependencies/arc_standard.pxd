@@ -16,7 +16,9 @@ ctypedef struct Subtree:
     int32_t right
     int16_t left_label
     int16_t right_label
-    int32_t n_pending    # how many words that are given as its children are still to come
+    # When a tree is held to what is known: the first word that may not be put on the stack before
+    # all words below this one have their heads, if they are known to be on the left; 0 for none.
+    int32_t end
 
 
 ctypedef struct StandardNode:
@@ -35,13 +37,11 @@ ctypedef struct StandardState:
 cdef class ArcStandard(DependencyTransitions):
     cdef StandardNode* _nodes
     cdef Py_ssize_t _n_nodes
-    cdef int32_t* _n_given     # of each word, how many words are given as its children
-    cdef bint _all_given       # whether all heads are
     cdef int _n_atoms
     cdef AtomSet _all_atoms
     cdef uint64_t* _seen       # the atoms of a state whose signature is asked for
 
-    cdef bint _may_attach(self, const Subtree* child, int32_t head) noexcept nogil
+    cdef bint _may_get_head(self, int32_t word, int32_t head) noexcept nogil
     cdef void _shift(
         self, const StandardState* state, StandardState* after, bint keep
     ) noexcept nogil

@@ -7,9 +7,10 @@ The words of a sentence move from a queue through a stack:
 - RIGHT makes the top a child of the second word.
 
 Every word is put on the stack once and all but one are taken off: 2n - 1 actions. The one that is
-left is the root. Features see the two topmost words with their outermost children, the third, and
-the queue; states that agree in that, in the extent of the top and in the words themselves can be
-merged, whatever lies below (section 3.1).
+left is the root. Where heads are known, the top first gets all that is known to be below it on its
+left, and then another word may be put on it. Features see the two topmost words with their
+outermost children, the third, and the queue; states that agree in that, in the extent of the top
+and in the words themselves can be merged, whatever lies below (section 3.1).
 """
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
@@ -160,20 +161,6 @@ cdef class ArcStandard(DependencyTransitions):
     ) except -1 nogil:
         DependencyTransitions.load(self, text, bounds, tags, n)
         self._n_nodes = 0
-        self._all_given = False
-        return 0
-
-    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
-        cdef Py_ssize_t i
-        DependencyTransitions.give(self, heads, labels)
-        self._all_given = True
-        reserve(&self.buffers, self._n_given, self._n)
-        memset(self._n_given, 0, self._n * sizeof(int32_t))
-        for i in range(self._n):
-            if heads[i] >= 0:
-                self._n_given[heads[i]] += 1
-            elif heads[i] == UNKNOWN:
-                self._all_given = False
         return 0
 
     cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
@@ -198,23 +185,34 @@ cdef class ArcStandard(DependencyTransitions):
         cdef const StandardState* at = <const StandardState*> state
         cdef const Subtree* top = &at.stack[0]
         cdef const Subtree* second = &at.stack[1]
-        cdef bint lefts = second.word >= 0 and self._may_attach(second, top.word)
-        cdef bint rights = second.word >= 0 and self._may_attach(top, second.word)
-        mask[SHIFT] = (
-            # Where all heads are given an arc that can be made is to be made.
-            at.position < self._n and not (self._all_given and (lefts or rights))
-        )
+        cdef bint shifts = at.position < self._n
+        cdef bint lefts = second.word >= 0
+        cdef bint rights = lefts
+        if self._heads != NULL and top.word >= 0:
+            # What is known to be below the top on its left comes first, as it may always do.
+            if self._firsts[top.word] < top.begin:
+                shifts = False
+                rights = False
+            shifts = (
+                shifts and at.position < self._ends[top.word] and not 0 < top.end <= at.position
+            )
+            lefts = (
+                lefts and self._lasts[second.word] < top.begin
+                and self._may_get_head(second.word, top.word)
+            )
+            rights = (
+                rights and self._lasts[top.word] < at.position
+                and self._may_get_head(top.word, second.word)
+            )
+        mask[SHIFT] = shifts
         if lefts:
             self.allow_labels(mask + FIRST_ARC, second.word)
         if rights:
             self.allow_labels(mask + FIRST_ARC + self.n_labels, top.word)
 
-    cdef bint _may_attach(self, const Subtree* child, int32_t head) noexcept nogil:
-        """True if a word may become the child of another, by what is given."""
-        return self._heads == NULL or (
-            child.n_pending == 0
-            and (self._heads[child.word] == UNKNOWN or self._heads[child.word] == head)
-        )
+    cdef bint _may_get_head(self, int32_t word, int32_t head) noexcept nogil:
+        """True if a word may have a head, by what is known of the heads."""
+        return self._heads[word] == UNKNOWN or self._heads[word] == head
 
     cdef void _shift(
         self, const StandardState* state, StandardState* after, bint keep
@@ -232,8 +230,10 @@ cdef class ArcStandard(DependencyTransitions):
         no_subtree(&after.stack[0])
         after.stack[0].word = state.position
         after.stack[0].begin = state.position
-        if self._heads != NULL:
-            after.stack[0].n_pending = self._n_given[state.position]
+        if self._heads != NULL and state.stack[0].word >= 0:
+            after.stack[0].end = self._ends[state.stack[0].word]
+            if state.stack[0].end:
+                after.stack[0].end = min(after.stack[0].end, state.stack[0].end)
 
     cdef void _attach(
         self, int action, const Subtree* second, const Subtree* top, Subtree* after
@@ -244,12 +244,10 @@ cdef class ArcStandard(DependencyTransitions):
             # Children to the left are found from the inside outwards.
             after.left = second.word
             after.left_label = <int16_t> (action - FIRST_ARC)
-            after.n_pending -= self._heads != NULL and self._heads[second.word] == top.word
         else:
             after[0] = second[0]
             after.right = top.word
             after.right_label = <int16_t> (action - FIRST_ARC - self.n_labels)
-            after.n_pending -= self._heads != NULL and self._heads[top.word] == second.word
         after.begin = second.begin
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
@@ -312,8 +310,7 @@ cdef class ArcStandard(DependencyTransitions):
         cdef Py_ssize_t i
         for i in range(N_VISIBLE):
             found = mixed(
-                found,
-                (number_of(state.stack[i].word) << 32) | <uint64_t> state.stack[i].n_pending,
+                found, (number_of(state.stack[i].word) << 32) | <uint64_t> state.stack[i].end
             )
         self.fill_atoms(state, &self._all_atoms, self._seen)
         for i in range(self._n_atoms):

@@ -7,9 +7,11 @@ from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTran
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
 cdef enum:
-    # Given heads that are none.
+    # Known heads that are none.
     ROOT = -1
     UNKNOWN = -2
+    # So many numbers say what is known of a word.
+    KNOWN_PER_WORD = 5
 
 
 cdef inline uint64_t distance(int32_t left, int32_t right) noexcept nogil:
@@ -23,8 +25,14 @@ cdef inline uint64_t distance(int32_t left, int32_t right) noexcept nogil:
 
 cdef class DependencyTransitions(TaggedWordTransitions):
     cdef readonly int n_labels
-    cdef const int32_t* _heads   # given heads, or NULL
-    cdef const int32_t* _labels  # given labels, or NULL
+    # What is known of the tree; heads are NULL for nothing.
+    cdef const int32_t* _heads
+    cdef const int32_t* _labels
+    cdef const int32_t* _firsts  # of each word, the first that is known to be below it, or itself
+    cdef const int32_t* _lasts   # and the last
+    # Of each word whose head is on its left, the first word right of it that cannot be below it;
+    # n for others.
+    cdef const int32_t* _ends
     cdef uint64_t* _tags         # which there are in the sentence
     cdef int32_t* _next          # (n + 1, n_tags): where each of them stands next
     cdef Py_ssize_t _n_tags
@@ -34,7 +42,6 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     cdef int load(
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil
-    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil
     cdef void allow_labels(self, uint8_t* mask, int32_t child) noexcept nogil
     cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil
     cdef Py_ssize_t tags_between(
@@ -54,6 +61,7 @@ cdef class ParseDecoder(BufferOwner):
     cdef readonly tuple labels
     cdef readonly str root_label
     cdef TaggedWordBuffer _sentences
+    cdef int32_t* _known
     cdef int32_t* _heads
     cdef int32_t* _labels
     cdef int32_t* _actions

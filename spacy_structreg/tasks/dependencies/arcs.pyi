@@ -25,8 +25,8 @@ class DependencyTransitions(TaggedWordTransitions):
         self,
         words: Sequence[str],
         tags: Sequence[str],
-        heads: Sequence[int],
-        labels: Sequence[int],
+        heads: Sequence[int | None],
+        labels: Sequence[int | None],
         learner: Perceptron,
     ) -> Derivation | None: ...
     def tree(self, actions: Iterable[int]) -> Tree: ...

@@ -18,6 +18,7 @@ from libc.string cimport memset
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
+from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagged_words cimport TaggedWordBuffer, TaggedWordTransitions
 from spacy_structreg.tasks.tagging cimport WordAtoms
 
@@ -65,20 +66,19 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         self, const uint32_t* text, const int32_t* bounds, const uint64_t* tags, Py_ssize_t n
     ) except -1 nogil:
         TaggedWordTransitions.load(self, text, bounds, tags, n)
-        self._heads = NULL
-        self._labels = NULL
+        self.hold_to(NULL)
         if self._reads_many:
             self._index_tags(tags, n)
         return 0
 
-    cdef int give(self, const int32_t* heads, const int32_t* labels) except -1 nogil:
-        """Take heads and labels of the loaded sentence that are given, `UNKNOWN` for others.
-
-        They must stay as long as the sentence. A head is the number of a word, or `ROOT`.
-        """
-        self._heads = heads
-        self._labels = labels
-        return 0
+    cdef void hold_to(self, const void* known) noexcept nogil:
+        # As `write_known` has laid it out.
+        self._heads = <const int32_t*> known
+        if known != NULL:
+            self._labels = self._heads + self._n
+            self._firsts = self._labels + self._n
+            self._lasts = self._firsts + self._n
+            self._ends = self._lasts + self._n
 
     cdef int _index_tags(self, const uint64_t* tags, Py_ssize_t n) except -1 nogil:
         """Note for each place where each tag of the sentence stands next."""
@@ -129,32 +129,40 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         """Take a sentence, for `Agenda.derivations` and the like.
 
         words, tags: lists of strings. heads, labels: numbers that are given, None for those that
-        are not.
-        Raises ValueError for heads and labels that do not exist, or are not one for each word.
+        are not; or None for none.
+        Raises ValueError as `ParseDecoder.parse`.
         """
-        cdef int32_t[::1] given_heads
-        cdef int32_t[::1] given_labels
         cdef Py_ssize_t n = len(words)
-        given_heads = np.array(
-            _given_numbers(heads or [None] * n, n, n) or [0], dtype=np.int32
-        )
-        given_labels = np.array(
-            _given_numbers(labels or [None] * n, n, self.n_labels) or [0], dtype=np.int32
-        )
-        self._kept = (self.load_strings(words, tags), given_heads, given_labels)
+        cdef int32_t[::1] known = np.empty(<Py_ssize_t> KNOWN_PER_WORD * n + 1, dtype=np.int32)
+        self._kept = (self.load_strings(words, tags), known)
         if heads is not None or labels is not None:
-            self.give(&given_heads[0], &given_labels[0])
+            write_known(&known[0], heads or [None] * n, labels or [None] * n, n, self.n_labels)
+            self.hold_to(&known[0])
 
     def compile(self, words, tags, heads, labels, Perceptron learner not None):
         """A gold sentence as a `Derivation`; None if it has no words.
 
         words, tags: lists of strings. heads: of each word the number of its head, `ROOT` for one
-        of them. labels: of their arcs, as numbers; that of the root is not looked at.
-        Raises ValueError as `oracle`, and if the words are too long to be counted.
+        of them. labels: of their arcs, as numbers; that of the root is not looked at. Any may be
+        None, for not known; the heads must be part of a projective tree with one root.
+        Raises ValueError as `oracle` and `ParseDecoder.parse`, and if the words are too long to be
+        counted.
         """
-        if not len(words):
+        cdef Derivation derivation
+        cdef Py_ssize_t n = len(words)
+        if n == 0:
             return None
-        return self.derivation_of(words, tags, self.oracle(heads, labels), learner.numbering)
+        if None not in heads and not any(
+            label is None and head != ROOT for head, label in zip(heads, labels, strict=True)
+        ):
+            return self.derivation_of(words, tags, self.oracle(heads, labels), learner.numbering)
+        derivation = self.derivation_of(words, tags, [0] * (2 * n - 1), learner.numbering)
+        reserve(
+            &derivation.buffers, derivation.known,
+            <Py_ssize_t> KNOWN_PER_WORD * n * sizeof(int32_t),
+        )
+        write_known(<int32_t*> derivation.known, heads, labels, n, self.n_labels)
+        return derivation
 
     # What a transition system says of its states -------------------------------------------------
 
@@ -167,7 +175,7 @@ cdef class DependencyTransitions(TaggedWordTransitions):
 
     cdef void allow_labels(self, uint8_t* mask, int32_t child) noexcept nogil:
         """Set the flags of the labels that the arc to a word may get."""
-        if self._labels != NULL and self._labels[child] >= 0:
+        if self._heads != NULL and self._labels[child] >= 0:
             mask[self._labels[child]] = 1
         else:
             memset(mask, 1, self.n_labels)
@@ -196,17 +204,51 @@ cdef class DependencyTransitions(TaggedWordTransitions):
         )
 
 
-def _given_numbers(numbers, n_words, end):
-    """Given heads or labels as decoders take them: `UNKNOWN` for None, `ROOT` for none.
+cdef int write_known(int32_t* known, heads, labels, Py_ssize_t n, int n_labels) except -1:
+    """Lay out what is known of the tree over n words for `hold_to`: `KNOWN_PER_WORD` numbers each.
 
-    Raises ValueError if they are not one for each word, or one is not below `end`.
+    These say what actions would leave no tree. heads, labels: None for those that are not known.
+    Raises ValueError if they are not one for each word, do not exist, or go in a circle.
     """
-    if len(numbers) != n_words:
-        raise ValueError(f"{len(numbers)} heads or labels are given for {n_words} words")
-    for number in numbers:
-        if number is not None and not ROOT <= number < end:
-            raise ValueError(f"{number} is given as a head or label, of {end}")
-    return [UNKNOWN if number is None else number for number in numbers]
+    cdef int32_t* firsts = known + 2 * n
+    cdef int32_t* lasts = known + 3 * n
+    cdef int32_t* ends = known + 4 * n
+    cdef Py_ssize_t n_above
+    cdef int32_t end
+    cdef int32_t top
+    cdef int32_t i
+    for k, (numbers, most) in enumerate([(heads, n), (labels, n_labels)]):
+        if len(numbers) != n:
+            raise ValueError(f"{len(numbers)} heads or labels are given for {n} words")
+        for i, number in enumerate(numbers):
+            if number is not None and not ROOT <= number < most:
+                raise ValueError(f"{number} is given as a head or label, of {most}")
+            known[<Py_ssize_t> k * n + i] = UNKNOWN if number is None else number
+    for i in range(<int32_t> n):
+        firsts[i] = i
+        lasts[i] = i
+    for i in range(<int32_t> n):
+        top = i
+        n_above = 0
+        while known[top] >= 0:
+            top = known[top]
+            firsts[top] = min(firsts[top], i)
+            lasts[top] = max(lasts[top], i)
+            n_above += 1
+            if n_above > n:
+                raise ValueError(f"the heads that are given go in a circle above word {i}")
+        ends[i] = top
+    # The first word of what is known to hang together with each word; -1 for what hangs on a root.
+    for i in range(<int32_t> n):
+        ends[i] = firsts[ends[i]] if known[ends[i]] == UNKNOWN else -1
+    for i in range(<int32_t> n):
+        end = <int32_t> n
+        if 0 <= known[i] < i:
+            end = lasts[i] + 1
+            while end < n and ends[end] > i:
+                end += 1
+        ends[i] = end
+    return 0
 
 
 cdef class ParseDecoder(BufferOwner):
@@ -237,9 +279,9 @@ cdef class ParseDecoder(BufferOwner):
         sentences: pairs of a list of words and one of their tags. given: None, or for each
         sentence None or pairs of heads and labels, of which any may be None.
         The head of the root is -1, and its label too. None instead of a tree where what is given
-        left no way within the beam. The GIL is released while parsing.
-        Raises ValueError for tags that are not one for each word and for given heads and labels
-        that do not exist, TypeError for what is no string.
+        left no way: it is part of no projective tree with one root. The GIL is released while
+        parsing. Raises ValueError for tags that are not one for each word and for given heads and
+        labels that do not exist or go in a circle, TypeError for what is no string.
         """
         cdef Py_ssize_t n_sentences = len(sentences)
         cdef TaggedWordBuffer taken = self._sentences
@@ -261,16 +303,13 @@ cdef class ParseDecoder(BufferOwner):
                 n = len(<list> sentences[i][0])
                 constrained = given is not None and given[i] is not None
                 if constrained:
+                    reserve(&self.buffers, self._known, <Py_ssize_t> KNOWN_PER_WORD * n)
                     heads, labels = given[i]
-                    heads = _given_numbers(heads, n, n)
-                    labels = _given_numbers(labels, n, self.system.n_labels)
-                    for k in range(n):
-                        self._heads[first + k] = heads[k]
-                        self._labels[first + k] = labels[k]
+                    write_known(self._known, heads, labels, n, self.system.n_labels)
                 with nogil:
                     self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
                     if constrained:
-                        self.system.give(self._heads + first, self._labels + first)
+                        self.system.hold_to(self._known)
                     found = self._decode(first, n)
                 trees.append((
                     [self._heads[first + k] for k in range(n)],

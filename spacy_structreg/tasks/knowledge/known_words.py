@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from spacy_structreg.corpora.word_lists import ListedWord
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.setting_fields import check_strings
 from spacy_structreg.tasks.knowledge.lexicon import Lexicon
+from spacy_structreg.tasks.knowledge.packed_words import PackedWords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,6 +27,11 @@ TAGS_BITS: Final = 16
 _MAX_KINDS: Final = (1 << 16) - 1
 # Words are brought into the view of a model so many at a time.
 _PORTION: Final = 10_000
+# Greater frequencies are of the highest class as well.
+_MOST: Final = 1 << 14
+# Nodes are counted so many at a time.
+_SLOTS: Final = 1 << 20
+_NONE: Final = np.empty(0, np.uint8)
 
 
 class KnownWords:
@@ -53,43 +60,61 @@ class KnownWords:
         """The words of lists; of one that comes again, all tags and the sum of frequencies.
 
         seen: what a model sees of a text, of the same length. White space within a word is left
-        out, as models do. Takes some 400 bytes a word meanwhile.
+        out, as models do. Takes some 110 bytes a word meanwhile (of four characters).
         Raises ValueError for more than 65,535 kinds of words.
         """
-        tags_of: dict[str, tuple[str, ...]] = {}
-        counts: dict[str, int] = {}
-        for word, tags, frequency in listed:
-            counts[word] = counts.get(word, 0) + frequency
-            if tags:
-                known = tags_of.get(word, ())
-                tags_of[word] = tags if not known else (*known, *tags)
-        merged: dict[str, tuple[int, tuple[str, ...]]] = {}
-        written = list(counts)
-        for first in range(0, len(written), _PORTION):
-            portion = written[first : first + _PORTION]
-            for word, view in zip(portion, seen("\n".join(portion)).split("\n"), strict=True):
-                squeezed = "".join(view.split())
-                frequency, tags = counts[word], tags_of.get(word, ())
-                if before := merged.get(squeezed):
-                    frequency, tags = frequency + before[0], (*before[1], *tags)
-                merged[squeezed] = frequency, tags
-        merged.pop("", None)
-        ordered = sorted(merged)
-        kinds = [
-            (",".join(sorted({*merged[word][1]})), min(merged[word][0].bit_length(), 15))
-            for word in ordered
-        ]
-        numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)), 1)}
+        packed = PackedWords()
+        numbers_of_sets: dict[frozenset[str], int] = {frozenset(): 0}
+        frequency_parts, set_parts = [], []
+        entries = iter(listed)
+        while portion := list(islice(entries, _PORTION)):
+            views = seen("\n".join(entry.word for entry in portion)).split("\n")
+            if len(views) != len(portion):
+                raise ValueError("a listed word has a line break within")
+            packed.extend(["".join(view.split()) for view in views])
+            frequency_parts.append(
+                np.fromiter((min(entry.frequency, _MOST) for entry in portion), np.uint16)
+            )
+            set_parts.append(
+                np.fromiter(
+                    (
+                        numbers_of_sets.setdefault(frozenset(entry.tags), len(numbers_of_sets))
+                        for entry in portion
+                    ),
+                    np.uint32,
+                )
+            )
+        order, starts = packed.sort()
+        counts = _merged(np.concatenate([*frequency_parts, _NONE])[order], starts)
+        sets = list(numbers_of_sets)
+        set_numbers = np.concatenate([*set_parts, _NONE])[order]
+        del frequency_parts, set_parts, order
+        united = _united(set_numbers, starts, sets)
+        names = [",".join(sorted(each)) for each in sets]
+        classes = np.frexp(counts.astype(np.float32))[1].clip(max=15).astype(np.uint32)
+        del counts
+        # The empty word, if there is one, comes first.
+        first = int(len(packed) > 0 and packed[0] == "")
+        pairs = (united[first:] << FREQUENCY_BITS) + classes[first:]
+        named = {
+            pair: (names[pair >> FREQUENCY_BITS], pair & (1 << FREQUENCY_BITS) - 1)
+            for pair in np.flatnonzero(np.bincount(pairs)).tolist()
+        }
+        numbers = {kind: number for number, kind in enumerate(sorted(set(named.values())), 1)}
         if len(numbers) > _MAX_KINDS:
             raise ValueError(
                 f"the listed words have {len(numbers):,} different sets of tags, with their "
                 f"frequencies; {_MAX_KINDS:,} are the most: list fewer tags"
             )
-        values = np.fromiter((numbers[kind] for kind in kinds), np.uint16, len(kinds))
+        number_of_pair = np.zeros(max(named, default=0) + 1, np.uint16)
+        for pair, kind in named.items():
+            number_of_pair[pair] = numbers[kind]
+        values = number_of_pair[pairs]
+        del pairs
         tag_sets = sorted({tags for tags, _ in numbers} - {""})
         number_of = {tags: number for number, tags in enumerate(["", *tag_sets])}
         return cls(
-            Lexicon(ordered, values),
+            Lexicon(packed.without(first), values),
             np.array([0, *(frequency for _, frequency in numbers)], np.uint8),
             np.array([0, *(number_of[tags] for tags, _ in numbers)], np.uint16),
             tuple(tag_sets),
@@ -104,8 +129,10 @@ class KnownWords:
 
     def usual_frequency(self) -> int:
         """The frequency class that most words have."""
-        values = self.lexicon.nodes >> np.uint64(48)
-        counts = np.bincount(self.frequencies[values[values > 0]], minlength=1)
+        counts = np.zeros(1 << FREQUENCY_BITS, dtype=np.int64)
+        for first in range(0, len(self.lexicon.nodes), _SLOTS):
+            values = self.lexicon.nodes[first : first + _SLOTS] >> np.uint64(48)
+            counts += np.bincount(self.frequencies[values[values > 0]], minlength=len(counts))
         return int(counts.argmax())
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
@@ -133,3 +160,26 @@ class KnownWords:
         lexicon = Lexicon.from_contents(entries, arrays, kinds.shape[1] - 1)
         frequencies = np.ascontiguousarray(kinds[0], dtype=np.uint8)
         return cls(lexicon, frequencies, np.ascontiguousarray(kinds[1]), tag_sets)
+
+
+def _merged(counts: NDArray[np.uint16], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of each run of counts."""
+    return np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else starts
+
+
+def _united(
+    numbers: NDArray[np.uint32], starts: NDArray[np.int64], sets: list[frozenset[str]]
+) -> NDArray[np.uint32]:
+    """The number of the union of each run of sets. sets: by their numbers; new ones are added."""
+    if not len(starts):
+        return numbers
+    united = np.minimum.reduceat(numbers, starts)
+    known = {each: number for number, each in enumerate(sets)}
+    ends = np.append(starts[1:], len(numbers))
+    for run in np.flatnonzero(united != np.maximum.reduceat(numbers, starts)).tolist():
+        union = frozenset().union(*(sets[i] for i in numbers[starts[run] : ends[run]].tolist()))
+        if union not in known:
+            known[union] = len(sets)
+            sets.append(union)
+        united[run] = known[union]
+    return united

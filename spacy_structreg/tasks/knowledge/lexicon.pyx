@@ -18,6 +18,8 @@ from libc.string cimport memcpy, memset
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 from spacy_structreg.learn.rows cimport spread
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from spacy_structreg.learn.model_file import field
@@ -54,7 +56,7 @@ cdef class Lexicon(BufferOwner):
     def __init__(self, words, values=None):
         if self._nodes != NULL:
             raise TypeError("a lexicon cannot be made anew")
-        words = words if isinstance(words, (list, tuple)) else list(words)
+        words = words if isinstance(words, Sequence) else list(words)
         given = np.ones(len(words), dtype=np.uint16) if values is None else np.asarray(values)
         if given.shape != (len(words),) or (
             given.size and (given.dtype.kind not in "iu" or given.min() < 1 or given.max() > 65_535)
@@ -79,7 +81,7 @@ cdef class Lexicon(BufferOwner):
         else:
             raise ValueError("the words collide whatever is tried; take fewer words")
         self.n_words = len(words)
-        self._take(nodes[: n_home + probes].copy(), n_home, n_nodes)
+        self._take(nodes[: n_home + probes], n_home, n_nodes)
 
     cdef int _take(self, nodes, Py_ssize_t n_home, Py_ssize_t n_nodes) except -1:
         """Look up in these nodes from now on, of which there are so many."""
@@ -144,8 +146,7 @@ cdef class Lexicon(BufferOwner):
         cdef uint32_t prefix
         cdef uint64_t key
         cdef str word
-        for place in range(len(words)):
-            word = words[place]
+        for place, word in enumerate(words):
             prefix = ROOT if len(word) == 1 else FIRST + <uint32_t> word[0]
             slot = -1
             for i in range(0 if len(word) == 1 else 1, len(word)):

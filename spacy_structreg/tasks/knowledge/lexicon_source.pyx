@@ -126,6 +126,8 @@ cdef class LexiconSource(CharacterSource):
             if k + AHEAD < n_pairs:
                 i = <Py_ssize_t> pairs[k + AHEAD]
                 self._lexicon.fetch(FIRST + <uint32_t> characters[i], characters[i + 1])
+                if has_more:
+                    self._more.fetch(FIRST + <uint32_t> characters[i], characters[i + 1])
             if k < 0:
                 continue
             start = <Py_ssize_t> pairs[k]
@@ -135,7 +137,10 @@ cdef class LexiconSource(CharacterSource):
             if slot >= 0 and start + 2 < n:
                 self._lexicon.fetch(<uint32_t> slot, characters[start + 2])
             if has_more:
-                slots_of_more[k] = <uint64_t> self._more.step(first, characters[start + 1])
+                slot = self._more.step(first, characters[start + 1])
+                slots_of_more[k] = <uint64_t> slot
+                if slot >= 0 and start + 2 < n:
+                    self._more.fetch(<uint32_t> slot, characters[start + 2])
         for k in range(n_pairs):
             start = <Py_ssize_t> pairs[k]
             slot = <int64_t> slots[k]

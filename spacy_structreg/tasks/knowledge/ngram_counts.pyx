@@ -83,16 +83,16 @@ cdef void sort_keys(uint64_t* keys, uint64_t* scratch, Py_ssize_t n) noexcept no
 cdef class TextChunk(BufferOwner):
     """A part of a text, of which the n-grams are counted.
 
-    tables: of each code point below 0x20000 its code, 0 for white space: uint16; and whether a
-        sentence ends behind it: uint8. Those beyond have codes of their own, and end none.
-    Raises ValueError if the tables have another size.
+    tables: of each code point below 0x20000, or further, its code, 0 for white space: uint16; and
+        whether a sentence ends behind it: uint8. Those beyond have codes of their own and end none.
+    Raises ValueError if the tables are shorter, or differ in length.
     """
 
     def __init__(self, tables):
         self.tables = tables
         self._codes, self._ends = tables
-        if self._codes.shape[0] != TABLE or self._ends.shape[0] != TABLE:
-            raise ValueError(f"the tables of characters have not {TABLE:,} places")
+        if not TABLE <= self._codes.shape[0] == self._ends.shape[0]:
+            raise ValueError(f"the tables of characters have not {TABLE:,} places, or more")
         self._n = 0
         reserve(&self.buffers, self._text, ROOM)
         reserve(&self.buffers, self._begins, N_CODES + 1)
@@ -113,6 +113,7 @@ cdef class TextChunk(BufferOwner):
     cdef int _add(self, int kind, const void* characters, Py_ssize_t n) except -1 nogil:
         cdef const uint16_t* codes = &self._codes[0]
         cdef const uint8_t* ends = &self._ends[0]
+        cdef Py_ssize_t n_codes = self._codes.shape[0]
         cdef uint16_t* text
         cdef Py_ssize_t place = self._n
         cdef Py_ssize_t i
@@ -127,7 +128,7 @@ cdef class TextChunk(BufferOwner):
                 character = (<const uint16_t*> characters)[i]
             else:
                 character = (<const uint32_t*> characters)[i]
-            if character >= TABLE:
+            if character >= n_codes:
                 text[place] = <uint16_t> code_of(character)
                 place += 1
                 continue

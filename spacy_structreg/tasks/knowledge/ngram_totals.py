@@ -68,11 +68,11 @@ def character_codes(
     view: NDArray[np.uint32] | None = None,
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     """The tables of a `TextChunk`. view: as what a model sees each code point; None for itself."""
-    seen = np.arange(TABLE_SIZE, dtype=np.uint32) if view is None else view[:TABLE_SIZE]
+    seen = np.arange(TABLE_SIZE, dtype=np.uint32) if view is None else view
     codes = np.where(seen > 0xFFFF, 0xD800 | (seen & 0x7FF), seen).astype(np.uint16)
     codes[codes == 0] = 0xFFFF
-    codes[(property_table() & WHITE_SPACE) != 0] = 0
-    ends = np.zeros(TABLE_SIZE, np.uint8)
+    codes[:TABLE_SIZE][(property_table() & WHITE_SPACE) != 0] = 0
+    ends = np.zeros(len(codes), np.uint8)
     ends[[ord(mark) for mark in _MARKS + _BREAKS]] = 1
     return codes, ends
 

@@ -15,6 +15,7 @@ table it is looked for.
 
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH
 from spacy_structreg.tasks.knowledge.ngram_counts cimport code_of
 from spacy_structreg.tasks.knowledge.source cimport CharacterSource
 
@@ -30,6 +31,11 @@ cdef enum:
     LEFT = 3
     RIGHT = 4
     MUTUAL = 5
+    # So many characters ahead a part of the table is fetched, and then the keys in it. Keys wait in
+    # a ring meanwhile.
+    AHEAD = 16
+    NEAR = 8
+    RING = 32
 
 cdef uint64_t FIRST_FACTOR = 0xFF51AFD7ED558CCD
 cdef uint64_t SECOND_FACTOR = 0xC4CEB9FE1A85EC53
@@ -180,6 +186,9 @@ cdef class StatisticsSource(CharacterSource):
         cdef uint64_t* stream
         cdef uint64_t ngram
         cdef uint64_t symbol
+        cdef uint64_t key
+        cdef uint64_t[3 * RING] keys
+        cdef int64_t start
         cdef uint16_t value
         cdef int n_streams = MUTUAL + self.information
         cdef Py_ssize_t i
@@ -189,13 +198,29 @@ cdef class StatisticsSource(CharacterSource):
             stream = symbols + k * stride
             for i in range(n + 2 * reach):
                 stream[i - reach] = 0
-        for i in range(n - 1):
-            ngram = code_of(characters[i]) << 48
+        for i in range(-AHEAD, n - 1):
+            # Keys are looked up one after the other, while what later ones need is under way.
+            if i + AHEAD < n - 1:
+                ngram = code_of(characters[i + AHEAD]) << 48
+                for length in range(2, 5):
+                    key = 0
+                    if i + AHEAD + length <= n:
+                        ngram |= code_of(characters[i + AHEAD + length - 1]) << (64 - 16 * length)
+                        key = mixed(ngram)
+                        STRUCTREG_PREFETCH(&self._starts[key >> self._shift])
+                    keys[((i + AHEAD) & (RING - 1)) * 3 + length - 2] = key
+            if 0 <= i + NEAR < n - 1:
+                for length in range(min(3, n - 1 - i - NEAR)):
+                    key = keys[((i + NEAR) & (RING - 1)) * 3 + length]
+                    start = self._starts[key >> self._shift]
+                    STRUCTREG_PREFETCH(&self._keys[0] + start)
+                    STRUCTREG_PREFETCH(&self._values[0] + start)
+            if i < 0:
+                continue
             for length in range(2, 5):
                 if i + length > n:
                     break
-                ngram |= code_of(characters[i + length - 1]) << (64 - 16 * length)
-                value = self._value(mixed(ngram))
+                value = self._value(keys[(i & (RING - 1)) * 3 + length - 2])
                 if length == 2 and self.information:
                     symbols[MUTUAL * stride + i + 1] = value >> 8 & HIGHEST
                 if length == 2:

@@ -138,8 +138,12 @@ cdef class CharacterAtoms(BufferOwner):
         return "".join(map(chr, self.without_sources().symbols(text, 0)[0].tolist()))
 
     def view(self):
-        """The characters that code points below 0x20000 look like: uint32, (0x20000,)."""
-        every = "".join(map(chr, range(TABLE)))
+        """The characters that code points look like: uint32 (n,).
+
+        n: 0x20000, or more, if a script has characters beyond; others look like themselves.
+        """
+        n = max(TABLE, len(view_table(self.half_width, self.script)))
+        every = "".join(map(chr, range(n)))
         return self.without_sources().symbols(every, 0)[0].astype(np.uint32)
 
     def with_sources(self, sources):
