@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, plain_word, read_brackets
+from spacy_structreg.corpora.brackets import EMPTY_TAG, FLAT, Tree, plain_word, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
 
 
@@ -29,6 +29,7 @@ def names(text: str) -> frozenset[str]:
 
 FOLDER = Path(__file__).resolve().parent
 EXCEPTIONS = FOLDER / "exceptions"
+PARTS = ("train", "dev", "test")
 
 # The inventories of the guidelines (Xia 2000; Xue and Xia 2000), and of the later web releases the
 # tags of addresses and of emoticons.
@@ -45,8 +46,6 @@ FUNCTIONS = names(
     "TTL VOC WH"
 )
 ROOTS = frozenset({"CP", "FRAG", "FLAT", "IP", "NP"})
-# A sentence without phrase structure.
-FLAT = "FLAT"
 # The types of OntoNotes 5.0; `(NP-PN-SBJ=PERSON (NR 张晓梅))`, `(NR=GPE 北京)`.
 ENTITIES = names(
     "CARDINAL DATE EVENT FAC GPE LANGUAGE LAW LOC MONEY NORP ORDINAL ORG PERCENT PERSON PRODUCT "
@@ -418,7 +417,7 @@ def tree_faults(tree: Tree) -> Iterator[str]:
     yield from label_faults(tree)
     yield from entity_faults(tree)
     yield from word_faults((word, tag.partition("=")[0]) for word, tag in tree.tagged_words())
-    if category(tree.without_root()) == FLAT:
+    if tree.is_flat:
         yield from flat_faults(tree.without_root())
         return
     yield from root_faults(tree)
@@ -427,29 +426,33 @@ def tree_faults(tree: Tree) -> Iterator[str]:
 
 
 def print_counts(trees: Sequence[Located]) -> None:
-    heads = ("sentences", "trees", "words", "characters", "types", "entities")
-    print(f"{'file':<28}" + "".join(f"{head:>11}" for head in heads))
-    files = dict.fromkeys(tree.file for tree in trees)
-    rows = [(file, [tree for tree in trees if tree.file == file]) for file in files]
-    for file, part in [*rows, (None, trees)]:
-        words = [word for tree in part for word, _ in tree.words]
-        counts = (
-            len(part),
-            sum(category(each.tree.without_root()) != FLAT for each in part),
-            len(words),
-            sum(map(len, words)),
-            len(set(words)),
-            sum(bool(entity(node)) for each in part for node in each.tree.nodes()),
-        )
-        name = "/".join(file.parts[-2:]) if file else "all"
-        print(f"{name:<28}" + "".join(f"{count:>11,}" for count in counts))
+    """Print a table in Markdown: a row for each file, each part and the whole."""
+    print("| file | sentences | trees | words | characters | word types | entities |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for form in ("`{part}/{name}`", "all of {part}", "all"):
+        rows: defaultdict[str, list[Located]] = defaultdict(list)
+        for tree in trees:
+            rows[form.format(part=tree.file.parent.name, name=tree.file.name)].append(tree)
+        for name, group in rows.items():
+            words = [word for tree in group for word, _ in tree.words]
+            counts = (
+                len(group),
+                sum(not each.tree.is_flat for each in group),
+                len(words),
+                sum(map(len, words)),
+                len(set(words)),
+                sum(bool(entity(node)) for each in group for node in each.tree.nodes()),
+            )
+            print(f"| {name} | " + " | ".join(f"{count:,}" for count in counts) + " |")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the files; 0 if they are without fault, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("files", nargs="*", type=Path, help="bracket files (default: all)")
-    files: list[Path] = parser.parse_args(arguments).files or sorted(FOLDER.glob("*/*.bracket"))
+    files: list[Path] = parser.parse_args(arguments).files or [
+        file for part in PARTS for file in sorted((FOLDER / part).glob("*.bracket"))
+    ]
     trees: list[Located] = []
     faults: list[str] = []
     for file in files:
