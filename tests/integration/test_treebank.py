@@ -293,6 +293,15 @@ def test_the_check_accepts_what_the_faults_are_made_from(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_the_check_accepts_the_example_of_the_readme(tmp_path):
+    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
+    file = tmp_path / "example.bracket"
+    file.write_text(text.split("```text\n")[1].split("```")[0], encoding="utf-8")
+    result = check(file)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "| all | 2 | 1 | 12 | 21 | 9 | 5 |" in result.stdout
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_check_finds(fault, tmp_path):
     text, line, message = FAULTS[fault]
