@@ -2,9 +2,9 @@
 
     make fingerprints
 
-One model of every estimator, and of its main variants, is trained on the treebank of the quickstart
-with a fixed seed. Compare what is printed before and after a change that is to leave results as
-they are. The same machine, compiler and flags are needed; numbers of threads are not.
+One model of every estimator, and of its main variants, is trained on the general part of the
+treebank with a fixed seed. Compare what is printed before and after a change that is to leave
+results as they are. The same machine, compiler and flags are needed; numbers of threads are not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.model_file import parse_model
 
-TREEBANK: Final = Path(__file__).parents[1] / "projects" / "quickstart" / "assets" / "treebank"
+TREEBANK: Final = Path(__file__).parents[1] / "treebank"
 N_SENTENCES: Final = 120
 
 Result = tuple[Any, Any]
@@ -71,7 +71,8 @@ def models() -> Iterator[tuple[str, Callable[[], Result]]]:  # noqa: PLR0915 - a
     """Yield the name of each model, and what trains it and predicts by it."""
 
     def sentences(part: str) -> list[ConstituencySentence]:
-        return list(constituency_sentences(TREEBANK / f"{part}.bracket", "ctb"))[:N_SENTENCES]
+        path = TREEBANK / f"{part}/general.bracket"
+        return list(constituency_sentences(path, "ctb"))[:N_SENTENCES]
 
     train, dev = sentences("train"), sentences("dev")
     texts = ["".join(sentence.words) for sentence in dev]

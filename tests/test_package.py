@@ -196,7 +196,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """
     source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
     made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
-    for folder in ("spacy_structreg", "tests", "docs"):
+    for folder in ("spacy_structreg", "tests", "docs", "treebank"):
         shutil.copytree(ROOT / folder, source / folder, ignore=made)
     for path in ROOT.iterdir():
         if path.is_file():
@@ -248,7 +248,7 @@ def test_sdist_holds_sources_only(built: Built) -> None:
     assert "spacy_structreg/py.typed" in expected
     assert expected <= built.sdist
     assert {"LICENSE", "pyproject.toml", "setup.cfg", "setup.py"} <= built.sdist
-    assert {"tests/test_package.py", "docs/index.md"} <= built.sdist
+    assert {"tests/test_package.py", "docs/index.md", "treebank/check.py"} <= built.sdist
     assert [name for name in built.sdist if name.endswith((".c", ".cpp", ".so", ".pyc"))] == []
 
 

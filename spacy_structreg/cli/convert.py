@@ -120,10 +120,11 @@ def convert_command(
 
     Each sentence (of PFR, each paragraph) becomes one Doc: its words, and what the corpus has of
     tags and of heads and relations; with --head-rules, also the trees of brackets, in a span
-    group, and the heads that the rules find. Of column files, labels become entities, or spans
-    with --spans-key; classified texts have their category in doc.cats. There are no spaces between
-    words, except for the ones that CoNLL-U files name, and in columns and texts; .spacy files lose
-    theirs, and trees of words and entities that are annotated in part. Nothing else is taken over,
+    group, and the heads that the rules find. Labels of brackets such as NP=ORG become entities. Of
+    column files, labels become entities, or spans with --spans-key; classified texts have their
+    category in doc.cats. There are no spaces between words, except for the ones that CoNLL-U files
+    name, and in columns and texts; .spacy files lose theirs, and trees of words and entities that
+    are annotated in part. Nothing else is taken over,
     such as lemmas; .conllu holds words, tags and heads, .partial words and tags, and .txt words
     alone. Several input files become one output file, in their order.
     """

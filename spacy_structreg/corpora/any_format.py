@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan, Phrase
-from spacy_structreg.corpora.brackets import tagged_sentences
+from spacy_structreg.corpora.brackets import marks_entities, trees_with_words
 from spacy_structreg.corpora.classification import TEXT, is_json, read_classified
 from spacy_structreg.corpora.columns import SKIPPED, read_columns
 from spacy_structreg.corpora.conllu import NOTHING, Word, read_conllu, write_conllu
@@ -18,7 +18,7 @@ from spacy_structreg.corpora.conllu import Sentence as Rows
 from spacy_structreg.corpora.constituents import (
     DEPENDENCY,
     ConstituencySentence,
-    constituency_sentences,
+    constituency_sentence,
 )
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import (
@@ -39,6 +39,7 @@ from spacy_structreg.corpora.corpus_options import (
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
 from spacy_structreg.corpora.files import line_encoding
 from spacy_structreg.corpora.formats import check_raw_lines, guess_format
+from spacy_structreg.corpora.head_rules import HEAD_RULES
 from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
 from spacy_structreg.corpora.partial_annotation import PartialSentence, read_partial, write_partial
 from spacy_structreg.corpora.pfr import read_pfr, read_tagged
@@ -143,10 +144,10 @@ def read_sentences(
         yield from read_paragraphs(path, options)
     elif format is FormatName.sinica:
         yield from map(sentence_of_tree, sinica_sentences(path, encoding=options.encoding))
-    elif format is FormatName.brackets and options.head_rules is not None:
+    elif format is FormatName.brackets:
         yield from read_trees(path, options.head_rules, options.encoding)
-    elif format in (FormatName.brackets, FormatName.tagged):
-        yield from read_pairs(path, format, options.encoding)
+    elif format is FormatName.tagged:
+        yield from map(sentence_of_pairs, read_tagged(path, encoding=options.encoding))
     elif format is FormatName.partial:
         for sentence in read_partial(path, encoding=options.encoding):
             yield sentence.annotated()
@@ -156,17 +157,28 @@ def read_sentences(
         yield from map(AnnotatedSentence, read_segmented(path, encoding=options.encoding))
 
 
-def read_pairs(path: Path, format: FormatName, encoding: str) -> Iterator[AnnotatedSentence]:
-    """Yield the sentences of formats that have words and tags."""
-    read = tagged_sentences if format is FormatName.brackets else read_tagged
-    for pairs in read(path, encoding=encoding):
-        yield AnnotatedSentence([word for word, _ in pairs], [tag for _, tag in pairs])
+def sentence_of_pairs(pairs: Iterable[tuple[str, str]]) -> AnnotatedSentence:
+    """A sentence of words and tags."""
+    words, tags = map(list, zip(*pairs, strict=True))
+    return AnnotatedSentence(words, tags)
 
 
-def read_trees(path: Path, head_rules: HeadRuleSet, encoding: str) -> Iterator[AnnotatedSentence]:
-    """Yield trees in brackets, with their heads by rules."""
-    for tree in constituency_sentences(path, head_rules.value, encoding=encoding):
-        yield sentence_of_tree(tree)
+def read_trees(
+    path: Path, head_rules: HeadRuleSet | None, encoding: str
+) -> Iterator[AnnotatedSentence]:
+    """Yield the words and tags of trees in brackets, and entities if the file marks any.
+
+    With head rules, trees that are not flat have their constituents and heads, too.
+    """
+    rules = None if head_rules is None else HEAD_RULES[head_rules.value]
+    marked = marks_entities(path, encoding=encoding)
+    for tree in trees_with_words(path, encoding=encoding):
+        parsed = None if rules is None else constituency_sentence(tree, rules)
+        if parsed is None:
+            sentence = sentence_of_pairs(tree.without_function_tags().tagged_words())
+        else:
+            sentence = sentence_of_tree(parsed)
+        yield sentence._replace(entities=tree.entities() if marked else None)
 
 
 def sentence_of_tree(tree: ConstituencySentence) -> AnnotatedSentence:

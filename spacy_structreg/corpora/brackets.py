@@ -11,19 +11,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.files import read_lines
 
 __all__ = [
     "EMPTY_TAG",
+    "FLAT",
     "Tree",
     "after_markup",
+    "marks_entities",
     "plain_word",
     "read_brackets",
     "tagged_sentences",
+    "trees_with_words",
 ]
 
 EMPTY_TAG = "-NONE-"
+# The root of a sentence whose phrases are not annotated: `( (FLAT (PN 我们) (VV 去)))`.
+FLAT = "FLAT"
 ROOT_LABELS = frozenset({"", "ROOT", "TOP"})
 
 # White space is that of ASCII: U+3000 and the like may be part of a word.
@@ -33,6 +39,9 @@ MARKUP_LINE = re.compile(r"\s*<[^()]*>\s*")
 LEADING_MARKUP = re.compile(r"\s*(?:<[^<>]*>\s*)+")
 TRAILING_MARKUP = re.compile(r"(?<=\))\s*(?:<[^<>()]*>\s*)+$")
 SENTENCE_MARKUP = re.compile(r"<(/?)S(?=[\s>])", re.IGNORECASE)
+# `NP-PN-SBJ=ORG`; the digits of `NP=1` mark what is left out in the Penn Treebank.
+ENTITY = re.compile("=([A-Z_]+)$")
+ENTITY_IN_LINE = re.compile(r"\(\s*[^\s()]+=[A-Z_]+(?=[\s(]|$)")
 FUNCTION_TAGS = re.compile("^([^-=]+)[-=].*", re.DOTALL)
 # How the notation writes what has a meaning in it.
 ESCAPED = re.compile(r"\\([/*])")
@@ -85,6 +94,27 @@ class Tree:
         """(word, tag) of each leaf that is not an empty terminal."""
         leaves = self.leaves(empties=False)
         return [(leaf.word, leaf.label) for leaf in leaves if leaf.word is not None]
+
+    @property
+    def is_flat(self) -> bool:
+        """True for a sentence whose phrases are not annotated: `( (FLAT …))`."""
+        return self.without_root().label == FLAT
+
+    def entities(self) -> list[LabeledSpan]:
+        """First word, first word after, and type of each entity: a node labeled `…=TYPE`.
+
+        Types are of capital letters and underscores. Empty terminals are no words. Of an entity
+        inside of another, the outer one is taken.
+        """
+        found: list[LabeledSpan] = []
+        cleaned = self.remove_empties()
+        n_words = end = 0
+        for node in cleaned.nodes() if cleaned is not None else ():
+            if n_words >= end and (mark := ENTITY.search(node.label)):
+                end = n_words + len(node.leaves())
+                found.append((n_words, end, mark[1]))
+            n_words += node.is_leaf
+        return found
 
     def remove_empties(self) -> Tree | None:
         """The tree without empty terminals and nodes with nothing else; None if nothing is left."""
@@ -356,20 +386,35 @@ def _located(fault: str, opened: list[_OpenBracket]) -> str:
     return f"{fault} (in the tree that begins on line {opened[0].line})" if opened else fault
 
 
+def marks_entities(path: StrPath, *, encoding: str = "utf-8") -> bool:
+    """True if a label or tag of a file marks an entity; see `Tree.entities`.
+
+    If none does, it is not known which entities there are. Raises as `read_lines`.
+    """
+    return any(ENTITY_IN_LINE.search(line) for _, line in read_lines(path, encoding=encoding))
+
+
+def trees_with_words(path: StrPath, *, encoding: str = "utf-8") -> Iterator[Tree]:
+    """Yield the trees of a file but those of empty terminals alone.
+
+    Raises CorpusError as `read_brackets`, and when no tree has a word.
+    """
+    any_word = False
+    for tree in read_brackets(path, encoding=encoding):
+        if tree.leaves(empties=False):
+            any_word = True
+            yield tree
+    if not any_word:
+        raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
+
+
 def tagged_sentences(path: StrPath, *, encoding: str = "utf-8") -> list[list[tuple[str, str]]]:
     """The (word, tag) pairs of each tree of a file, without empty terminals and function tags.
 
-    Trees of empty terminals alone are left out. Raises CorpusError as `read_brackets`, and when no
-    tree has a word.
+    Raises CorpusError as `trees_with_words`, whose trees they are.
     """
-    sentences = [
-        words
-        for tree in read_brackets(path, encoding=encoding)
-        if (words := tree.without_function_tags().tagged_words())
-    ]
-    if not sentences:
-        raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
-    return sentences
+    trees = trees_with_words(path, encoding=encoding)
+    return [tree.without_function_tags().tagged_words() for tree in trees]
 
 
 def plain_word(word: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.brackets import Tree, trees_with_words
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.head_rules import HeadRuleName, HeadRules, head_rules
@@ -204,7 +204,7 @@ def _shown(constituent: Constituent) -> str:
 
 
 def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence | None:
-    """A tree as a list of constituents, with heads by rules; None if it has no word.
+    """A tree as a list of constituents, with heads by rules; None if it has no word or is flat.
 
     As the literature prepares treebanks: empty terminals and phrases of nothing else are removed,
     function tags cut, phrases that are the only child of one of the same label taken off, and the
@@ -212,7 +212,7 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
     `ROOT_CATEGORY`.
     """
     cleaned = tree.remove_empties()
-    if cleaned is None:
+    if cleaned is None or cleaned.is_flat:
         return None
     cleaned = cleaned.without_function_tags().collapse_unaries().without_root()
     leaves = cleaned.leaves()
@@ -244,15 +244,16 @@ def constituency_sentences(
 ) -> Iterator[ConstituencySentence]:
     """Yield the trees of a file in bracket notation as lists of constituents.
 
-    rules: or the name of those of a treebank. Trees of empty terminals alone are left out. Raises
-    ValueError for another name; CorpusError as `read_brackets`, and when no tree has a word.
+    rules: or the name of those of a treebank. Trees of empty terminals alone and flat ones
+    (`Tree.is_flat`) are left out. Raises ValueError for another name; CorpusError as
+    `trees_with_words`, and when all trees that have words are flat.
     """
     chosen = rules if isinstance(rules, HeadRules) else head_rules(rules)
-    any_word = False
-    for tree in read_brackets(path, encoding=encoding):
+    any_phrase = False
+    for tree in trees_with_words(path, encoding=encoding):
         sentence = constituency_sentence(tree, chosen)
         if sentence is not None:
-            any_word = True
+            any_phrase = True
             yield sentence
-    if not any_word:
-        raise CorpusError(path, 1, "no tree of the file has a word; all terminals are empty ones")
+    if not any_phrase:
+        raise CorpusError(path, 1, "all sentences of the file are FLAT, without phrases")

@@ -17,8 +17,8 @@ from spacy_structreg.corpora.constituents import ConstituencySentence, constitue
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.metrics.constituents import score_brackets
 
-TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
-PARTS = {part: TREEBANK / f"{part}.bracket" for part in ("train", "dev", "test")}
+TREEBANK = Path(__file__).parents[2] / "treebank"
+PARTS = {part: TREEBANK / f"{part}/general.bracket" for part in ("train", "dev", "test")}
 LONGEST = 9
 
 

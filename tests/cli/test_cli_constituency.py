@@ -119,6 +119,22 @@ def test_brackets_without_head_rules_are_words_and_tags(folder: Path) -> None:
     assert sentence.heads is sentence.constituents is None
 
 
+def test_entities_are_known_where_a_file_marks_any(tmp_path: Path) -> None:
+    path = tmp_path / "trees.bracket"
+    flat = "( (FLAT (NP=DATE (NT 2024年) (NT 3月)) (NN 书)))\n"
+    path.write_text(TREES, "utf-8")
+    assert {sentence.entities is None for sentence in read_sentences(path)} == {True}
+    path.write_text(TREES.replace("(NR 王)", "(NR=PERSON 王)") + flat, "utf-8")
+    for rules in (None, HeadRuleSet.ctb):
+        *trees, last = read_sentences(path, CorpusOptions(head_rules=rules))
+        assert [each.entities for each in trees] == [[], [], [(1, 2, "PERSON")], [], []]
+        assert trees[2].tags == ["JJ", "NR", "VV", "NN"]
+        assert all((each.heads is None) == (rules is None) for each in trees)
+        assert last == AnnotatedSentence(
+            ["2024年", "3月", "书"], ["NT", "NT", "NN"], entities=[(0, 2, "DATE")]
+        )
+
+
 def test_the_sinica_treebank(invoke: Invoke, fails: Fails, tmp_path: Path) -> None:
     source, output = tmp_path / "trees.txt", tmp_path / "trees.spacy"
     source.write_text(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from spacy_structreg.corpora.brackets import (
     Tree,
+    marks_entities,
     plain_word,
     read_brackets,
     tagged_sentences,
@@ -355,6 +356,47 @@ def test_tagged_sentences(tmp_path: Path) -> None:
         [("。", "PU")],
         [("今", "NT"), ("-LRB-", "-LRB-")],
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("(IP (NP-SBJ=PERSON (NR 李雷)) (VP (VV 来)))", [(0, 1, "PERSON")]),
+        ("(IP (NP (-NONE- *pro*)) (VV 到) (NR=GPE 杭州) (CD=CARDINAL 三))", [(1, 2), (2, 3)]),
+        # The empty terminals in it do not count, nor does what has no word.
+        ("(IP (NP-1=WORK_OF_ART (NN 红) (-NONE- *) (NN 楼)) (NP=ORG (-NONE- *)))", [(0, 2)]),
+        # Of entities in others, the outermost.
+        ("(NP (NP=ORG (NR=GPE 北京) (NN 大学)) (NN=LOC 湖))", [(0, 2, "ORG"), (2, 3, "LOC")]),
+        # Gapped parts, and what is no mark.
+        ("(S (NP=1 (NN a)) (NP-SBJ=2 (NN =ORG)) (NP=Org (NN A=B)) (NP=ORG-1 (NN c)))", []),
+        ("(NP (NN b))", []),
+    ],
+)
+def test_entities(text: str, entities: list[tuple[object, ...]], tmp_path: Path) -> None:
+    (tree,) = read(tmp_path, text)
+    found = tree.entities()
+    assert [each[: len(other)] for each, other in zip(found, entities, strict=True)] == entities
+    path = tmp_path / "again.mrg"
+    for indent in (None, 2):
+        path.write_text(tree.to_bracket(indent), "utf-8")
+        assert marks_entities(path) == bool(entities)
+
+
+def test_entities_of_deep_trees_are_found_in_linear_time() -> None:
+    tree = leaf("NN", "a")
+    for _ in range(100_000):
+        tree = node("NP=ORG", tree, leaf("-NONE-", "*"))
+    assert tree.entities() == [(0, 1, "ORG")]
+
+
+def test_tags_are_without_entities(tmp_path: Path) -> None:
+    path = tmp_path / "trees.mrg"
+    text = "( (FLAT (NR=PERSON 李雷) (NP=DATE (NT-SHORT=DATE 三月) (NT 五日))))\n"
+    path.write_text(f'<DOC id="a-1">\n{text}</DOC>\n', "utf-8")
+    assert tagged_sentences(path) == [[("李雷", "NR"), ("三月", "NT"), ("五日", "NT")]]
+    flat, other = read(tmp_path, text + "(IP (FLAT (NN a)) (NN b))")
+    assert flat.is_flat
+    assert not other.is_flat
 
 
 def test_tagged_sentences_without_words(tmp_path: Path) -> None:

@@ -109,6 +109,16 @@ def test_trees_without_words(tmp_path: Path) -> None:
         list(constituency_sentences(path, "cdt"))  # type: ignore[arg-type]
 
 
+def test_flat_sentences_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "trees.bracket"
+    flat = "( (FLAT (NP=ORG (NR 临江市) (NN 图书馆)) (VV 开放)))\n"
+    path.write_text(flat + "( (NP (NN 茶)))\n" + flat, "utf-8")
+    assert [found.words for found in constituency_sentences(path, "ctb")] == [("茶",)]
+    path.write_text(flat, "utf-8")
+    with pytest.raises(CorpusError, match="all sentences of the file are FLAT"):
+        list(constituency_sentences(path, "ctb"))
+
+
 def plain_tree(found: ConstituencySentence) -> Tree:
     """The tree of a list of constituents, by taking what lies in each over and over."""
 

@@ -18,12 +18,12 @@ from spacy_structreg.corpora.ctb import (
 )
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart
 
-TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
+TREEBANK = Path(__file__).parents[2] / "treebank"
 
 
 @pytest.fixture(scope="module")
 def trees() -> list[Tree]:
-    return list(read_brackets(TREEBANK / "dev.bracket"))
+    return list(read_brackets(TREEBANK / "dev/general.bracket"))
 
 
 def marked_up(trees: list[Tree], article: int) -> str:

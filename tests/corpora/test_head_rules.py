@@ -13,7 +13,7 @@ from spacy_structreg.corpora.constituents import constituency_sentence, constitu
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, is_projective
 from spacy_structreg.corpora.head_rules import HEAD_RULES, HeadRules, head_rules
 
-TREEBANK = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
+TREEBANK = Path(__file__).parents[2] / "treebank"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_nameless_root_of_several_children(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_trees_of_a_treebank_have_one_root_and_are_projective(part: str) -> None:
-    path = TREEBANK / f"{part}.bracket"
+    path = TREEBANK / f"{part}/general.bracket"
     sentences = [tree.dependencies() for tree in constituency_sentences(path, "ctb")]
     assert [sentence.words for sentence in sentences] == [
         tuple(word for word, _ in tree.tagged_words()) for tree in read_brackets(path)

@@ -20,7 +20,7 @@ from spacy_structreg.corpora.tag_maps import (
     ruler_patterns,
 )
 
-QUICKSTART = Path(__file__).parents[2] / "projects/quickstart/assets/treebank"
+TREEBANK = Path(__file__).parents[2] / "treebank"
 UNIVERSAL = {
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN"),
     *("PUNCT", "SCONJ", "SYM", "VERB", "X"),
@@ -80,11 +80,11 @@ def test_the_attribute_ruler_of_spacy_follows_them(name: str) -> None:
     ]
 
 
-def test_the_treebank_of_the_quickstart_is_covered() -> None:
+def test_our_treebank_is_covered() -> None:
     tags = {
         tag
-        for part in ("train", "dev", "test")
-        for sentence in tagged_sentences(QUICKSTART / f"{part}.bracket")
+        for path in TREEBANK.glob("*/*.bracket")
+        for sentence in tagged_sentences(path)
         for _, tag in sentence
     }
     assert tags

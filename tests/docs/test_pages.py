@@ -28,7 +28,7 @@ from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
 QUICKSTART = Path("projects", "quickstart")
-TREEBANK = ROOT / QUICKSTART / "assets" / "treebank"
+TREEBANK = ROOT / "treebank"
 PARTS = ("train", "dev", "test")
 # Trees of each part of the small corpora; there are words of all.
 N_TREES = {"train": 80, "dev": 15, "test": 15}
@@ -57,7 +57,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / QUICKSTART, folder, dirs_exist_ok=True, ignore=ignored)
     for part in PARTS:
         corpus = folder / f"corpus/{part}.spacy"
-        structreg("convert", TREEBANK / f"{part}.bracket", corpus, "--head-rules", "ctb")
+        structreg("convert", TREEBANK / f"{part}/general.bracket", corpus, "--head-rules", "ctb")
     words = folder / "corpus/words.txt"
     structreg("copy-data", f"jieba:dict.txt={words}")
     # The constituents of the sentences below need no more than these epochs.
@@ -79,12 +79,12 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small corpora, each in three parts: words, trees in two formats, entities and categories."""
     folder = tmp_path_factory.mktemp("corpora")
     for part, n_trees in N_TREES.items():
-        lines = (TREEBANK / f"{part}.bracket").read_text("utf-8").splitlines(keepends=True)
+        lines = (TREEBANK / f"{part}/general.bracket").read_text("utf-8").splitlines(keepends=True)
         starts = [number for number, line in enumerate(lines) if line.startswith("(")]
         brackets = folder / f"{part}.bracket"
         brackets.write_text("".join(lines[: starts[n_trees]]), "utf-8")
         structreg("convert", brackets, folder / f"{part}.conllu", "--head-rules", "ctb")
-        structreg("convert", TREEBANK / brackets.name, folder / f"{part}.txt")
+        structreg("convert", TREEBANK / f"{part}/general.bracket", folder / f"{part}.txt")
         columns = "".join(
             f"{name} B-PER\nlives O\nin O\n{_label(place)}. O\n\n"
             for name in NAMES
@@ -114,6 +114,7 @@ def folder(
     """The folder that a page is read in; extensions of spaCy are afterwards as they were."""
     shutil.copytree(corpora, tmp_path, dirs_exist_ok=True)
     shutil.copytree(quickstart, tmp_path / QUICKSTART)
+    (tmp_path / "treebank").symlink_to(TREEBANK)
     monkeypatch.chdir(tmp_path)
     # Which comes with an extra alone.
     monkeypatch.setitem(sys.modules, "scipy", None)

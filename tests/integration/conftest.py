@@ -14,7 +14,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
 
-TREEBANK = Path(__file__).parents[2] / "projects" / "quickstart" / "assets" / "treebank"
+TREEBANK = Path(__file__).parents[2] / "treebank"
 
 CONFIG = """
 [paths]
@@ -123,7 +123,7 @@ def tagged_treebank(python: Command, made_once: Callable[..., Path]) -> Path:
     def fill(folder: Path) -> None:
         structreg = ("-m", "spacy", "structreg")
         for part in ("train", "dev", "test"):
-            source, target = TREEBANK / f"{part}.bracket", folder / f"{part}.spacy"
+            source, target = TREEBANK / f"{part}/general.bracket", folder / f"{part}.spacy"
             python(*structreg, "convert", source, target, "--head-rules", "ctb")
         corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")
         config = folder / "tag.cfg"

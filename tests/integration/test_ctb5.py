@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 from test_projects import PROJECTS, copy_of, run, run_project
-from test_quickstart import leaves
+from test_treebank import TREEBANK, leaves
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
@@ -22,7 +22,6 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     constituency_sentences as of_doc,
 )
 
-TREEBANK = PROJECTS / "quickstart/assets/treebank"
 SCRIPT = PROJECTS / "ctb5/scripts/prepare.py"
 # Which sentences of the treebank stand in which article, and where the splits put it.
 ARTICLES = {
@@ -47,7 +46,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind in ("bracketed", "raw"):
         (folder / "data" / kind).mkdir(parents=True)
     for article, (part, where) in ARTICLES.items():
-        trees = list(read_brackets(TREEBANK / f"{part}.bracket"))[where]
+        trees = list(read_brackets(TREEBANK / f"{part}/general.bracket"))[where]
         name = f"chtb_{article:03}"
         (folder / f"data/bracketed/{name}.fid").write_bytes(marked_up(trees).encode("gb18030"))
         raw = "".join("".join(word for word, _ in tree.tagged_words()) for tree in trees)

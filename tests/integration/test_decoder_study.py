@@ -430,7 +430,7 @@ CONSTITUENCY = "parser(beam={} epochs=2 kind=constituency templates=phrases)"
 def treebank(tmp_path_factory) -> tuple[Path, list[ConstituencySentence]]:
     """A folder with a treebank in one file, and its trees."""
     folder = tmp_path_factory.mktemp("treebank")
-    source = PROJECTS / "quickstart/assets/treebank/dev.bracket"
+    source = PROJECTS.parent / "treebank/dev/general.bracket"
     shutil.copy(source, folder / "phrases.bracket")
     return folder, list(constituency_sentences(source, "ctb"))
 

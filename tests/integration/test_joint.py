@@ -1,6 +1,6 @@
 """Tokenizers that tag, and taggers behind them, under spaCy's own commands.
 
-The corpora are slices of the treebank of the project `quickstart`.
+The corpora are slices of the general part of the treebank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spacy_structreg.pipeline.segmentation.segmenter import Segmenter
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
-TREEBANK = Path(__file__).parents[2] / "projects" / "quickstart" / "assets" / "treebank"
+TREEBANK = Path(__file__).parents[2] / "treebank"
 EPOCHS = ("--training.max_epochs", 3)
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, python: Command) -> Path:
     """A folder with train.spacy and dev.spacy, a list of words, and the configs of the tasks."""
     folder = tmp_path_factory.mktemp("joint")
     for name, part in (("train", "0:60"), ("dev", "0:100")):
-        source = TREEBANK / f"{name}.bracket"
+        source = TREEBANK / f"{name}/general.bracket"
         output = folder / f"{name}.spacy"
         python("-m", "spacy", "structreg", "convert", source, output, "--percent", part)
     corpora = ("--train", folder / "train.spacy", "--dev", folder / "dev.spacy")

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 import spacy
 from sighan_release import SENTENCES, release_files, write_archive
-from test_quickstart import leaves, spans
+from test_quickstart import spans
+from test_treebank import TREEBANK, leaves
 from thinc.api import Config
 from universal_tags import universal_tag
 from warm_python import executable
@@ -96,6 +97,9 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     # The assets of the quickstart are its own.
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
+    project = target / "project.yml"
+    text = project.read_text("utf-8")
+    project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")
     for path in (target / "configs").glob("*.cfg"):
         text = path.read_text("utf-8")
         path.write_text(text.replace("max_epochs = 20\n", f"max_epochs = {epochs}\n"), "utf-8")
@@ -137,12 +141,12 @@ def pfr_of(corpus: dict[str, Tagged]) -> str:
 
 
 def whole_treebank(rules: HeadRuleName) -> list[ConstituencySentence]:
-    """All trees of the quickstart, with heads by these rules."""
+    """All trees of the general register, with heads by these rules."""
     return [tree for part in PARTS for tree in constituency_sentences(bracket_file(part), rules)]
 
 
 def bracket_file(part: str) -> Path:
-    return PROJECTS / f"quickstart/assets/treebank/{part}.bracket"
+    return TREEBANK / f"{part}/general.bracket"
 
 
 def sinica_of(tree: ConstituencySentence) -> str:

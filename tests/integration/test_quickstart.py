@@ -1,12 +1,9 @@
-"""The project `quickstart`: its treebank, the script that checks it, and the workflow `all`."""
+"""The project `quickstart`: its configs, and the workflow `all`."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,62 +12,16 @@ import pytest
 import spacy
 from docs.pages import README, blocks, run_python
 from spacy.tokens.underscore import Underscore
+from test_treebank import PARTS, TREEBANK, leaves, run
 from thinc.api import Config
-from warm_python import executable
 
 from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.corpora.constituents import constituency_sentences
 
 PROJECT = Path(__file__).parents[2] / "projects" / "quickstart"
-TREEBANK = PROJECT / "assets" / "treebank"
-PARTS = ("train", "dev", "test")
 QUICKSTART = "projects/quickstart"
 MADE = ("corpus", "training", "metrics", "project.lock")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
-
-GOOD = """\
-( (IP (NP-SBJ (PN 我们))
-      (VP (ADVP (AD 明天))
-          (VP (VV 去)
-              (NP-PN-OBJ (NR 杭州))))
-      (PU 。)))
-"""
-RELATIVE = (
-    "( (NP (CP (WHNP-1 (-NONE- *OP*)) (CP (IP (NP-SBJ (-NONE- *T*-1)) (VP (VV 说话))) (DEC 的))) "
-    "(NP (NN 人))))\n"
-)
-
-
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in a folder; UTF-8 in and out, whatever the machine's settings."""
-    return subprocess.run(
-        [executable(), *arguments],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=False,
-    )
-
-
-def check(*files: Path) -> subprocess.CompletedProcess[str]:
-    return run(str(PROJECT / "scripts" / "check_treebank.py"), *map(str, files), folder=PROJECT)
-
-
-def leaves(part: str) -> list[list[tuple[str, str]]]:
-    """(word, tag) of each leaf of each tree, read without the package: trees part at empty lines.
-
-    Empty categories are left out.
-    """
-    blocks = (TREEBANK / f"{part}.bracket").read_text(encoding="utf-8").split("\n\n")
-    return [
-        [
-            (word, tag)
-            for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
-            if tag != "-NONE-"
-        ]
-        for block in blocks
-    ]
 
 
 def spans(words: list[str]) -> set[tuple[int, int]]:
@@ -83,138 +34,9 @@ def corpus() -> dict[str, list[list[tuple[str, str]]]]:
     return {part: leaves(part) for part in PARTS}
 
 
-def test_the_check_passes_on_the_treebank_and_counts_it(corpus):
-    result = check(*(TREEBANK / f"{part}.bracket" for part in PARTS))
-    assert result.returncode == 0, result.stderr
-    rows = {row.split()[0]: row.split()[1:] for row in result.stdout.splitlines()[1:]}
-    for part, sentences in corpus.items():
-        words = [word for sentence in sentences for word, _ in sentence]
-        tags = {tag for sentence in sentences for _, tag in sentence}
-        assert [int(count) for count in rows[f"{part}.bracket"]] == [
-            len(sentences),
-            len(words),
-            len("".join(words)),
-            len(set(words)),
-            len(tags),
-        ]
-
-
-def test_the_treebank_is_as_large_as_its_readme_says(corpus):
-    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
-    for part, sentences in corpus.items():
-        words = [word for sentence in sentences for word, _ in sentence]
-        counts = (len(sentences), len(words), len("".join(words)), len(set(words)))
-        row = " | ".join(f"{count:,}" for count in counts)
-        assert f"| `{part}.bracket` | {row} |" in text
-
-
-def test_no_sentence_is_there_twice(corpus):
-    texts = ["".join(word for word, _ in s) for part in PARTS for s in corpus[part]]
-    assert len(texts) >= 400
-    assert len(set(texts)) == len(texts)
-
-
-def test_the_parts_are_in_proportion_and_alike(corpus):
-    total = sum(map(len, corpus.values()))
-    assert 0.78 < len(corpus["train"]) / total < 0.82
-    lengths = {part: sum(map(len, s)) / len(s) for part, s in corpus.items()}
-    assert max(lengths.values()) - min(lengths.values()) < 2
-    # Tags that a tagger meets in the test set and has never seen are few.
-    seen = {tag for sentence in corpus["train"] for _, tag in sentence}
-    unseen = [tag for s in corpus["test"] for _, tag in s if tag not in seen]
-    assert len(unseen) <= 1
-
-
-def broken(old: str, new: str, text: str = GOOD) -> str:
-    assert old in text
-    return text.replace(old, new, 1)
-
-
-FAULTS = {
-    "a bracket is missing": (GOOD.rstrip()[:-1] + "\n", 1, "closing brackets are missing"),
-    "a bracket too many": (GOOD.rstrip() + ")\n", 5, "a closing bracket too many"),
-    "an empty leaf": (broken("(PN 我们)", "(PN )"), 1, "has only one part"),
-    "a tag of another scheme": (broken("(PN 我们)", "(PRP 我们)"), 1, "'PRP'"),
-    "a tag in lower case": (broken("(AD 明天)", "(ad 明天)"), 1, "'ad'"),
-    "another phrase label": (broken("(ADVP ", "(AVP "), 1, "'AVP'"),
-    "another functional tag": (broken("NP-SBJ", "NP-SUBJ"), 1, "'SUBJ'"),
-    "another empty category": (broken("(PN 我们)", "(-NONE- *X*)"), 1, "'*X*'"),
-    "a word tagged as punctuation": (broken("(AD 明天)", "(PU 明天)"), 1, "PU goes with"),
-    "punctuation tagged as a word": (broken("(PU 。)", "(SP 。)"), 1, "PU goes with"),
-    "no root": (broken("( (IP", "(IP").rstrip()[:-1] + "\n", 1, "brackets without a label"),
-    "a question without Q": (broken("。", "？"), 1, "-Q"),
-    "no subject": (broken("(NP-SBJ (PN 我们))", ""), 1, "one subject"),
-    "a name without PN": (broken("NP-PN-OBJ", "NP-OBJ"), 1, "expected NP-PN"),
-    "nested adjuncts": (
-        "( (IP (NP-SBJ (PN 我们)) (VP (ADVP (AD 明天)) (VP (ADVP (AD 也)) (VP (VV 去))))))\n",
-        1,
-        "sisters",
-    ),
-    "a date that is no NT": (broken("(AD 明天)", "(AD 3月)"), 1, "expected NT"),
-    "a number that is no CD": (broken("(NR 杭州)", "(NR 三百)"), 1, "expected CD"),
-    "a trace without antecedent": (broken("WHNP-1", "WHNP", RELATIVE), 1, "on a trace only"),
-    "an antecedent without trace": (broken("*T*-1", "*pro*", RELATIVE), 1, "on an antecedent only"),
-    "a relative clause without operator": (
-        "( (NP (CP (IP (NP-SBJ (-NONE- *pro*)) (VP (VV 说话))) (DEC 的)) (NP (NN 人))))\n",
-        1,
-        "CP-APP",
-    ),
-    "DEG after a clause": (broken("(DEC 的)", "(DEG 的)", RELATIVE), 1, "expected DNP"),
-    "a short resultative in two": (
-        broken("(VV 去)", "(VRD (VV 打) (VV 开))"),
-        1,
-        "a resultative of two characters is one VV",
-    ),
-    "a sentence twice": (GOOD + "\n" + GOOD, 7, "again"),
-    "one word, two tags": (GOOD + "\n" + broken("(AD 明天)", "(AD 杭州)"), 1, "elsewhere"),
-    "one word, and two": (
-        GOOD + "\n" + broken("(NR 杭州)", "(NR 杭) (NR 州)"),
-        7,
-        "is one word elsewhere",
-    ),
-}
-
-
-def test_the_check_accepts_what_the_faults_are_made_from(tmp_path):
-    file = tmp_path / "good.bracket"
-    file.write_text(GOOD + "\n" + RELATIVE, encoding="utf-8")
-    result = check(file)
-    assert (result.returncode, result.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_the_check_finds(fault, tmp_path):
-    text, line, message = FAULTS[fault]
-    file = tmp_path / "broken.bracket"
-    file.write_text(text, encoding="utf-8")
-    result = check(file)
-    assert result.returncode == 1
-    assert result.stdout == ""
-    assert any(
-        found.startswith(f"{file}:{line}: ") and message in found
-        for found in result.stderr.splitlines()
-    ), result.stderr
-
-
-def test_the_check_finds_a_sentence_in_two_parts(tmp_path):
-    files = [tmp_path / "train.bracket", tmp_path / "test.bracket"]
-    for file in files:
-        file.write_text(GOOD, encoding="utf-8")
-    result = check(*files)
-    assert result.returncode == 1
-    assert result.stderr.startswith(f"{files[1]}:1: the sentence of {files[0]}:1 again")
-
-
-def test_the_check_names_a_file_that_is_missing(tmp_path):
-    result = check(tmp_path / "none.bracket")
-    assert result.returncode == 1
-    assert "none.bracket" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
 def test_the_config_is_what_init_config_gives():
     given = Config().from_str(
-        init_config(train=TREEBANK / "train.bracket", tags=False), interpolate=False
+        init_config(train=TREEBANK / "train/general.bracket", tags=False), interpolate=False
     )
     given["paths"]["train"] = None
     kept = Config().from_disk(PROJECT / "configs" / "segment.cfg", interpolate=False)
@@ -225,7 +47,9 @@ def test_the_config_is_what_init_config_gives():
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> tuple[Path, str]:
     """A copy of the project after `spacy project run all`, and what that printed."""
-    folder = tmp_path_factory.mktemp("projects") / "quickstart"
+    root = tmp_path_factory.mktemp("root")
+    (root / "treebank").symlink_to(TREEBANK)
+    folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
     result = run("-m", "spacy", "project", "run", "all", folder=folder)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -289,7 +113,7 @@ def test_all_trains_a_parser_of_constituents(finished):
     folder, _ = finished
     nlp = spacy.load(folder / "training" / "constituents" / "model-best")
     n_gold = n_found = n_right = n_headed = 0
-    for tree in constituency_sentences(folder / "assets" / "treebank" / "test.bracket", "ctb"):
+    for tree in constituency_sentences(TREEBANK / "test/general.bracket", "ctb"):
         spaces = [False] * len(tree.words)
         doc = nlp(spacy.tokens.Doc(nlp.vocab, tree.words, spaces, tags=tree.tags))
         group = doc.spans["constituents"]

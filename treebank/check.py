@@ -1,8 +1,10 @@
-"""Check bracket files: the tags of the Penn Chinese Treebank, the conventions of this one.
+"""Check the treebank: tags and phrases of the Penn Chinese Treebank, entities, conventions.
 
-`python scripts/check_treebank.py train.bracket dev.bracket test.bracket` prints a table of counts.
-Faults go to standard error as `file:line: what is wrong` (the line is the one on which the tree
-begins), and the exit code is 1. `assets/treebank/README.md` explains the conventions.
+`python treebank/check.py` checks all files of the treebank together and prints a table of counts;
+`python treebank/check.py FILE ...` only some. Faults go to standard error as
+`file:line: what is wrong` (the line is the one on which the tree begins), and the exit code is 1.
+`README.md` explains the conventions; the files of `exceptions` list the words that may have several
+tags, and neighbours that are one word elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from spacy_structreg.corpora.brackets import EMPTY_TAG, Tree, read_brackets
+from spacy_structreg.corpora.brackets import EMPTY_TAG, FLAT, Tree, plain_word, read_brackets
 from spacy_structreg.corpora.corpus_errors import CorpusError
 
 
@@ -25,11 +27,15 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The three inventories of the guidelines (Xia 2000; Xue and Xia 2000). URL, X and the later
-# additions of the web releases are left out on purpose.
+FOLDER = Path(__file__).resolve().parent
+EXCEPTIONS = FOLDER / "exceptions"
+PARTS = ("train", "dev", "test")
+
+# The inventories of the guidelines (Xia 2000; Xue and Xia 2000), and of the later web releases the
+# tags of addresses and of emoticons.
 TAGS = names(
-    "AD AS BA CC CD CS DEC DEG DER DEV DT ETC FW IJ JJ LB LC M MSP NN NR NT OD ON P PN PU SB SP "
-    "VA VC VE VV"
+    "AD AS BA CC CD CS DEC DEG DER DEV DT EM ETC FW IJ JJ LB LC M MSP NN NR NT OD ON P PN PU SB SP "
+    "URL VA VC VE VV"
 )
 PHRASES = names(
     "ADJP ADVP CLP CP DNP DP DVP FRAG IP LCP LST NP PP PRN QP UCP VP "
@@ -39,55 +45,20 @@ FUNCTIONS = names(
     "ADV APP BNF CND DIR EXT FOC HLN IJ IMP INV IO LGS LOC MNR OBJ PN PRD PRP Q SBJ SHORT TMP TPC "
     "TTL VOC WH"
 )
-ROOTS = frozenset({"CP", "FRAG", "IP", "NP"})
+ROOTS = frozenset({"CP", "FRAG", "FLAT", "IP", "NP"})
+# The types of OntoNotes 5.0; `(NP-PN-SBJ=PERSON (NR 张晓梅))`, `(NR=GPE 北京)`.
+ENTITIES = names(
+    "CARDINAL DATE EVENT FAC GPE LANGUAGE LAW LOC MONEY NORP ORDINAL ORG PERCENT PERSON PRODUCT "
+    "QUANTITY TIME WORK_OF_ART"
+)
 EMPTY_CATEGORY = re.compile(r"\*pro\*|\*PRO\*|\*OP\*|\*(?:T\*|RNR\*)?-([0-9]+)")
 INDEX = re.compile(r"-([0-9]+)$")
-
-# Words with more than one tag, each in another use; any other word has one tag throughout.
-AMBIGUOUS_TAGS = {
-    word: names(tags)
-    for tags, words in {
-        "AD CC": "并 还是",
-        "AD M": "只",
-        "AD VA": "容易 怎么 快 近",
-        "AD VE": "没 没有",
-        "AD VV": "还",
-        "AS SP VV": "了",
-        "AS VV": "着 过",
-        "BA M": "把",
-        "CC P": "与 和",
-        "DEC DEG SP": "的",
-        "DEV M NN": "地",
-        "DT LC M VV": "下",
-        "DT M": "本",
-        "DT PN": "什么 这 那",
-        "ETC VV": "等",
-        "JJ VA": "大 小 新 热 老 蓝 重要",
-        "LB SB": "被",
-        "LC NN": "东 里",
-        "LC VV": "上 来",
-        "M NN": "块 天 小时 年 路",
-        "M NN VV": "站",
-        "M VV": "种",
-        "NN NR": "钱",
-        "NN NT": "未来",
-        "NN VV": "会 保护 出口 增长 工作 投资 检查 生产 生活 进口",
-        "NT VV": "过去",
-        "P VA": "对",
-        "P VC": "为",
-        "P VV": "到 在 用 给",
-        "VA VV": "亮 长",
-    }.items()
-    for word in words.split()
-}
-# Neighbours that are one word elsewhere, in another sense: only want, very fast.
-AMBIGUOUS_WORDS = frozenset({("只", "要"), ("很", "快")})
 
 VERBS = frozenset({"VA", "VC", "VE", "VV"})
 VERB_COMPOUNDS = frozenset({"VCD", "VCP", "VNV", "VPT", "VRD", "VSB"})
 ADJUNCTS = frozenset({"ADVP", "DP", "DVP", "LCP", "NP", "PP", "QP"})
 ARGUMENTS = frozenset({"EXT", "IO", "OBJ", "PRD", "SBJ"})
-WH_WORDS = names("什么 几 哪儿 哪里 多少 怎么 怎样 为什么 谁")
+WH_WORDS = names("什么 几 几点 哪 哪儿 哪里 多久 多少 怎么 怎样 为何 为什么 何 咋 啥 谁")
 # What may be a direct child, for phrases whose children are of few kinds (PU is always allowed).
 CHILDREN = {
     "ADJP": names("AD ADJP ADVP CC JJ"),
@@ -97,8 +68,8 @@ CHILDREN = {
     "DP": names("CLP DP DT OD QP"),
     "DVP": names("ADVP DEV NP VP"),
     "LCP": names("CP IP LC LCP NP PP QP"),
-    "NP": names("ADJP CC CP DNP DP ETC FW IP LCP NN NP NR NT PN PP PRN QP -NONE-"),
-    "PP": names("CP IP LCP NP P PP QP"),
+    "NP": names("ADJP CC CP DNP DP EM ETC FW IP LCP NN NP NR NT PN PP PRN QP URL -NONE-"),
+    "PP": names("CP IP LCP NP P PP QP URL"),
     "QP": names("ADJP ADVP CC CD CLP DP OD ON QP"),
 }
 # The word that closes or opens its phrase: (position of the child, its tag).
@@ -122,7 +93,7 @@ class Located:
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        return self.tree.tagged_words()
+        return [(word, tag.partition("=")[0]) for word, tag in self.tree.tagged_words()]
 
     @property
     def text(self) -> str:
@@ -147,17 +118,25 @@ def tree_lines(file: Path) -> Iterator[int]:
 
 
 def category(node: Tree) -> str:
-    """The label without functional tags and index."""
-    return node.label if node.label == EMPTY_TAG else node.label.split("-")[0]
+    """The label without functional tags, index and entity."""
+    return node.label if node.label == EMPTY_TAG else node.label.partition("=")[0].split("-")[0]
 
 
 def functions(node: Tree) -> list[str]:
     """The functional tags of a label, without its index."""
-    return [part for part in node.label.split("-")[1:] if not part.isdigit()]
+    return [part for part in node.label.partition("=")[0].split("-")[1:] if not part.isdigit()]
 
 
-def is_punctuation(word: str) -> bool:
-    return all(unicodedata.category(character)[0] in "PS" for character in word)
+def entity(node: Tree) -> str:
+    """The type of the entity that a node is; empty if it is none."""
+    return node.label.partition("=")[2]
+
+
+def sign_tags(word: str) -> frozenset[str]:
+    """The tags that a word may have for being made of signs alone; empty if it is not."""
+    if not all(unicodedata.category(c)[0] in "PSM" or c in "\u200d\ufe0f" for c in word):
+        return frozenset()
+    return frozenset({"M"}) if word in "￥¥$€£℃°" else frozenset({"EM", "PU"})
 
 
 def label_faults(tree: Tree) -> Iterator[str]:
@@ -167,12 +146,13 @@ def label_faults(tree: Tree) -> Iterator[str]:
             if not EMPTY_CATEGORY.fullmatch(node.word or ""):
                 yield f"{node.word!r} is no empty category of the guidelines"
         elif node.is_leaf:
-            if node.label not in TAGS:
+            tag, signs = category(node), sign_tags(plain_word(node.word or ""))
+            if tag not in TAGS:
                 yield f"{node.label!r} ({node.word}) is no tag of the guidelines"
-            if (node.label == "PU") != is_punctuation(node.word or ""):
-                yield f"{node.word} is tagged {node.label}; PU goes with punctuation marks alone"
+            if (tag not in signs) if signs else tag == "PU":
+                yield f"{node.word} is tagged {tag}; PU goes with punctuation marks alone"
         elif node is not tree:
-            if category(node) not in PHRASES:
+            if category(node) not in PHRASES and node is not tree.without_root():
                 yield f"{node.label!r} is no phrase label of the guidelines"
             for function in functions(node):
                 if function not in FUNCTIONS:
@@ -191,12 +171,40 @@ def root_faults(tree: Tree) -> Iterator[str]:
         yield f"a sentence that ends in ？ is -Q, not {top.label}"
 
 
+def entity_faults(tree: Tree) -> Iterator[str]:
+    """Unknown types, entities without words, and entities inside others."""
+    stack = [(tree, "")]
+    while stack:
+        node, outer = stack.pop()
+        kind = entity(node)
+        if kind:
+            if kind not in ENTITIES:
+                yield f"{kind} is no type of entity of OntoNotes"
+            if outer:
+                yield f"{node.label} is an entity inside of another, {outer}"
+            if not node.tagged_words():
+                yield f"{node.label} has no words"
+        stack.extend((child, kind or outer) for child in node.children)
+
+
+def flat_faults(tree: Tree) -> Iterator[str]:
+    """What a sentence without phrase structure may hold: words, and entities of several words."""
+    for child in tree.children:
+        if not child.is_leaf:
+            if not entity(child) or len(child.children) < 2:
+                yield f"{child.label} in {FLAT}; only entities of two words or more are phrases"
+            if not all(below.is_leaf for below in child.children):
+                yield f"{child.label} in {FLAT} has phrases in it"
+    if any(leaf.label == EMPTY_TAG for leaf in tree.leaves()):
+        yield f"{FLAT} has empty categories"
+
+
 def trace_faults(tree: Tree) -> Iterator[str]:
     """Traces without an antecedent, antecedents without a trace, an index given twice."""
     antecedents = Counter(
         match[1]
         for node in tree.nodes()
-        if not node.is_leaf and (match := INDEX.search(node.label))
+        if not node.is_leaf and (match := INDEX.search(node.label.partition("=")[0]))
     )
     traces = {
         match[1]
@@ -341,8 +349,14 @@ def word_faults(words: Iterable[tuple[str, str]]) -> Iterator[str]:
     for word, tag in words:
         if word in NO_DATES:
             continue
-        for form, expected in ((DATE, {"NT"}), (CARDINAL, {"CD"}), (ORDINAL, {"OD"})):
-            if form.fullmatch(word) and not is_punctuation(word):
+        # 首 and 两 are measures, too: 一首歌, 三两茶.
+        measures = {"M"} if word in {"首", "两"} else set()
+        for form, expected in (
+            (DATE, {"NT"}),
+            (CARDINAL, {"CD"} | measures),
+            (ORDINAL, {"OD"} | measures),
+        ):
+            if form.fullmatch(word) and not sign_tags(word):
                 if tag not in expected:
                     yield f"{word} is tagged {tag}; expected {' or '.join(sorted(expected))}"
                 break
@@ -351,30 +365,48 @@ def word_faults(words: Iterable[tuple[str, str]]) -> Iterator[str]:
                 yield f"{word} is tagged {tag}; expected NN or PN"
 
 
+def read_exceptions(folder: Path) -> tuple[dict[str, frozenset[str]], frozenset[tuple[str, ...]]]:
+    """Words that may have several tags, and neighbours that are one word elsewhere.
+
+    A line is `WORD TAG TAG ...`, or `WORD + WORD`; what follows # is a remark.
+    """
+    tags: dict[str, frozenset[str]] = {}
+    neighbours = set()
+    files = sorted(folder.glob("*.txt"))
+    for line in "\n".join(path.read_text(encoding="utf-8") for path in files).splitlines():
+        word, *others = line.partition("  #")[0].split() or [""]
+        if others[:1] == ["+"]:
+            neighbours.add((word, *others[1:]))
+        elif word:
+            tags[word] = tags.get(word, frozenset()) | frozenset(others)
+    return tags, frozenset(neighbours)
+
+
 def corpus_faults(trees: Sequence[Located]) -> Iterator[str]:
     """What only the whole treebank shows: repeated sentences, words treated in two ways."""
+    ambiguous, neighbours = read_exceptions(EXCEPTIONS)
     first: dict[str, Located] = {}
-    tags: defaultdict[str, set[str]] = defaultdict(set)
+    tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for tree in trees:
         for word, tag in tree.words:
-            tags[word].add(tag)
+            tags[word][tag] += 1
     for tree in trees:
         before = first.setdefault(tree.text, tree)
         if before is not tree:
             yield tree.fault(f"the sentence of {before.file}:{before.line} again: {tree.text}")
         words = tree.words
         for word, tag in words:
-            if len(tags[word]) > 1 and tag not in AMBIGUOUS_TAGS.get(word, ()):
-                others = " ".join(sorted(tags[word] - {tag}))
+            if len(tags[word]) > 1 and tag not in ambiguous.get(word, ()):
+                counts = " ".join(f"{each} {n}" for each, n in tags[word].most_common())
                 yield tree.fault(
-                    f"{word} is tagged {tag} here and {others} elsewhere; correct one, or add both "
-                    "to AMBIGUOUS_TAGS"
+                    f"{word} is tagged {tag} here; everywhere: {counts}; correct one, or add them "
+                    "to exceptions"
                 )
         for (word, _), (following, _) in pairwise(words):
-            if word + following in tags and (word, following) not in AMBIGUOUS_WORDS:
+            if word + following in tags and (word, following) not in neighbours:
                 yield tree.fault(
-                    f"{word} {following} is one word elsewhere; correct one, or add it to "
-                    "AMBIGUOUS_WORDS"
+                    f"{word} {following} is one word elsewhere; correct one, or add "
+                    f"'{word} + {following}' to exceptions"
                 )
 
 
@@ -383,28 +415,44 @@ def tree_faults(tree: Tree) -> Iterator[str]:
     if not tree.tagged_words():
         yield "a tree without words"
     yield from label_faults(tree)
+    yield from entity_faults(tree)
+    yield from word_faults((word, tag.partition("=")[0]) for word, tag in tree.tagged_words())
+    if tree.is_flat:
+        yield from flat_faults(tree.without_root())
+        return
     yield from root_faults(tree)
     yield from trace_faults(tree)
     yield from structure_faults(tree)
-    yield from word_faults(tree.tagged_words())
 
 
-def print_counts(files: Sequence[Path], trees: Sequence[Located]) -> None:
-    print(f"{'file':<20}{'sentences':>10}{'words':>8}{'characters':>12}{'types':>8}{'tags':>6}")
-    rows = [(file.name, [tree for tree in trees if tree.file == file]) for file in files]
-    for name, part in [*rows, ("all", list(trees))]:
-        words = [pair for tree in part for pair in tree.words]
-        print(
-            f"{name:<20}{len(part):>10}{len(words):>8}{sum(len(word) for word, _ in words):>12}"
-            f"{len({word for word, _ in words}):>8}{len({tag for _, tag in words}):>6}"
-        )
+def print_counts(trees: Sequence[Located]) -> None:
+    """Print a table in Markdown: a row for each file, each part and the whole."""
+    print("| file | sentences | trees | words | characters | word types | entities |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for form in ("`{part}/{name}`", "all of {part}", "all"):
+        rows: defaultdict[str, list[Located]] = defaultdict(list)
+        for tree in trees:
+            rows[form.format(part=tree.file.parent.name, name=tree.file.name)].append(tree)
+        for name, group in rows.items():
+            words = [word for tree in group for word, _ in tree.words]
+            counts = (
+                len(group),
+                sum(not each.tree.is_flat for each in group),
+                len(words),
+                sum(map(len, words)),
+                len(set(words)),
+                sum(bool(entity(node)) for each in group for node in each.tree.nodes()),
+            )
+            print(f"| {name} | " + " | ".join(f"{count:,}" for count in counts) + " |")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the files; 0 if they are without fault, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("files", nargs="+", type=Path, help="bracket files; one corpus together")
-    files: list[Path] = parser.parse_args(arguments).files
+    parser.add_argument("files", nargs="*", type=Path, help="bracket files (default: all)")
+    files: list[Path] = parser.parse_args(arguments).files or [
+        file for part in PARTS for file in sorted((FOLDER / part).glob("*.bracket"))
+    ]
     trees: list[Located] = []
     faults: list[str] = []
     for file in files:
@@ -424,7 +472,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(faults), file=sys.stderr)
         print(f"{len(faults)} faults", file=sys.stderr)
         return 1
-    print_counts(files, trees)
+    print_counts(trees)
     return 0
 
 

@@ -1,0 +1,332 @@
+"""The treebank: its files, what its README says of them, and the script that checks it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from warm_python import executable
+
+from spacy_structreg.cli.convert import convert
+from spacy_structreg.corpora.corpus_options import CorpusOptions, HeadRuleSet
+
+TREEBANK = Path(__file__).parents[2] / "treebank"
+PARTS = ("train", "dev", "test")
+REGISTERS = frozenset(
+    [
+        *("general", "news", "science", "law", "medicine", "computing", "sport", "novels"),
+        *("wuxia", "everyday", "chat", "social", "reviews"),
+    ]
+)
+
+GOOD = """\
+( (IP (NP-SBJ (PN 我们))
+      (VP (ADVP (AD 明天))
+          (VP (VV 去)
+              (NP-PN-OBJ (NR 杭州))))
+      (PU 。)))
+"""
+ENTITY = "( (NP (NP-PN=ORG (NR 临江市) (NN 图书馆)) (NP (NN 馆长))))\n"
+FLAT = "( (FLAT (NR=PERSON 李雷) (VV 来) (AS 了) (NP=DATE (NT 2024年) (NT 3月)) (PU 。)))\n"
+RELATIVE = (
+    "( (NP (CP (WHNP-1 (-NONE- *OP*)) (CP (IP (NP-SBJ (-NONE- *T*-1)) (VP (VV 说话))) (DEC 的))) "
+    "(NP (NN 人))))\n"
+)
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in a folder; UTF-8 in and out, whatever the machine's settings."""
+    return subprocess.run(
+        [executable(), *arguments],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+
+
+def check(*files: Path) -> subprocess.CompletedProcess[str]:
+    return run(str(TREEBANK / "check.py"), *map(str, files), folder=TREEBANK)
+
+
+def leaves(part: str) -> list[list[tuple[str, str]]]:
+    """(word, tag) of the trees of the register `general`, read without the package.
+
+    Trees part at empty lines. Empty categories are left out.
+    """
+    blocks = (TREEBANK / f"{part}/general.bracket").read_text(encoding="utf-8").split("\n\n")
+    return [
+        [
+            (word, tag)
+            for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
+            if tag != "-NONE-"
+        ]
+        for block in blocks
+    ]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[str, list[list[tuple[str, str]]]]:
+    return {part: leaves(part) for part in PARTS}
+
+
+def rows(corpus: dict[str, list[list[tuple[str, str]]]]) -> list[str]:
+    """Of the general register, what a table of counts has of each part and of all."""
+    made = []
+    for name, sentences in (
+        *((f"`{part}/general.bracket`", corpus[part]) for part in PARTS),
+        ("all", [sentence for part in PARTS for sentence in corpus[part]]),
+    ):
+        words = [word for sentence in sentences for word, _ in sentence]
+        counts = (len(words), len("".join(words)), len(set(words)), 0)
+        numbers = [len(sentences), len(sentences), *counts]
+        made.append(f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |")
+    return made
+
+
+def test_the_check_passes_on_the_general_register_and_counts_it(corpus):
+    result = check(*(TREEBANK / f"{part}/general.bracket" for part in PARTS))
+    assert result.returncode == 0, result.stderr
+    assert set(rows(corpus)) <= set(result.stdout.splitlines())
+
+
+def test_the_general_register_is_as_large_as_the_readme_says(corpus):
+    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
+    assert set(rows(corpus)[:-1]) <= set(text.splitlines())
+
+
+def test_files_are_named_by_part_and_register():
+    registers = {part: {path.stem for path in (TREEBANK / part).iterdir()} for part in PARTS}
+    assert "general" in registers["train"]
+    assert registers["train"] <= registers["dev"] <= registers["test"] <= REGISTERS
+    assert {path.parent.name for path in TREEBANK.glob("*/*.bracket")} == set(PARTS)
+    assert {path.name for path in (TREEBANK / "exceptions").iterdir()} == {
+        f"{register}.txt" for register in REGISTERS
+    }
+    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
+    assert all(f"| `{register}` | " in text for register in REGISTERS)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_sentences_stand_in_documents_one_a_line(part):
+    for path in (TREEBANK / part).glob("*.bracket"):
+        if path.stem == "general":
+            continue
+        name = f"{path.stem}-{part}"
+        number, sentences = 0, None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line == "</DOC>":
+                assert sentences, f"{name}-{number} is empty"
+                # Whole documents are flat, and those of train alone.
+                flat = [sentence.startswith("( (FLAT ") for sentence in sentences]
+                assert not any(flat) or (part == "train" and all(flat)), f"{name}-{number}"
+                sentences = None
+            elif sentences is None:
+                number += 1
+                sentences = []
+                assert line == f'<DOC id="{name}-{number:02}">'
+            else:
+                assert line.startswith("( (")
+                assert line.endswith("))")
+                sentences.append(line)
+        assert sentences is None
+
+
+def read(line: str) -> tuple[list[str], list[str], list[tuple[int, int, str]]]:
+    """Words, tags and entities of a tree, read without the package."""
+    words, tags, entities = [], [], []
+    opened: list[tuple[str, int]] = []
+    for symbol, word in re.findall(r"([()][^() ]*)(?: ([^() ]+))?", line):
+        if symbol.startswith("("):
+            opened.append((symbol[1:], len(words)))
+        if word and symbol != "(-NONE-":
+            words.append(word)
+            tags.append(re.split("[-=]", symbol[1:])[0])
+        if symbol == ")":
+            label, begin = opened.pop()
+            if "=" in label:
+                entities.append((begin, len(words), label.split("=")[1]))
+    return words, tags, sorted(entities)
+
+
+@pytest.mark.parametrize("register", ["chat", "news", "social"])
+def test_convert_takes_words_tags_and_entities_and_no_tree_of_flat_sentences(register, tmp_path):
+    file = TREEBANK / f"train/{register}.bracket"
+    lines = [line for line in file.read_text("utf-8").splitlines() if line.startswith("(")]
+    convert([file], tmp_path / "all.spacy", CorpusOptions(head_rules=HeadRuleSet.ctb))
+    docs = DocBin().from_disk(tmp_path / "all.spacy").get_docs(Vocab())
+    for line, doc in zip(lines, docs, strict=True):
+        found = [(ent.start, ent.end, ent.label_) for ent in doc.ents]
+        assert ([t.text for t in doc], [t.tag_ for t in doc], found) == read(line)
+        assert doc.has_annotation("ENT_IOB")
+        is_tree = "(FLAT" not in line
+        assert doc.has_annotation("DEP") == doc.has_annotation("HEAD") == is_tree
+        assert ("constituents" in doc.spans) == is_tree
+    assert 0 < sum("(FLAT" in line for line in lines) < len(lines)
+
+
+def test_convert_knows_no_entities_of_a_file_without_marks(tmp_path):
+    convert([TREEBANK / "dev/general.bracket"], tmp_path / "all.spacy")
+    docs = list(DocBin().from_disk(tmp_path / "all.spacy").get_docs(Vocab()))
+    assert docs
+    assert not any(doc.has_annotation("ENT_IOB") for doc in docs)
+
+
+def test_no_sentence_is_there_twice(corpus):
+    texts = ["".join(word for word, _ in s) for part in PARTS for s in corpus[part]]
+    assert len(texts) >= 400
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_parts_are_in_proportion_and_alike(corpus):
+    total = sum(map(len, corpus.values()))
+    assert 0.78 < len(corpus["train"]) / total < 0.82
+    lengths = {part: sum(map(len, s)) / len(s) for part, s in corpus.items()}
+    assert max(lengths.values()) - min(lengths.values()) < 2
+    # Tags that a tagger meets in the test set and has never seen are few.
+    seen = {tag for sentence in corpus["train"] for _, tag in sentence}
+    unseen = [tag for s in corpus["test"] for _, tag in s if tag not in seen]
+    assert len(unseen) <= 1
+
+
+def broken(old: str, new: str, text: str = GOOD) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+FAULTS = {
+    "a bracket is missing": (GOOD.rstrip()[:-1] + "\n", 1, "closing brackets are missing"),
+    "a bracket too many": (GOOD.rstrip() + ")\n", 5, "a closing bracket too many"),
+    "an empty leaf": (broken("(PN 我们)", "(PN )"), 1, "has only one part"),
+    "a tag of another scheme": (broken("(PN 我们)", "(PRP 我们)"), 1, "'PRP'"),
+    "a tag in lower case": (broken("(AD 明天)", "(ad 明天)"), 1, "'ad'"),
+    "another phrase label": (broken("(ADVP ", "(AVP "), 1, "'AVP'"),
+    "another functional tag": (broken("NP-SBJ", "NP-SUBJ"), 1, "'SUBJ'"),
+    "another empty category": (broken("(PN 我们)", "(-NONE- *X*)"), 1, "'*X*'"),
+    "a word tagged as punctuation": (broken("(AD 明天)", "(PU 明天)"), 1, "PU goes with"),
+    "punctuation tagged as a word": (broken("(PU 。)", "(SP 。)"), 1, "PU goes with"),
+    "no root": (broken("( (IP", "(IP").rstrip()[:-1] + "\n", 1, "brackets without a label"),
+    "a question without Q": (broken("。", "？"), 1, "-Q"),
+    "no subject": (broken("(NP-SBJ (PN 我们))", ""), 1, "one subject"),
+    "a name without PN": (broken("NP-PN-OBJ", "NP-OBJ"), 1, "expected NP-PN"),
+    "nested adjuncts": (
+        "( (IP (NP-SBJ (PN 我们)) (VP (ADVP (AD 明天)) (VP (ADVP (AD 也)) (VP (VV 去))))))\n",
+        1,
+        "sisters",
+    ),
+    "a date that is no NT": (broken("(AD 明天)", "(AD 3月)"), 1, "expected NT"),
+    "a number that is no CD": (broken("(NR 杭州)", "(NR 三百)"), 1, "expected CD"),
+    "a trace without antecedent": (broken("WHNP-1", "WHNP", RELATIVE), 1, "on a trace only"),
+    "an antecedent without trace": (broken("*T*-1", "*pro*", RELATIVE), 1, "on an antecedent only"),
+    "a relative clause without operator": (
+        "( (NP (CP (IP (NP-SBJ (-NONE- *pro*)) (VP (VV 说话))) (DEC 的)) (NP (NN 人))))\n",
+        1,
+        "CP-APP",
+    ),
+    "DEG after a clause": (broken("(DEC 的)", "(DEG 的)", RELATIVE), 1, "expected DNP"),
+    "a short resultative in two": (
+        broken("(VV 去)", "(VRD (VV 打) (VV 开))"),
+        1,
+        "a resultative of two characters is one VV",
+    ),
+    "an unknown type of entity": (broken("=ORG", "=FIRM", ENTITY), 1, "FIRM is no type of entity"),
+    "an unknown type on a word": (broken("=PERSON", "=PER", FLAT), 1, "PER is no type of entity"),
+    "a tag of another scheme with an entity": (broken("(NR=", "(NNP=", FLAT), 1, "'NNP=PERSON'"),
+    "an entity inside of another": (
+        broken("(NR 临江市)", "(NR=GPE 临江市)", ENTITY),
+        1,
+        "NR=GPE is an entity inside of another, ORG",
+    ),
+    "an entity without words": (
+        broken("NP-SBJ (PN 我们)", "NP-SBJ=PERSON (-NONE- *pro*)"),
+        1,
+        "NP-SBJ=PERSON has no words",
+    ),
+    "a name without PN that is an entity": (broken("-PN=ORG", "=ORG", ENTITY), 1, "expected NP-PN"),
+    "a phrase in a flat sentence": (
+        broken("(VV 来)", "(VP (VV 来) (AD 了))", FLAT),
+        1,
+        "VP in FLAT; only entities of two words or more",
+    ),
+    "a phrase over an entity of one word": (
+        broken("(NR=PERSON 李雷)", "(NP=PERSON (NR 李雷))", FLAT),
+        1,
+        "NP=PERSON in FLAT; only entities of two words or more",
+    ),
+    "a phrase in an entity of a flat sentence": (
+        broken("(NT 3月)", "(NP (NT 3月))", FLAT),
+        1,
+        "NP=DATE in FLAT has phrases in it",
+    ),
+    "an empty category in a flat sentence": (
+        broken("(VV 来)", "(-NONE- *pro*) (VV 来)", FLAT),
+        1,
+        "FLAT has empty categories",
+    ),
+    "a flat clause in a tree": (broken("(VP (ADVP", "(FLAT (ADVP"), 1, "'FLAT' is no phrase label"),
+    "a flat sentence with a wrong word": (broken("(NT 3月)", "(NN 3月)", FLAT), 1, "expected NT"),
+    "a sentence twice": (GOOD + "\n" + GOOD, 7, "again"),
+    "one word, two tags": (
+        GOOD + "\n" + broken("(AD 明天)", "(AD 杭州)"),
+        1,
+        "is tagged NR here; everywhere: NR 2 AD 1",
+    ),
+    "one word, and two": (
+        GOOD + "\n" + broken("(NR 杭州)", "(NR 杭) (NR 州)"),
+        7,
+        "is one word elsewhere",
+    ),
+}
+
+
+def test_the_check_accepts_what_the_faults_are_made_from(tmp_path):
+    file = tmp_path / "good.bracket"
+    documents = f'<DOC id="one">\n{FLAT}</DOC>\n<DOC id="two">\n{ENTITY}</DOC>\n'
+    file.write_text(GOOD + "\n" + RELATIVE + documents, encoding="utf-8")
+    result = check(file)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_check_accepts_the_example_of_the_readme(tmp_path):
+    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
+    file = tmp_path / "example.bracket"
+    file.write_text(text.split("```text\n")[1].split("```")[0], encoding="utf-8")
+    result = check(file)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "| all | 2 | 1 | 12 | 21 | 9 | 5 |" in result.stdout
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_check_finds(fault, tmp_path):
+    text, line, message = FAULTS[fault]
+    file = tmp_path / "broken.bracket"
+    file.write_text(text, encoding="utf-8")
+    result = check(file)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert any(
+        found.startswith(f"{file}:{line}: ") and message in found
+        for found in result.stderr.splitlines()
+    ), result.stderr
+
+
+def test_the_check_finds_a_sentence_in_two_parts(tmp_path):
+    files = [tmp_path / "train.bracket", tmp_path / "test.bracket"]
+    for file in files:
+        file.write_text(GOOD, encoding="utf-8")
+    result = check(*files)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"{files[1]}:1: the sentence of {files[0]}:1 again")
+
+
+def test_the_check_names_a_file_that_is_missing(tmp_path):
+    result = check(tmp_path / "none.bracket")
+    assert result.returncode == 1
+    assert "none.bracket" in result.stderr
+    assert "Traceback" not in result.stderr
