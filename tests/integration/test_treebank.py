@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -55,56 +58,87 @@ def check(*files: Path) -> subprocess.CompletedProcess[str]:
     return run(str(TREEBANK / "check.py"), *map(str, files), folder=TREEBANK)
 
 
-def leaves(part: str) -> list[list[tuple[str, str]]]:
-    """(word, tag) of the trees of the register `general`, read without the package.
+@dataclass(frozen=True)
+class Bracketed:
+    """A sentence, read without the package: its words and tags, and what it is counted by."""
 
-    Trees part at empty lines. Empty categories are left out.
-    """
-    blocks = (TREEBANK / f"{part}/general.bracket").read_text(encoding="utf-8").split("\n\n")
-    return [
-        [
-            (word, tag)
-            for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
-            if tag != "-NONE-"
-        ]
-        for block in blocks
-    ]
+    pairs: list[tuple[str, str]]
+    is_flat: bool
+    n_entities: int
+
+
+def sentences_of(path: Path) -> list[Bracketed]:
+    """The sentences of a file. Empty categories are left out."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("<"))
+    found, depth, start = [], 0, 0
+    for place, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == ")" and depth == 0:
+            block, start = text[start : place + 1], place + 1
+            labels = re.findall(r"\(([^() \n]+)", block)
+            found.append(
+                Bracketed(
+                    [
+                        (word, tag.partition("=")[0])
+                        for tag, word in re.findall(r"\(([^() \n]+) ([^() \n]+)\)", block)
+                        if tag != "-NONE-"
+                    ],
+                    labels[0] == "FLAT",
+                    sum("=" in label for label in labels),
+                )
+            )
+    return found
 
 
 @pytest.fixture(scope="module")
-def corpus() -> dict[str, list[list[tuple[str, str]]]]:
-    return {part: leaves(part) for part in PARTS}
+def corpus() -> dict[Path, list[Bracketed]]:
+    return {
+        path: sentences_of(path)
+        for part in PARTS
+        for path in sorted((TREEBANK / part).glob("*.bracket"))
+    }
 
 
-def rows(corpus: dict[str, list[list[tuple[str, str]]]]) -> list[str]:
-    """Of the general register, what a table of counts has of each part and of all."""
-    made = []
-    for name, sentences in (
-        *((f"`{part}/general.bracket`", corpus[part]) for part in PARTS),
-        ("all", [sentence for part in PARTS for sentence in corpus[part]]),
-    ):
-        words = [word for sentence in sentences for word, _ in sentence]
-        counts = (len(words), len("".join(words)), len(set(words)), 0)
-        numbers = [len(sentences), len(sentences), *counts]
-        made.append(f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |")
+def rows(corpus: dict[Path, list[Bracketed]]) -> set[str]:
+    """What a table of counts has of each file, of each part and of all."""
+    groups = {f"`{path.parent.name}/{path.name}`": each for path, each in corpus.items()}
+    for part in PARTS:
+        files = [each for path, each in corpus.items() if path.parent.name == part]
+        groups[f"all of {part}"] = list(chain.from_iterable(files))
+    groups["all"] = list(chain.from_iterable(corpus.values()))
+    made = set()
+    for name, sentences in groups.items():
+        words = [word for sentence in sentences for word, _ in sentence.pairs]
+        n_trees = sum(not sentence.is_flat for sentence in sentences)
+        n_entities = sum(sentence.n_entities for sentence in sentences)
+        counts = (len(words), len("".join(words)), len(set(words)), n_entities)
+        numbers = [len(sentences), n_trees, *counts]
+        made.add(f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |")
     return made
 
 
-def test_the_check_passes_on_the_general_register_and_counts_it(corpus):
-    result = check(*(TREEBANK / f"{part}/general.bracket" for part in PARTS))
+def test_the_check_passes_and_counts_what_the_readme_says(corpus):
+    result = check()
     assert result.returncode == 0, result.stderr
-    assert set(rows(corpus)) <= set(result.stdout.splitlines())
+    assert rows(corpus) <= set(result.stdout.splitlines())
+    assert rows(corpus) <= set((TREEBANK / "README.md").read_text(encoding="utf-8").splitlines())
 
 
-def test_the_general_register_is_as_large_as_the_readme_says(corpus):
-    text = (TREEBANK / "README.md").read_text(encoding="utf-8")
-    assert set(rows(corpus)[:-1]) <= set(text.splitlines())
+def test_the_treebank_is_large_and_has_registers_of_some_size(corpus):
+    registers = Counter()
+    for path, sentences in corpus.items():
+        registers[path.stem] += len(sentences)
+    assert min(registers.values()) >= 150
+    every = list(chain.from_iterable(corpus.values()))
+    assert len(every) >= 3_000
+    assert sum(len(sentence.pairs) for sentence in every) >= 45_000
+    assert sum(not sentence.is_flat for sentence in every) >= 1_800
 
 
 def test_files_are_named_by_part_and_register():
     registers = {part: {path.stem for path in (TREEBANK / part).iterdir()} for part in PARTS}
-    assert "general" in registers["train"]
-    assert registers["train"] <= registers["dev"] <= registers["test"] <= REGISTERS
+    assert registers == dict.fromkeys(PARTS, REGISTERS)
     assert {path.parent.name for path in TREEBANK.glob("*/*.bracket")} == set(PARTS)
     assert {path.name for path in (TREEBANK / "exceptions").iterdir()} == {
         f"{register}.txt" for register in REGISTERS
@@ -172,26 +206,30 @@ def test_convert_takes_words_tags_and_entities_and_no_tree_of_flat_sentences(reg
 
 
 def test_convert_knows_no_entities_of_a_file_without_marks(tmp_path):
-    convert([TREEBANK / "dev/general.bracket"], tmp_path / "all.spacy")
+    (tmp_path / "all.bracket").write_text(GOOD, encoding="utf-8")
+    convert([tmp_path / "all.bracket"], tmp_path / "all.spacy")
     docs = list(DocBin().from_disk(tmp_path / "all.spacy").get_docs(Vocab()))
     assert docs
     assert not any(doc.has_annotation("ENT_IOB") for doc in docs)
 
 
 def test_no_sentence_is_there_twice(corpus):
-    texts = ["".join(word for word, _ in s) for part in PARTS for s in corpus[part]]
-    assert len(texts) >= 400
+    every = chain.from_iterable(corpus.values())
+    texts = ["".join(word for word, _ in sentence.pairs) for sentence in every]
     assert len(set(texts)) == len(texts)
 
 
-def test_the_parts_are_in_proportion_and_alike(corpus):
-    total = sum(map(len, corpus.values()))
-    assert 0.78 < len(corpus["train"]) / total < 0.82
-    lengths = {part: sum(map(len, s)) / len(s) for part, s in corpus.items()}
+def test_the_parts_of_the_general_register_are_in_proportion_and_alike(corpus):
+    parts = {part: corpus[TREEBANK / f"{part}/general.bracket"] for part in PARTS}
+    assert 0.78 < len(parts["train"]) / sum(map(len, parts.values())) < 0.82
+    lengths = {
+        part: sum(len(each.pairs) for each in sentences) / len(sentences)
+        for part, sentences in parts.items()
+    }
     assert max(lengths.values()) - min(lengths.values()) < 2
     # Tags that a tagger meets in the test set and has never seen are few.
-    seen = {tag for sentence in corpus["train"] for _, tag in sentence}
-    unseen = [tag for s in corpus["test"] for _, tag in s if tag not in seen]
+    seen = {tag for sentence in parts["train"] for _, tag in sentence.pairs}
+    unseen = [tag for each in parts["test"] for _, tag in each.pairs if tag not in seen]
     assert len(unseen) <= 1
 
 
