@@ -91,6 +91,11 @@ def sentences_of(path: Path) -> list[Bracketed]:
     return found
 
 
+def leaves(part: str) -> list[list[tuple[str, str]]]:
+    """(word, tag) of the sentences of a part of the general register."""
+    return [each.pairs for each in sentences_of(TREEBANK / f"{part}/general.bracket")]
+
+
 @pytest.fixture(scope="module")
 def corpus() -> dict[Path, list[Bracketed]]:
     return {
