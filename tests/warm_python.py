@@ -4,9 +4,9 @@
 server imports once and forks for each command: a process of its own, with the folder, environment
 and standard streams of the caller, as after the imports of any other. `executable` gives the path
 of a program to call in place of `sys.executable` for ``-m spacy``, code (``-c``) and scripts, also
-with ``-W error``; what is anything else, such as ``-m pip``, or asks for another path of imports,
-is passed on to the real interpreter. A command that is killed takes the program with it; signals to
-the program, and limits set on it, do not reach the command.
+with ``-W error``; what is anything else, such as ``-m pip``, code that names multiprocessing, or
+what asks for another path of imports, is passed on to the real interpreter. A command that is killed
+takes the program with it; signals to the program, and limits set on it, do not reach the command.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ same = all(os.environ.get(name) == value for name, value in {same!r}.items())
 strict = sys.argv[1:3] == ["-W", "error"]
 command = (sys.argv[3:] if strict else sys.argv[1:]) or [""]
 taken = command[:2] == ["-m", "spacy"] or command[:1] == ["-c"] or command[0][:1] not in ("", "-")
-if not same or not taken:
+# Its processes inherit files, which no server has.
+spawns = command[:1] == ["-c"] and "multiprocessing" in command[1]
+if not same or not taken or spawns:
     os.execv(python, [python, *sys.argv[1:]])
 import _socket, array, json
 server = _socket.socket(_socket.AF_UNIX)
