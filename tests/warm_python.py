@@ -5,8 +5,9 @@ server imports once and forks for each command: a process of its own, with the f
 and standard streams of the caller, as after the imports of any other. `executable` gives the path
 of a program to call in place of `sys.executable` for ``-m spacy``, code (``-c``) and scripts, also
 with ``-W error``; what is anything else, such as ``-m pip``, code that names multiprocessing, or
-what asks for another path of imports, is passed on to the real interpreter. A command that is killed
-takes the program with it; signals to the program, and limits set on it, do not reach the command.
+what asks for another path of imports, is passed on to the real interpreter. A command that is
+killed takes the program with it; signals to the program, and limits set on it, do not reach the
+command.
 """
 
 from __future__ import annotations
