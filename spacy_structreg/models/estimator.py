@@ -104,8 +104,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self._rng = TrainingRng(self.seed)
         # A trainer of corrections, and the weights that it has come from or to.
         self._correcting: tuple[DecoderPool[DecoderT], CorrectionTrainer] | None = None
-        # Compiled for the running training since it last learnt.
-        self._uncounted: list[Compiled] = []
         # Whether weights have changed since they were averaged.
         self._outdated = False
 
@@ -351,7 +349,6 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             # It has no features, and has learnt nothing: other examples may have enough.
             self._trainer = None
             raise
-        self._uncounted += compiled
         return compiled
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
@@ -382,10 +379,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self._trainer = None
                 self._outdated = False
                 raise
-            uncounted, self._uncounted = self._uncounted, []
-            if uncounted := [each for each in uncounted if self.owns([each])]:
-                # Not before: a trainer on the agenda makes rows as it learns.
-                trainer.learner.note(trainer.count(uncounted))
+            # Not before: a trainer on the agenda makes rows as it learns.
+            trainer.learner.note(trainer.count(sentences))
             self.corpus_checksum = None
             return wrong
 

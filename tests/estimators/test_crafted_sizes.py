@@ -157,6 +157,7 @@ def test_rows_of_no_label() -> None:
         keys, starts = arrays["0.keys"], arrays["0.starts"]
         arrays["0.keys"] = np.append(keys, np.uint64(2**64 - 1))
         arrays["0.starts"] = np.append(starts, starts[-1:])
+        arrays["0.occurrences"] = np.append(arrays["0.occurrences"], np.uint8(0))
 
     assert "a weight row belongs to no label" in refused("tagger", lengthened)
     _, arrays = parse_model(file_of("tagger"))
