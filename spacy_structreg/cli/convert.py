@@ -124,9 +124,9 @@ def convert_command(
     column files, labels become entities, or spans with --spans-key; classified texts have their
     category in doc.cats. There are no spaces between words, except for the ones that CoNLL-U files
     name, and in columns and texts; .spacy files lose theirs, and trees of words and entities that
-    are annotated in part. Nothing else is taken over,
-    such as lemmas; .conllu holds words, tags and heads, .partial words and tags, and .txt words
-    alone. Several input files become one output file, in their order.
+    are annotated in part. Nothing else is taken over, such as lemmas; .conllu holds words, tags and
+    heads, .partial words and tags, and .txt words alone. Several input files become one output
+    file, in their order.
     """
     with user_errors():
         options = corpus_options(

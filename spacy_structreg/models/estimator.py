@@ -379,7 +379,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 self._trainer = None
                 self._outdated = False
                 raise
-            # Not before: a trainer on the agenda makes rows as it learns.
+            # For corrections. Not before: a trainer on the agenda makes rows as it learns.
             trainer.learner.note(trainer.count(sentences))
             self.corpus_checksum = None
             return wrong
