@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
-__all__ = ["sentence_ends", "split_words"]
+__all__ = ["latin_spaces", "sentence_ends", "split_words"]
 
 # Marks that end sentences wherever they stand, those of Latin script that need a closer look, and
 # what stands for words left out.
@@ -46,6 +46,10 @@ MIDDLE: Final = "，、；：,;:·"
 # What follows a mark, if it is not simply the next sentence; nothing does at the end of the text.
 UNUSUAL: Final = ("", "[", *MIDDLE)
 BREAKS: Final = "\n\r\u2028\u2029"
+
+# What writers keep apart by spaces: words that are not of Han script, and @names.
+_LATIN_END: Final = re.compile(r"[0-9A-Za-zÀ-ɏ]\Z")
+_LATIN_START: Final = re.compile(r"@?[0-9A-Za-zÀ-ɏ]")
 
 # Combining marks, variation selectors, emoji modifiers and joiners.
 EXTENDERS: Final = (
@@ -321,3 +325,12 @@ def split_words(words: Sequence[str], spaces: Sequence[bool] | None = None) -> l
             sentences.append(list(words[start:stop]))
             start = stop
     return sentences
+
+
+def latin_spaces(words: Sequence[str]) -> list[bool]:
+    """For each word, True if a space follows it: between words of Latin letters and digits."""
+    between = [
+        bool(_LATIN_END.search(left) and _LATIN_START.match(right))
+        for left, right in pairwise(words)
+    ]
+    return [*between, False][: len(words)]

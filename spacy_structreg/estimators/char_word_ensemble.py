@@ -83,7 +83,7 @@ class CharWordEnsemble(
 
     Models of None are those of the default settings. A weight of None is `DEFAULT_WEIGHT` until
     `fit` gets development sentences.
-    Raises ValueError if the two do not cut texts into sentences alike.
+    Raises ValueError if the two do not cut texts into sentences alike, or look for other runs.
     """
 
     SCHEMA: ClassVar[ExampleSchema[Any]]
@@ -105,9 +105,12 @@ class CharWordEnsemble(
         words = self.WORDS() if settings.words is None else settings.words
         super().__init__(replace(settings, characters=characters, words=words))
         self.tuned_weight = self.DEFAULT_WEIGHT if settings.weight is None else settings.weight
-        if self.characters.sentences != self.words.sentences:
-            raise ValueError("the two models of a pair must cut texts into sentences alike")
+        for name in ("sentences", "typed_runs", "whole_runs"):
+            if getattr(self.characters, name) != getattr(self.words, name):
+                raise ValueError(f"the two models of a pair must have the same setting {name}")
         self.sentences = self.characters.sentences
+        self.typed_runs = self.characters.typed_runs
+        self.whole_runs = self.characters.whole_runs
         self._pool: tuple[Any, Any, float, DecoderPool[FinderT]] | None = None
         # Those of the file that both models come from.
         self._loaded: DecoderPool[FinderT] | None = None

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from heapq import nlargest
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from operator import itemgetter
 from typing import (
     TYPE_CHECKING,
@@ -19,15 +19,18 @@ from typing import (
     TypeAlias,
     TypedDict,
     TypeVar,
+    cast,
 )
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.corpora.sentences import sentence_ends
+from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
+from spacy_structreg.features.typed_runs import CutKind, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -37,7 +40,14 @@ from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGo
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
-from spacy_structreg.tasks.segmentation.given_spans import CONTINUES, AnySpan, span_limits
+from spacy_structreg.tasks.segmentation.given_spans import (
+    CONTINUES,
+    SAYS_STAND_IN,
+    AnySpan,
+    run_limits,
+    span_limits,
+    with_stand_ins,
+)
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
     CompiledWords,
@@ -99,7 +109,9 @@ class WordFinder(Decoder, Protocol):
         self, text: str, sentences: list[int], **limits: Unpack[LimitsOfPart]
     ) -> NDArray[np.int64]: ...
 
-    def margins(self, text: str) -> NDArray[np.float64]: ...
+    def margins(
+        self, text: str, fixed: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
 
     def nbest(
         self, text: str, k: int, **limits: Unpack[LimitsOfPart]
@@ -113,10 +125,18 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     """Finds words in raw text.
 
     sentences: ``"punctuation"`` cuts texts into sentences, in training as in prediction; ``"doc"``
-    takes every text as one sentence.
+    takes every text as one sentence. typed_runs, whole_runs: whether URLs, measures and the like
+    are found by their form, and which of them are not cut (`features.typed_runs`).
     """
 
     sentences: Sentences
+    typed_runs: bool
+    whole_runs: Sequence[CutKind]
+
+    @property
+    def runs(self) -> TypedRuns | None:
+        """What finds typed runs in texts; None if nothing does."""
+        return TypedRuns(self.whole_runs) if self.typed_runs else None
 
     @abstractmethod
     def _decoders(self) -> DecoderPool[FinderT]:
@@ -200,18 +220,20 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
             _prefer(decoder, None)
             return [
-                [(each, decoder.margins(each)) for each in self._squeezed_sentences(text)]
+                [(each, decoder.margins(each, said)) for each, said in self._squeezed(text)]
                 for text in portion
             ]
 
         return _stream(texts, self._decoders(), decode, n_threads)
 
-    def _squeezed_sentences(self, text: str) -> list[str]:
-        ends = self._sentence_ends(text)
-        found = (
-            "".join(text[begin:end].split()) for begin, end in zip([0, *ends], ends, strict=False)
-        )
-        return [sentence for sentence in found if sentence]
+    def _squeezed(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
+        """Yield the sentences of a text without white space, and what is said of their places."""
+        (ends,), limits = self._parts([text], None)
+        kept = np.array([not character.isspace() for character in text], dtype=bool)
+        for begin, end in pairwise([0, *ends]):
+            if sentence := "".join(text[begin:end].split()):
+                fixed = _of_part(limits, begin, end)["fixed"]
+                yield sentence, None if fixed is None else fixed[kept[begin:end]]
 
     def _nbest_of(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
@@ -256,10 +278,18 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]
         favored = [(each.favored, each.bonuses) for each in found]
-        fixed = None
+        fixed = self._said_of_runs(texts)
+        if fixed is not None:
+            # Listed words may go beyond runs, but not cut them.
+            inside = [np.append(said % SAYS_STAND_IN == CONTINUES, False) for said in fixed]
+            forced = [
+                places[~(cut[places[:, 0]] | cut[places[:, 1]])]
+                for places, cut in zip(forced, inside, strict=False)
+            ]
         if spans:
             limits = span_limits(texts[0], spans)
-            fixed = [limits.constraints]
+            given = limits.constraints
+            fixed = [given] if fixed is None else [np.where(given, given, fixed[0])]
             if found:
                 forced = [forced[0][limits.without_rivals(forced[0])]]
                 kept = limits.without_rivals(favored[0][0])
@@ -272,8 +302,11 @@ class RawTextPredictor(ABC, Generic[FinderT]):
                 ]
                 rows += map(tuple, forced[0].tolist()) if found else []
                 forced = [np.array(sorted(rows), dtype=np.int32)]
-            inside = limits.constraints == CONTINUES
-            ends = [[end for end in ends[0] if end == len(texts[0]) or not inside[end]]]
+        if fixed is not None:
+            ends = [
+                [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]
+                for each, said in zip(ends, fixed, strict=True)
+            ]
         for places in (forced, [places for places, _ in favored]):
             if any(map(len, places)):
                 ends = list(map(whole_ends, ends, places))
@@ -283,6 +316,23 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             "bonuses": favored if any(len(places) for places, _ in favored) else None,
             "fixed": fixed,
         }
+
+    def _said_of_runs(self, texts: list[str]) -> list[NDArray[np.uint8]] | None:
+        """What typed runs say of the characters of texts; None if there is none."""
+        if (runs := self.runs) is None:
+            return None
+        found = list(map(runs.find, texts))
+        if not any(found):
+            return None
+        return [run_limits(text, each) for text, each in zip(texts, found, strict=True)]
+
+    def _text_of(self, words: Sequence[str]) -> str:
+        """The text of words without white space; if runs are looked for, as people write it."""
+        if not self.typed_runs:
+            return "".join(words)
+        return "".join(
+            word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
+        )
 
     def _sentence_ends(self, text: str) -> list[int]:
         if self.sentences == "punctuation":
@@ -317,7 +367,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         n_threads: int,
     ) -> SegmentationScores:
         squeezed = list(map(SEGMENTED.squeezed, gold))
-        predicted = _stream(map("".join, squeezed), decoders, self._segment, n_threads)
+        predicted = _stream(map(self._text_of, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
 
 
@@ -387,7 +437,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         n_threads: int,
     ) -> JointScores:
         squeezed = list(map(TAGGED.squeezed, gold))
-        texts = ("".join(word for word, _ in sentence) for sentence in squeezed)
+        texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
         predicted = _stream(texts, decoders, self._tag, n_threads)
         return score_joint(squeezed, predicted, vocabulary)
 
@@ -438,7 +488,21 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         return model
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
-        return self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
+        examples = self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
+        return list(map(self._seen, examples)) if self.typed_runs else examples
+
+    def _seen(self, example: GoldT) -> GoldT:
+        """An example with the stand-ins of typed runs, as models see them."""
+        runs = TypedRuns(self.whole_runs)
+        if isinstance(example, PartialSentence):
+            text = with_stand_ins(example.text, runs.find(example.text))
+            return cast("GoldT", replace(example, text=text))
+        words = self.SCHEMA.layers(example)[0]
+        text = self._text_of(words)
+        seen = iter("".join(with_stand_ins(text, runs.find(text)).split()))
+        return self.SCHEMA.with_words(
+            example, ["".join(islice(seen, len(word))) for word in words]
+        )
 
 
 class BaseSegmenter(

@@ -288,6 +288,8 @@ def _checked_object(name: str, value: Any, kinds: tuple[Any, ...], about: Settin
             return _checked_ints(name, value, about)
         # A subclass of tuple says more than what it holds.
         listed = check_strings(name, value)
+        for each in listed if (choices := literals_of(items)) else ():
+            check_choice(name, each, choices)
         return value if isinstance(value, tuple) else listed
     if generic and isinstance(value, tuple(generic)):
         return value

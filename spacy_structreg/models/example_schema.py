@@ -67,6 +67,10 @@ class TextSchema(ExampleSchema[GoldT]):
     def split(self, sentence: GoldT) -> Sequence[GoldT]:
         """A squeezed sentence, split again as `corpora.sentences.split_words` does."""
 
+    @abstractmethod
+    def with_words(self, sentence: GoldT, words: list[str]) -> GoldT:
+        """A sentence, not known in part only, that has other words instead of its own."""
+
     def examples(self, sentence: GoldT, *, split: bool) -> Sequence[GoldT]:
         """The training examples in a sentence: squeezed, and split if that is asked for.
 

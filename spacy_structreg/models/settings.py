@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from spacy_structreg.features.knowledge import MAX_GUIDES
+from spacy_structreg.features.typed_runs import CutKind
 from spacy_structreg.learn.learning_settings import (
     AnyLearning,
     Learning,
@@ -169,6 +170,24 @@ class TextSettings(ViewSettings):
         '"punctuation" cuts texts into sentences first, in training as in prediction; "doc" takes '
         "every text as one.",
     )
+    typed_runs: bool = setting(
+        False,
+        "Find URLs, e-mail addresses, @names, numbers, measures, emoji and the like by their form, "
+        "cut them as the Penn Chinese Treebank does, and let them look alike to the model.",
+    )
+    whole_runs: Sequence[CutKind] = setting(
+        (),
+        'Kinds of such runs that are one word where the treebank cuts them: "price" (￥35), '
+        '"measure" (35kg), "topic" (#早安#).',
+    )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.whole_runs and not self.typed_runs:
+            raise ValueError(
+                "whole_runs names kinds of runs, but none is looked for; choose "
+                "typed_runs = true, or leave whole_runs out"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -281,7 +281,7 @@ def test_settings_that_cannot_be(chosen: dict[str, Any], complaint: str) -> None
 
 
 def test_parts_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match="into sentences alike"):
+    with pytest.raises(ValueError, match="the same setting sentences"):
         GuidedSegmenter(CharacterSegmenter(sentences="doc"), WordSegmenter())
     six = CharacterSegmenter(epochs=1, scheme="six")
     guided = GuidedSegmenter(six, parts()[1]).fit(TRAIN[:5])

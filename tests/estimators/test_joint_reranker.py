@@ -174,7 +174,7 @@ def test_settings_that_do_not_exist() -> None:
     for settings, message in (
         ({"n_best": 0}, "n_best is 0"),
         ({"weight": -1.0}, "weight"),
-        ({"words": WordJointTagger(sentences="doc")}, "sentences alike"),
+        ({"words": WordJointTagger(sentences="doc")}, "the same setting sentences"),
     ):
         with pytest.raises(ValueError, match=message):
             JointReranker(**settings)  # type: ignore[arg-type]

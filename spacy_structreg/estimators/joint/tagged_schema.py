@@ -64,6 +64,9 @@ class TaggedSchema(TextSchema[TaggedGold]):
         sizes = map(len, split_words([word for word, _ in sentence]))
         return [sentence[start:stop] for start, stop in pairwise(accumulate(sizes, initial=0))]
 
+    def with_words(self, sentence: TaggedGold, words: list[str]) -> TaggedWords:
+        return list(zip(words, self.layers(sentence)[1], strict=True))
+
 
 def known_pairs(sentence: TaggedGold) -> TaggedWords:
     """The words of a sentence that are known with their tags."""

@@ -42,5 +42,8 @@ class SegmentedSchema(TextSchema[SegmentedGold]):
         assert not isinstance(sentence, PartialSentence)
         return split_words(sentence)
 
+    def with_words(self, sentence: SegmentedGold, words: list[str]) -> Words:
+        return words
+
 
 SEGMENTED: Final = SegmentedSchema()

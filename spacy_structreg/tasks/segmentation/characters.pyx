@@ -403,9 +403,9 @@ cdef class CharacterDecoder(TextDecoder):
             by_lists = False
         return analyses
 
-    def margins(self, str text not None):
+    def margins(self, str text not None, fixed=None):
         """As of a `TextDecoder`, for all analyses: infinite where there is no choice."""
-        cdef Py_ssize_t n = self._open_text(text, None, (), None, None)
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
         cdef double[::1] found

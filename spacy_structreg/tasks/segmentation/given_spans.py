@@ -14,13 +14,28 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CONTINUES", "AnySpan", "GivenSpan", "SpanKind", "SpanLimits", "span_limits"]
+from spacy_structreg.features.character_classes import EXTENDS, TABLE_SIZE, property_table
+from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, Run
+
+__all__ = [
+    "CONTINUES",
+    "SAYS_STAND_IN",
+    "AnySpan",
+    "GivenSpan",
+    "SpanKind",
+    "SpanLimits",
+    "run_limits",
+    "span_limits",
+    "with_stand_ins",
+]
 
 SpanKind: TypeAlias = Literal["token", "whole", "edges"]
 
-# What is said of a character (`tasks.segmentation.text`).
+# What is said of a character (`tasks.segmentation.text`): one of the first two, and so many times
+# the number of its stand-in.
 BEGINS: Final = 1
 CONTINUES: Final = 2
+SAYS_STAND_IN: Final = 4
 
 
 class GivenSpan(NamedTuple):
@@ -96,6 +111,40 @@ def span_limits(text: str, spans: Iterable[AnySpan]) -> SpanLimits:
             if other.tag != span.tag:
                 raise ValueError(f"{_named(span)} has two tags, {other.tag!r} and {span.tag!r}")
     return SpanLimits(constraints, sorted(tagged.values()))
+
+
+def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
+    """Constraints by the typed runs of a text, and the stand-ins of their characters.
+
+    uint8 of each character, as `TextDecoder.segment` takes it.
+    """
+    properties = property_table()
+    said = np.zeros(len(text) + 1, dtype=np.uint8)
+    for run in runs:
+        for start, end in run.pieces:
+            said[start + 1 : end] = CONTINUES
+            if not run.is_open:
+                said[start] = BEGINS
+                # A combining mark is never cut off.
+                if not properties[ord(text[end : end + 1] or " ") % TABLE_SIZE] & EXTENDS:
+                    said[end] = BEGINS
+        if run.kind in STAND_INS:
+            first, inner = STAND_INS[run.kind]
+            said[run.start + 1 : run.end] += SAYS_STAND_IN * inner
+            said[run.start] += SAYS_STAND_IN * first
+    return said[:-1]
+
+
+def with_stand_ins(text: str, runs: Iterable[Run]) -> str:
+    """A text as a model sees it, of the same length."""
+    parts: list[str] = []
+    end = 0
+    for run in runs:
+        if run.kind in STAND_INS:
+            first, inner = (chr(FIRST_STAND_IN + number - 1) for number in STAND_INS[run.kind])
+            parts += (text[end : run.start], first, inner * (run.end - run.start - 1))
+            end = run.end
+    return "".join([*parts, text[end:]])
 
 
 def _named(span: GivenSpan) -> str:

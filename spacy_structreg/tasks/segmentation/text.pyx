@@ -33,6 +33,8 @@ from spacy_structreg.features.character_classes import (
     WHITE_SPACE,
     property_table,
 )
+from spacy_structreg.features.typed_runs import FIRST_STAND_IN
+from spacy_structreg.tasks.segmentation.given_spans import SAYS_STAND_IN
 
 cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
@@ -41,6 +43,9 @@ cdef extern from "Python.h":
 
 cdef enum:
     TABLE = 0x20000
+    # The bits of what a caller says of a character that are a constraint.
+    OF_BOUNDARY = 3
+    STAND_IN_STEP = 4
     # What is marked at a character of the text.
     INSIDE = 0
     BEGINS = 1
@@ -51,7 +56,10 @@ cdef uint8_t IS_EXTENSION = EXTENDS
 cdef uint8_t IS_JOINER = JOINS_NEXT
 cdef uint8_t IS_REGIONAL = REGIONAL
 
+cdef uint32_t STAND_IN = FIRST_STAND_IN
+
 assert TABLE == TABLE_SIZE
+assert STAND_IN_STEP == SAYS_STAND_IN
 
 NO_CONSTRAINTS = np.zeros(0, dtype=np.uint8)
 RANKS_OF_MARGINS = 16
@@ -178,6 +186,7 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t i
         cdef uint8_t flags
         cdef uint8_t constraint
+        cdef uint8_t said
         cdef bint is_fixed = self._fixed.shape[0] > 0
         cdef bint after_space = False
         cdef bint after_joiner = False
@@ -195,8 +204,9 @@ cdef class TextDecoder(BufferOwner):
                 flags & IS_EXTENSION or after_joiner or (after_regional and flags & IS_REGIONAL)
             ):
                 constraint = CONTINUES_WORD
-            if is_fixed and kept and self._fixed[first + i] != FREE:
-                constraint = self._fixed[first + i]
+            said = self._fixed[first + i] if is_fixed else FREE
+            if kept and said & OF_BOUNDARY:
+                constraint = said & OF_BOUNDARY
             if constraint != FREE:
                 self.is_constrained = True
             after_regional = (
@@ -205,6 +215,8 @@ cdef class TextDecoder(BufferOwner):
             after_joiner = flags & IS_JOINER != 0
             after_space = False
             self.characters[kept] = text[i]
+            if said > OF_BOUNDARY:
+                self.characters[kept] = STAND_IN + said // STAND_IN_STEP - 1
             self.constraints[kept] = constraint
             kept += 1
         return kept
@@ -426,7 +438,8 @@ cdef class TextDecoder(BufferOwner):
         bonuses: for each text the places of words with a bonus, and their bonuses, float64 of shape
             (n_places,); or None.
         fixed: for each text uint8 of each character: 1 if it begins a word, 2 if it must not, 0 if
-            nothing is said; or None.
+            nothing is said, and besides 4 times the number of its stand-in, from 1 on, if it looks
+            like another one to the model (`tasks.segmentation.given_spans`); or None.
         white_space: what lies between words is an item of its own.
         The GIL is released while the texts are decoded.
         """
@@ -489,8 +502,8 @@ cdef class TextDecoder(BufferOwner):
             view[n_words, 1] = n
         return spans
 
-    def margins(self, str text not None):
-        """Margins of the words of a sentence without white space.
+    def margins(self, str text not None, fixed=None):
+        """Margins of the words of a sentence without white space; fixed: as for `spans`.
 
         Returns, for each place between two characters, the score of the best analysis in which a
         word ends there less that of the best in which none does: float64 of shape (n - 1,), and
@@ -500,7 +513,7 @@ cdef class TextDecoder(BufferOwner):
         best = np.full((2, len(margins)), -np.inf)
         if not len(margins):
             return margins
-        for score, items in self.nbest(text, RANKS_OF_MARGINS):
+        for score, items in self.nbest(text, RANKS_OF_MARGINS, fixed=fixed):
             ends = np.zeros(len(text) + 1, dtype=bool)
             ends[np.cumsum([len(item[0] if self.tags else item) for item in items])] = True
             place = ends[1 : len(text)].astype(np.intp)

@@ -1,0 +1,261 @@
+"""Typed runs: pieces of text that can be told by their form, such as URLs, versions and emoji.
+
+One table says what each kind looks like, how it is cut into words by the conventions of the Penn
+Chinese Treebank and ours (`treebank/README.md`), and which kinds look alike to a model. The
+patterns are our own: libraries that find links take Chinese characters behind a link for a part
+of it, and know nothing of versions, units or names of files. None looks further than `MAX_LENGTH`
+characters, so that time is linear in the length of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+__all__ = ["FIRST_STAND_IN", "KINDS", "MAX_LENGTH", "STAND_INS", "CutKind", "Run", "RunKind", "TypedRuns"]
+
+MAX_LENGTH: Final = 2_000
+"""Longest run, in characters."""
+
+RunKind: TypeAlias = Literal[
+    "url",
+    "email",
+    "mention",
+    "topic",
+    "path",
+    "identifier",
+    "version",
+    "time",
+    "price",
+    "measure",
+    "number",
+    "emoticon",
+    "emoji",
+    "laughter",
+    "word",
+    "punctuation",
+]
+
+CutKind: TypeAlias = Literal["price", "measure", "topic"]
+"""Kinds that the conventions cut into words."""
+
+_LETTER: Final = "A-Za-zÀ-ÖØ-öø-ɏ"
+_ALNUM: Final = f"0-9{_LETTER}"
+_NO_WORD_BEFORE: Final = f"(?<![{_ALNUM}_])"
+_NO_WORD_AFTER: Final = f"(?![{_ALNUM}_])"
+
+# Endings of bare names of hosts; those that are endings of files as well (md, py, sh) are left out.
+_TOP: Final = (
+    "ac|ai|app|asia|au|biz|ca|cc|club|cn|co|com|de|dev|edu|eu|example|fm|fr|gov|hk|info|int|io|it|"
+    "jp|kr|la|live|me|mil|mobi|mo|name|net|nl|online|org|pro|ru|sg|shop|site|store|tech|tk|top|"
+    "tv|tw|uk|us|vip|wang|wiki|work|xyz"
+)
+_HOST: Final = r"(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,9}"
+_URL_PART: Final = r"[A-Za-z0-9\-._~:/?#@!$&'*+,;=%]|\([A-Za-z0-9\-._~:/?#@!$&'*+,;=%]{0,200}\)"
+_URL_END: Final = r"[A-Za-z0-9/_~=&#%+$@\-]|\([A-Za-z0-9\-._~:/?#@!$&'*+,;=%]{0,200}\)"
+_URL_TAIL: Final = rf"(?:{_URL_PART}){{0,{MAX_LENGTH}}}(?:{_URL_END})"
+_FILE: Final = (
+    "7z|apk|avi|bak|bat|bin|bmp|bz2|cfg|class|conf|cpp|css|csv|dat|db|deb|dll|dmg|docx?|env|epub|"
+    "exe|flac|gif|go|gz|h|hpp|html?|ico|ini|ipa|ipynb|iso|jar|java|jpe?g|js|json|jsonl|jsx|key|"
+    "kt|lock|log|lua|m4a|md|mdx|mkv|mov|mp3|mp4|mpg|msi|parquet|pdf|pem|php|pkl|png|pptx?|pt|py|"
+    "pyx|rar|rb|rpm|rs|rst|rtf|scss|sh|so|spacy|sql|sqlite|srt|svg|swift|tar|tex|tgz|tmp|toml|ts|"
+    "tsv|tsx|ttf|txt|vue|war|wav|webm|webp|whl|wmv|xlsx?|xml|xz|yaml|yml|zip|zst"
+)
+_NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
+_UNIT: Final = (
+    r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min|h|d|kg|m[²³2])|"
+    r"[KMGTk]B/s|km/h|m/s|[kcdmμn]?m[²³]?|mg|kg|μg|g|t|m?[Ll]|[KMGTP]i?B|[kMG]?bps|[kMGT]?Hz|rpm|"
+    r"[mkM]?W|kWh|Wh|m?Ah|m?A|[mk]?V|[kKM]?Pa|MPa|mmHg|kcal|cal|k?J|kN|dB|dpi|ppi|fps|px|pt|nits|"
+    r"ms|μs|min|hrs?|℃|°[CF]?|℉|Ω|㎡|㎏|㎝|㎜|㎞|mol|(?<=[0-9.][0-9])G|(?<=[0-9.][0-9] )G"
+)
+_RANKED: Final = r"(?:[-.]?(?:alpha|beta|rc|dev|post|preview|[ab])\.?\d{0,6})?"
+_BRACKETED: Final = (
+    "微笑|撇嘴|色|发呆|得意|流泪|害羞|闭嘴|睡|大哭|尴尬|发怒|调皮|呲牙|惊讶|难过|囧|抓狂|吐|偷笑|"
+    "愉快|白眼|傲慢|困|惊恐|憨笑|悠闲|咒骂|疑问|嘘|晕|衰|骷髅|敲打|再见|擦汗|抠鼻|鼓掌|坏笑|鄙视|"
+    "委屈|快哭了|阴险|亲亲|可怜|笑脸|生病|脸红|破涕为笑|恐惧|失望|无语|嘿哈|捂脸|奸笑|机智|皱眉|耶|"
+    "吃瓜|加油|汗|天啊|社会社会|旺柴|好的|打脸|哇|翻白眼|裂开|苦涩|叹气|让我看看|玫瑰|凋谢|嘴唇|"
+    "爱心|心碎|拥抱|强|弱|握手|胜利|抱拳|勾引|拳头|OK|合十|啤酒|咖啡|蛋糕|月亮|太阳|炸弹|便便|庆祝|"
+    "礼物|红包|發|发|福|烟花|爆竹|猪头|跳跳|发抖|转圈|doge|二哈|允悲|笑哭|笑cry|狗头|心|赞|good|"
+    "哈哈|嘻嘻|泪|怒|哼|酷|思考|费解|黑线|挖鼻|可爱|太开心|并不简单|悲伤|感冒|拜拜|哆啦A梦.{0,4}|"
+    "米奇.{0,4}|围观|威武|给力|鲜花|钟|浮云|话筒|蜡烛|喵喵|坏笑|舔屏|污|中国赞|抱抱|摊手|跪了|酸|吃惊"
+)
+_SKIN: Final = "\ufe0f\U0001f3fb-\U0001f3ff"
+_PICTURE: Final = (
+    "[\u231a\u231b\u23e9-\u23fa\u2600-\u2604\u2607-\u27bf\u2b50\u2b55\U0001f000-\U0001f1e5"
+    "\U0001f200-\U0001faff]"
+)
+_ONE_PICTURE: Final = f"{_PICTURE}[{_SKIN}]{{0,3}}"
+_EMOJI: Final = (
+    "[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|\U0001f3f4[\U000e0020-\U000e007f]{1,9}|"
+    f"{_ONE_PICTURE}(?:\u200d{_ONE_PICTURE}){{0,9}}"
+)
+_LAUGHS: Final = "哈呵嘿嘻嗬吼呜嗚嗷啊嗯呃额哦噢喔唉诶欸哎呀哇嘎咯哼汪喵呐嘛"
+_MARKS: Final = r"…⋯/—～~!！?？。、,，;；.·*=+_\-★☆◆●■▲×"
+_DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH: Final = r"(?:0?[1-9]|1[0-2])"
+_HOUR: Final = r"(?:[01]?\d|2[0-4])[:：][0-5]\d(?:[:：][0-5]\d)?"
+
+# Of several kinds that could begin at a character, the first one does.
+_PATTERNS: Final[dict[RunKind, str]] = {
+    "url": (
+        rf"(?i:https?|ftps?|file|git|ssh|wss?)://{_URL_TAIL}|(?i:www)\.{_URL_TAIL}|"
+        rf"{_NO_WORD_BEFORE}{_HOST}(?:{_TOP})(?![A-Za-z0-9_.@-][A-Za-z0-9])(?::\d{{1,5}})?"
+        rf"(?![A-Za-z0-9@])(?:[/?#](?:{_URL_TAIL})?)?"
+    ),
+    "email": rf"[A-Za-z0-9][A-Za-z0-9._%+\-]{{0,63}}@{_HOST}[A-Za-z]{{2,24}}",
+    "mention": rf"@(?:[{_ALNUM}_一-鿿㐀-䶿·-]{{1,30}}(?=[\s:：])|[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})",
+    "emoticon": (
+        r"\^[_.oO-]{0,3}\^|[TQ]_{1,3}[TQ](?!\w)|QAQ|QwQ|TAT(?!\w)|>[_.﹏]{1,3}<|[oO0]_[oO0](?!\w)|"
+        rf"(?<![{_ALNUM}=-])[=-]_[=-]|[→←]_[→←]|¯\\_\(ツ\)_/¯|"
+        rf"(?<![{_ALNUM}:])[:;]['-]?[)(DPp3|]{_NO_WORD_AFTER}|"
+        rf"{_NO_WORD_BEFORE}(?:[oO]rz|OTZ|ORZ){_NO_WORD_AFTER}|"
+        rf"\[(?:{_BRACKETED})\]|"
+        r"[(（](?=[^()（）\n一-鿿]{0,16}[°□ω▽д≧≦´｀｡ﾟㅂﾉ╯╰◕‿●ᴗ﹏¬⌒･])[^()（）\n一-鿿]{1,20}[)）]"
+        r"[づノﾉﾉ╯✧━┻~]{0,8}"
+    ),
+    "emoji": f"(?P<picture>{_EMOJI})(?P=picture){{0,99}}",
+    # One mark; the other one is found when it comes.
+    "topic": r"#(?=[^#\n]{1,40}#)|(?<![\w#])#(?=[A-Za-z])",
+    "path": (
+        r"[A-Za-z]:\\[A-Za-z0-9_\\.+\-]{0,400}[A-Za-z0-9_\\]|"
+        rf"(?<![{_ALNUM}_/])(?:~|\.{{1,2}})?/(?:[A-Za-z0-9_.+@\-]{{1,99}}/){{1,99}}[A-Za-z0-9_.+\-]{{0,99}}(?<!\.)|"
+        r"(?<![\w./])(?:~|\.{1,2})/[A-Za-z0-9_.+\-]{1,99}(?<!\.)|"
+        rf"{_NO_WORD_BEFORE}(?![A-Z][a-z]{{1,30}}\.js)(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,99}}[A-Za-z0-9_\-]{{1,99}}"
+        rf"(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?i:{_FILE}){_NO_WORD_AFTER}|"
+        rf"(?<![{_ALNUM}_.)])\.[a-z][a-z0-9_\-]{{2,30}}{_NO_WORD_AFTER}"
+    ),
+    "identifier": (
+        rf"{_NO_WORD_BEFORE}[A-Za-z_][A-Za-z0-9_.]{{0,99}}\(\)|"
+        rf"{_NO_WORD_BEFORE}(?=[A-Za-z0-9]{{0,99}}_)[A-Za-z_][A-Za-z0-9_]{{1,99}}|"
+        rf"(?<![{_ALNUM}_-])--[A-Za-z][A-Za-z0-9\-]{{1,60}}|"
+        rf"(?<![{_ALNUM}_)-])-[A-Za-z]{{1,4}}{_NO_WORD_AFTER}"
+    ),
+    "version": (
+        rf"{_NO_WORD_BEFORE}[vV]\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_RANKED}{_NO_WORD_AFTER}|"
+        rf"(?<![\d.])\d{{1,5}}(?:\.\d{{1,5}}){{2,5}}{_RANKED}(?![\d{_LETTER}])"
+    ),
+    "time": (
+        rf"(?<!\d)\d{{4}}(?P<mark>[-/.]){_MONTH}(?P=mark){_DAY}(?:T{_HOUR}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?"
+        rf"(?!\d)|(?<![\d:：]){_HOUR}(?![\d:：])"
+    ),
+    "price": rf"(?P<sign>[￥¥€£₩]|(?:US|HK|NT|AU|CA)?\$) ?(?P<sum>{_NUMBER})",
+    "measure": rf"(?<![\d{_LETTER}.])(?P<amount>{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}",
+    "number": (
+        rf"(?<![{_ALNUM}.)）])[-−+](?={_NUMBER}(?!\d))(?!\d{{1,8}}[-:]){_NUMBER}(?:[%％‰])?|"
+        rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
+        rf"(?<!\d)0\d{{2,3}}-\d{{7,8}}(?!\d)|(?<!\d)\d{{3,4}}(?:-\d{{3,4}}){{2}}(?!\d)|"
+        rf"(?<![\d/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
+        rf"{_NUMBER}(?:[%％‰])?(?![\d{_LETTER}]|-[{_LETTER}])"
+    ),
+    "laughter": rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|(?:[hH]{{3,99}}|23{{3,99}}|6{{4,99}}){_NO_WORD_AFTER}",
+    "word": (
+        rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
+        rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])/(?=[A-Z]{{1,3}}(?![{_ALNUM}])))[{_ALNUM}]{{1,200}}){{0,20}}"
+        rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?"
+    ),
+    "punctuation": rf"(?P<repeated>[{_MARKS}])(?P=repeated){{1,999}}|[!！?？]{{2,999}}",
+}
+
+KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
+"""The kinds of runs, those first that come before others."""
+
+
+_PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
+_CANDIDATE: Final = re.compile(
+    f"[!-~¯{_LETTER}￥¥€£₩→←（−{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff]|"
+    f"(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？]{{2}}"
+)
+
+# Full-width letters, digits, and what stands within numbers and addresses, as half-width ones.
+_FULL_WIDTH: Final = re.compile("[０-９Ａ-Ｚａ-ｚ＠．％＋－／]")
+_HALF_WIDTH: Final = {
+    code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if _FULL_WIDTH.match(chr(code))
+}
+
+FIRST_STAND_IN: Final = 0xE000
+"""The first of the characters, for private use, that stand for those of runs in what a model sees."""
+
+_ALIKE: Final = ("url", "email", "mention", "path", "emoticon", "emoji")
+STAND_INS: Final[dict[str, tuple[int, int]]] = {
+    kind: (2 * i + 1, 2 * i + 2) for i, kind in enumerate(_ALIKE)
+}
+"""Kinds whose runs look alike to a model: the numbers, from 1 on, of what stands for their first
+character and for the others. What it sees is `FIRST_STAND_IN` + number - 1."""
+
+# Of these, nothing is said about where they begin and end: they may be parts of longer words, such
+# as 3.5万 or T恤.
+_OPEN: Final = ("number", "word")
+
+
+# The groups of the words of a run.
+_CUT: Final[dict[RunKind, tuple[str, ...]]] = {
+    "price": ("sign", "sum"),
+    "measure": ("amount", "unit"),
+}
+
+
+class Run(NamedTuple):
+    """A run, `text[start:end]`, the words in it, and whether its words may be longer than it.
+
+    pieces: begins and ends of the words. White space between pieces belongs to none.
+    """
+
+    start: int
+    end: int
+    kind: RunKind
+    pieces: tuple[tuple[int, int], ...]
+    is_open: bool
+
+
+class TypedRuns:
+    """Finds typed runs.
+
+    whole: kinds that are one word where the conventions cut them: price (￥|35), measure (35|kg) and
+        topic (#|…|#).
+    """
+
+    def __init__(self, whole: Collection[CutKind] = ()) -> None:
+        self._whole = frozenset(whole)
+
+    def find(self, text: str) -> list[Run]:
+        """The runs of a text, which do not overlap, in their order.
+
+        The mark that closes a topic is a run of its own, behind what is found within.
+        """
+        seen = text
+        if _FULL_WIDTH.search(text):
+            seen = text.translate(_HALF_WIDTH)
+        runs: list[Run] = []
+        end = 0
+        closing = -1
+        while candidate := _CANDIDATE.search(seen, end):
+            start = candidate.start()
+            if start == closing:
+                end = start + 1
+                runs.append(Run(start, end, "topic", ((start, end),), False))
+                continue
+            found = _PATTERN.match(seen, start)
+            if found is None:
+                end = start + 1
+                continue
+            kind: RunKind = found.lastgroup  # type: ignore[assignment]
+            if kind == "topic":
+                closing = seen.find("#", start + 1, start + 42)
+            runs.append(self._run(kind, found, closing))
+            end = runs[-1].end
+        return runs
+
+    def _run(self, kind: RunKind, found: re.Match[str], closing: int) -> Run:
+        start, end = found.span()
+        if kind == "topic" and "topic" in self._whole and closing > 0:
+            end = closing + 1
+        pieces: tuple[tuple[int, int], ...] = ((start, end),)
+        is_open = kind in _OPEN
+        if kind in _CUT and (kind not in self._whole or " " in found[0]):
+            pieces = tuple(found.span(name) for name in _CUT[kind])
+            if kind == "price":
+                # Its number may be a part of a longer one, as in ￥3.5万: it is found for itself.
+                pieces = pieces[:1]
+                end = pieces[0][1]
+        return Run(start, end, kind, pieces, is_open)
