@@ -21,6 +21,7 @@ from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.info import info_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
+from spacy_structreg.cli.report import report_command
 from spacy_structreg.cli.segment import segment_command
 from spacy_structreg.cli.select import select_command
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
@@ -43,6 +44,7 @@ structreg_app.command("segment")(segment_command)
 structreg_app.command("uncertain")(uncertain_command)
 structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("evaluate")(evaluate_command)
+structreg_app.command("report")(report_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("info")(info_command)
 structreg_app.command("correct")(correct_command)

@@ -104,12 +104,32 @@ def read_script(name: str | None) -> Script | None:
     if name not in SCRIPTS:
         raise ValueError(f"there is no script {name!r:.60}; choose from {', '.join(SCRIPTS)}")
     try:
-        convert = import_module("opencc").OpenCC(SCRIPTS[name]).convert
+        return _by_opencc(SCRIPTS[name])
     except ImportError as error:
         raise ImportError(
             f"script = {name!r} needs OpenCC, which is not installed; "
             'install "spacy_structreg[scripts]", or leave script at null'
         ) from error
+
+
+def traditional_forms() -> Script:
+    """The traditional character of each simplified one; of several it is OpenCC's first one.
+
+    To write texts with, not for models: one simplified character may stand for several words.
+    Raises ImportError if the package is missing.
+    """
+    try:
+        return _by_opencc("s2t")
+    except ImportError as error:
+        raise ImportError(
+            "traditional script needs OpenCC, which is not installed; install "
+            '"spacy_structreg[scripts]"'
+        ) from error
+
+
+def _by_opencc(conversion: str) -> Script:
+    """The characters that OpenCC maps to one other each, by the name of a conversion."""
+    convert = import_module("opencc").OpenCC(conversion).convert
     characters = [chr(code) for first, end in _HAN for code in range(first, end)]
     # A line each: no phrase reaches over a line break.
     looks = convert("\n".join(characters)).split("\n")

@@ -71,6 +71,7 @@ SCORE_GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
         **{f"{key}_nopunct": f"{text}; without punctuation" for key, text in _PUNCTUATED.items()},
         **_BRACKETS,
         **{f"{key}_40": f"{text}; sentences of up to 40 words" for key, text in _BRACKETS.items()},
+        "text_brackets_f": "F, from raw text, of constituents: with the same characters and label",
         **_LABELS,
     }
 )

@@ -24,7 +24,16 @@ from spacy_structreg.pipeline.task import (
     pipes_writing,
 )
 
-__all__ = ["Evaluation", "ScoredTask", "evaluate_docs", "found_pairs", "found_words", "tags_texts"]
+__all__ = [
+    "Evaluation",
+    "ScoredTask",
+    "annotate_texts",
+    "count_texts",
+    "evaluate_docs",
+    "found_pairs",
+    "found_words",
+    "tags_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -249,6 +258,42 @@ def texts_annotated(
     else:
         docs = map(nlp.make_doc, texts)
     yield from docs if alone else nlp.pipe(docs)
+
+
+# Figures of text, of pipelines whoever made them --------------------------------------------------
+
+
+def annotate_texts(nlp: Language, gold: Sequence[Doc]) -> list[tuple[Doc, Doc]]:
+    """Let a pipeline annotate the texts of gold Docs, with their spaces; pairs of gold and found.
+
+    Shows a progress bar on standard error, if that is a terminal. Raises ValueError if a part has
+    not been trained.
+    """
+    docs = texts_annotated(nlp, (doc.text for doc in gold), 1, alone=False)
+    shown = tqdm(docs, "evaluate", len(gold), unit=" sentences", disable=None)
+    pairs = list(zip(gold, shown, strict=True))
+    for task in all_tasks():
+        if not (names := task.text_parts(nlp)):
+            continue
+        if task.missing and pairs:
+            check_found(nlp, task, names, (doc for _, doc in pairs))
+        else:
+            check_trained(nlp, names)
+    return pairs
+
+
+def count_texts(nlp: Language, pairs: Sequence[tuple[Doc, Doc]]) -> dict[str, Counts]:
+    """The counts behind the figures of texts, of every task that a pipeline and the gold Docs have.
+
+    pairs: of `annotate_texts`. Unlike `evaluate_docs`, this asks nothing of pipelines of others but
+    what their pipes say that they write, and leaves no task out beside another.
+    """
+    counts: dict[str, Counts] = {}
+    for task in all_tasks():
+        names = task.text_parts(nlp)
+        if names and any(task.has_gold(gold) for gold, _ in pairs):
+            counts |= task.text_counts(pairs, TaskPart(nlp, names[0]))
+    return counts
 
 
 # Words of texts, without Docs where that is faster ------------------------------------------------

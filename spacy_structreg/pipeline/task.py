@@ -48,6 +48,12 @@ class Counts(NamedTuple):
     predicted: int
     correct: int
 
+    @property
+    def f(self) -> float | None:
+        """F as a fraction of 1; None if there is nothing to count."""
+        whole = self.gold + self.predicted
+        return 2 * self.correct / whole if whole else None
+
 
 @dataclass(frozen=True)
 class Given:
@@ -297,6 +303,14 @@ class PipelineTask(ABC):
     @abstractmethod
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """Score predicted Docs against gold ones: pairs of gold and prediction."""
+
+    def text_parts(self, nlp: Language) -> list[str]:
+        """The parts of a pipeline that predict it from text, whoever made them."""
+        return self.parts(nlp) if self.on_text else []
+
+    def text_counts(self, pairs: Pairs, part: TaskPart) -> dict[str, Counts]:
+        """The counts behind the figures of Docs made of text: pairs of gold and prediction."""
+        return self.score(pairs, part, ScoreSettings()).tested
 
     def is_found(self, doc: Doc, part: TaskPart) -> bool:
         """True if a pipe that has been trained, as it seems, has annotated a Doc."""

@@ -40,6 +40,7 @@ def test_spacy_lists_the_commands() -> None:
         b"init-config",
         b"segment",
         b"evaluate",
+        b"report",
         b"fit",
         b"jackknife",
         b"draw",

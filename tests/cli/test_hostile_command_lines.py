@@ -102,6 +102,8 @@ USAGE = [
     "convert words.txt o.spacy -n 0",
     "segment pipeline text.txt --threads 0",
     "uncertain pipeline text.txt o.partial -n 0",
+    "report",
+    "report pipeline --part train",
     "draw trees.txt",
     "draw trees.txt -o o.svg -n -1",
     "average pipeline pipeline a --mean x",
@@ -215,6 +217,16 @@ OTHERS = [
     "evaluate pipeline words.txt --output .",
     "evaluate pipeline words.txt --output empty/x",
     "evaluate pipeline words.txt --output /proc/x",
+    "report none --treebank .",
+    "report none --treebank t",
+    "report pipeline",
+    "report pipeline --treebank empty",
+    "report pipeline --treebank t -o words.txt",
+    "report pipeline --treebank t -o t/test/a.bracket --force",
+    "report pipeline --treebank t -o empty/x",
+    "report pipeline --treebank t -o /proc/x",
+    "report pipeline --treebank t --against none",
+    "report pipeline --treebank t --part dev",
     "draw trees.txt -o o.xyz",
     "draw trees.txt -o empty",
     "draw trees.txt -o empty/x.svg",
@@ -305,6 +317,8 @@ def workplace(
     ]
     DocBin(docs=docs).to_disk(folder / "c.spacy")
     (folder / "pipeline").symlink_to(pipeline)
+    (folder / "t/test").mkdir(parents=True)
+    (folder / "t/test/a.bracket").write_text("(IP (NN 狗))\n", "utf-8")
     nlp = spacy.load(pipeline)
     nlp.tokenizer.model = CharacterSegmenter(epochs=1, statistics="all").fit(sentences)
     nlp.to_disk(folder / "adaptable")

@@ -14,7 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table
-from spacy_structreg.features.scripts import Script, read_script, stored_script, view_table
+from spacy_structreg.features.scripts import (
+    Script,
+    read_script,
+    stored_script,
+    traditional_forms,
+    view_table,
+)
 
 CHARACTERS = st.integers(0, 0x10FFFF).filter(lambda code: not 0xD800 <= code <= 0xDFFF)
 
@@ -88,6 +94,8 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         read_script("simplified")
     with pytest.raises(ValueError, match="choose from simplified"):
         read_script("runic")
+    with pytest.raises(ImportError, match=r"spacy_structreg\[scripts\]"):
+        traditional_forms()
 
 
 def test_longer_forms_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,3 +117,4 @@ def test_the_table_of_opencc() -> None:
     pytest.importorskip("opencc")
     script: Any = read_script("simplified")
     assert script.see("後來的發展，乾髮，Ａ於") == "后来的发展，干发，Ａ于"
+    assert traditional_forms().see("后来的發展，A") == "後來的發展，A"

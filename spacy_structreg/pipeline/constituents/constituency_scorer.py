@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final
 
 from spacy.tokens import Doc
@@ -97,6 +98,37 @@ def score_brackets_of_docs(
         ):
             scorer.add(gold, found)
     return scorer.scores() if all_headed else replace(scorer.scores(), heads=None)
+
+
+def score_brackets_of_texts(
+    pairs: Iterable[tuple[Doc, Doc]],
+    conventions: str = "collins",
+    spans_key: str = SPANS_KEY,
+    predicted_key: str | None = None,
+) -> BracketScores:
+    """The scores of predicted Docs against references of the same text, whatever their words are.
+
+    A bracket is right if a gold one has the same label, first and last character: characters are
+    the words here, with the tags of the gold words. Heads do not count, nor do gold Docs without a
+    constituent. Other parameters and errors are those of `score_brackets_of_docs`.
+    """
+    scorer = BracketScorer(CONVENTIONS[conventions])
+    for reference, predicted in pairs:
+        if read_phrases(reference, spans_key):
+            tags = [tag for word, tag in tagged_words(reference) for _ in word]
+            gold = _by_characters(reference, spans_key, tags)
+            scorer.add(gold, _by_characters(predicted, predicted_key or spans_key, tags))
+    return replace(scorer.scores(), heads=None)
+
+
+def _by_characters(doc: Doc, spans_key: str, tags: list[str]) -> _Brackets:
+    words = gold_words(doc)
+    bounds = list(accumulate(map(len, words), initial=0))
+    constituents: list[HeadedBracket] = [
+        _Bracket(each.label, bounds[each.begin], bounds[each.end], bounds[each.begin])
+        for each in read_phrases(doc, spans_key) or []
+    ]
+    return _Brackets(list("".join(words)), tags, constituents)
 
 
 @dataclass(frozen=True)

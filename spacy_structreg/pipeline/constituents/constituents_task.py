@@ -19,6 +19,7 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
 from spacy_structreg.pipeline.constituents.constituency_scorer import (
     bracket_figures,
     score_brackets_of_docs,
+    score_brackets_of_texts,
 )
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
@@ -142,6 +143,16 @@ class Constituents(DrawnTask):
         counts = {"brackets": {"conventions": settings.conventions, **asdict(scores)}}
         tested = {"brackets_f": Counts(scores.all.gold, scores.all.predicted, scores.all.correct)}
         return Scores(bracket_figures(scores), counts, tested)
+
+    def text_parts(self, nlp: Language) -> list[str]:
+        """The pipes of the task."""
+        return self.parts(nlp)
+
+    def text_counts(self, pairs: Pairs, part: TaskPart) -> dict[str, Counts]:
+        """The counts of brackets over characters."""
+        found_key = part.setting("spans_key", SPANS_KEY)
+        counts = score_brackets_of_texts(pairs, predicted_key=found_key).all
+        return {"text_brackets_f": Counts(counts.gold, counts.predicted, counts.correct)}
 
     def is_found(self, doc: Doc, part: TaskPart) -> bool:
         """True if a Doc has the span group of the pipe."""

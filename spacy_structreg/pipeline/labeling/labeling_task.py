@@ -201,6 +201,15 @@ class Labeling(PipelineTask):
                 return [name]
         return []
 
+    def text_parts(self, nlp: Language) -> list[str]:
+        """The pipes that find entities, whoever made them."""
+        return [
+            name
+            for name, pipe in nlp.pipeline
+            if "doc.ents" in nlp.get_pipe_meta(name).assigns
+            and getattr(pipe, "attribute", ENTS) == ENTS
+        ]
+
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """F of entities or spans, by their characters; or the share of right labels of tokens."""
         attribute = part.setting("attribute", ENTS)

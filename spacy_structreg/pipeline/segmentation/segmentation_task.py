@@ -106,6 +106,10 @@ class Segmentation(PipelineTask):
             return [TOKENIZER]
         return super().scored_parts(nlp, gold, given)
 
+    def text_parts(self, nlp: Language) -> list[str]:
+        """The tokenizer, whoever made it."""
+        return [TOKENIZER]
+
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """Precision, recall and F of words, as those of the SIGHAN bakeoffs."""
         scorer = SegmentationScorer(settings.vocabulary)

@@ -1,0 +1,82 @@
+"""Cases of typed runs: short texts in which the words of some pieces are known by their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
+from spacy_structreg.corpora.files import check_line_end, read_lines
+
+__all__ = ["TypedRuns", "read_typed_runs"]
+
+OPENS, CUTS, CLOSES = "⟦", "|", "⟧"
+UNCUT_KINDS: Final = frozenset({"number"})
+"""Kinds whose runs may be part of a longer word."""
+
+_RUN: Final = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]*){CLOSES}")
+
+
+class TypedRuns(NamedTuple):
+    """A text with runs of a kind.
+
+    runs: for each the offsets in the text where it begins, where it is cut, and where it ends.
+    """
+
+    kind: str
+    text: str
+    runs: list[list[int]]
+
+    @property
+    def whole(self) -> bool:
+        """True if words have to begin and end where the runs do."""
+        return self.kind not in UNCUT_KINDS
+
+
+def read_typed_runs(path: StrPath) -> Iterator[TypedRuns]:
+    """Yield the cases of a file; see `read_lines` for files.
+
+    A line is a kind, a tab and a text, as in ``measure<TAB>这箱重⟦35|kg⟧左右``: runs stand between
+    the brackets, and are cut into words by ``|``. Blank lines, and those that begin with ``# ``,
+    are skipped. Raises CorpusError for other lines and if there is no case, and as `read_lines`.
+    """
+    number = n_cases = 0
+    for number, line in read_lines(path):
+        check_line_end(line, path, number)
+        if not line.strip() or line.startswith("# "):
+            continue
+        try:
+            yield _case(line)
+        except ValueError as error:
+            raise CorpusError(path, number, str(error)) from error
+        n_cases += 1
+    if not n_cases:
+        raise CorpusError(path, max(number, 1), "no case before the end of the file; write some")
+
+
+def _case(line: str) -> TypedRuns:
+    kind, tab, marked = line.partition("\t")
+    if not kind.strip() or not tab:
+        raise ValueError(
+            f"{shown(line)} is no kind, tab and text; write such as `time	⟦15:30⟧开会`"
+        )
+    text = ""
+    runs = []
+    # Text and runs by turns.
+    for index, part in enumerate(_RUN.split(marked)):
+        if index % 2 == 0:
+            if OPENS in part or CLOSES in part:
+                raise ValueError(f"the marks of {shown(marked)} are not in pairs; correct them")
+            text += part
+            continue
+        bounds = [len(text)]
+        for piece in part.split(CUTS):
+            if not piece.strip():
+                raise ValueError(f"a word of {shown(marked)} is empty; correct the marks")
+            text += piece
+            bounds.append(len(text))
+        runs.append(bounds)
+    if not runs:
+        raise ValueError(f"{shown(marked)} marks no run; put one between {OPENS} and {CLOSES}")
+    return TypedRuns(kind.strip(), text, runs)
