@@ -94,21 +94,30 @@ def view_table(half_width: bool, script: Script | None) -> NDArray[np.uint32]:
 
 
 def read_script(name: str | None) -> Script | None:
-    """The script of a setting, by the table of the package OpenCC; None for none.
+    """The script of a setting, as `opencc_script` has it; None for none.
 
-    Of several forms of a character it is OpenCC's first one.
-    Raises ImportError if the package is missing, ValueError for a script that does not exist.
+    Raises ImportError as that, ValueError for a script that does not exist.
     """
     if name is None:
         return None
     if name not in SCRIPTS:
         raise ValueError(f"there is no script {name!r:.60}; choose from {', '.join(SCRIPTS)}")
+    return opencc_script(SCRIPTS[name], f"script = {name!r}", "leave script at null")
+
+
+def opencc_script(conversion: str, setting: str, otherwise: str) -> Script:
+    """The characters that a conversion of the package OpenCC turns into one other each.
+
+    Of several forms of a character it is OpenCC's first one.
+    setting, otherwise: which setting needs it, and how to do without, for the message.
+    Raises ImportError if the package is missing.
+    """
     try:
-        convert = import_module("opencc").OpenCC(SCRIPTS[name]).convert
+        convert = import_module("opencc").OpenCC(conversion).convert
     except ImportError as error:
         raise ImportError(
-            f"script = {name!r} needs OpenCC, which is not installed; "
-            'install "spacy_structreg[scripts]", or leave script at null'
+            f"{setting} needs OpenCC, which is not installed; "
+            f'install "spacy_structreg[scripts]", or {otherwise}'
         ) from error
     characters = [chr(code) for first, end in _HAN for code in range(first, end)]
     # A line each: no phrase reaches over a line break.
