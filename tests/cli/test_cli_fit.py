@@ -94,7 +94,8 @@ def test_all_trains_for_as_many_epochs_as_dev_says(
 
 
 def with_augmenter(config: Path, block: str) -> None:
-    text = config.read_text(encoding="utf-8")
+    # The first one is that of the training corpus.
+    text = config.read_text(encoding="utf-8").replace("augmenter = null\n", "", 1)
     with replace_text(config) as stream:
         stream.write(f"{text}\n[corpora.train.augmenter]\n{block}\n")
 
@@ -115,6 +116,14 @@ def test_the_augmenter_of_the_config_adds_to_the_training_corpus(
     ]
     by_hand = CharacterSegmenter(seed=3, epochs=EPOCHS, patience=5).fit(both, sentences)
     assert spacy.load(output).tokenizer.model.to_bytes() == by_hand.to_bytes()
+
+
+def test_an_augmenter_on_the_command_line(config: Path, corpus: Path, tmp_path: Path) -> None:
+    block = '{"@augmenters": "spacy_structreg.text_variants.v1", "spaces": 2}'
+    command = [*arguments(config, corpus, tmp_path / "pipeline")]
+    result = CliRunner().invoke(structreg_app, [*command, "--corpora.train.augmenter", block])
+    assert result.exit_code == 1
+    assert "spaces = 2" in result.output
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_killed_training_goes_on(task: str, corpora: Path, tmp_path: Path) -> 
     assert made.exit_code == 0, made.output
     text = config.read_text("utf-8")
     # What is drawn when the corpus is read is drawn again.
-    text += VARIANTS
+    text = text.replace("augmenter = null\n", "", 1) + VARIANTS
     config.write_text(text, "utf-8")
     steps = int(text.partition("eval_frequency = ")[2].split()[0])
     dying = tmp_path / "dying.cfg"
