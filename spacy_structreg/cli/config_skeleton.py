@@ -57,12 +57,16 @@ path = ${paths.train}
 gold = <gold>
 # How many sentences to take; 0 for all.
 limit = 0
+# To train on text as people write it as well, put a block [corpora.train.augmenter] in place of
+# this line, with @augmenters = "spacy_structreg.text_variants.v1".
+augmenter = null
 
 [corpora.dev]
 @readers = "spacy_structreg.Corpus.v1"
 path = ${paths.dev}
 gold = <dev_gold>
 limit = 0
+augmenter = null
 
 [training]
 seed = ${system.seed}

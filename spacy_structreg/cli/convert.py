@@ -78,7 +78,7 @@ def convert_command(
             help="CoNLL-U: which spaces the text has. file: all but those that SpaceAfter=No takes "
             "away; none; auto: as the file has them, unless it never says SpaceAfter=No and "
             "would have them between Han characters. Columns: none; auto: between all words but "
-            "next to Han characters",
+            "next to Han characters. All formats: latin, between words of Latin letters and digits",
         ),
     ] = Spaces.auto,
     compounds: CompoundsOption = Compounds.parts,

@@ -171,11 +171,11 @@ def changed_texts(
         without_final_punctuation,
         without_punctuation,
     )
-    from spacy_structreg.features.scripts import traditional_forms
+    from spacy_structreg.features.scripts import opencc_script
 
     found: dict[str, list[AnnotatedSentence] | str] = {}
     try:
-        see = traditional_forms().see
+        see = opencc_script("s2t", "this text", "go without").see
         found["traditional script"] = [rewritten(each, see) for each in sentences]
     except ImportError as error:
         found["traditional script"] = str(error)

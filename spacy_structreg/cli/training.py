@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.training import Example
+    from thinc.api import Config
+
+    from spacy_structreg.pipeline.readers import Augmenter
 
 __all__ = ["Training", "load_training"]
 
@@ -25,7 +28,7 @@ class Training:
 
     nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
     `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
-    settings: the block ``[training]``.
+    settings: the block ``[training]``. augmenter: of the training corpus; None for none.
     """
 
     nlp: Language
@@ -33,6 +36,7 @@ class Training:
     part: Any
     gold: dict[Part, list[Any]]
     settings: dict[str, Any]
+    augmenter: Augmenter | None = None
 
     @property
     def is_tokenizer(self) -> bool:
@@ -60,21 +64,26 @@ class Training:
 
         return folder / self.name / MODEL_FILE
 
-    def examples(self, path: Path, part: Part = "train") -> list[Example]:
+    def examples(self, path: Path, part: Part = "train", *, augment: bool = False) -> list[Example]:
         """A corpus, as spaCy's training and evaluation see it. Raises ValueError as its reader.
 
         part: as what. What is predicted of the training corpus is what the pipes say that are
         named in ``annotating_components``; of the development corpus, what all pipes say. These
         are the pipes before the component that are trained already, or have nothing to learn.
+        augment: whether the augmenter of the config, if there is one, adds to the corpus.
         """
         from spacy.training import Example
 
         from spacy_structreg.pipeline.readers import create_corpus, read_references
 
+        augmenter = self.augmenter if augment else None
         if self.is_tokenizer:
             # What a tokenizer would predict is not looked at.
-            return [Example(doc, doc) for doc in read_references(self.nlp, path)]
-        examples = list(create_corpus(path, self.gold[part])(self.nlp))
+            found = [Example(doc, doc) for doc in read_references(self.nlp, path)]
+            if augmenter is None:
+                return found
+            return [each for example in found for each in augmenter(self.nlp, example)]
+        examples = list(create_corpus(path, self.gold[part], augmenter=augmenter)(self.nlp))
         if names := self._annotating(part):
             with self.nlp.select_pipes(enable=names):
                 docs = list(self.nlp.pipe(example.predicted for example in examples))
@@ -92,9 +101,12 @@ class Training:
         return [name for name in ready if part == "dev" or name in annotating]
 
     def sentences(self, path: Path, part: Part = "train") -> list[Any]:
-        """The gold sentences of a corpus. part: as of `examples`, which raises ValueError."""
+        """The gold sentences of a corpus, to train or to test on.
+
+        part: as of `examples`, which raises ValueError; the augmenter adds to what is trained on.
+        """
         found: list[Any] = []
-        for example in self.examples(path, part):
+        for example in self.examples(path, part, augment=part == "train"):
             found += self.part.gold(example)[0]
         return found
 
@@ -115,7 +127,7 @@ class Training:
         """
         from spacy.util import get_sourced_components
 
-        examples = self.examples(path)
+        examples = self.examples(path, augment=True)
         ready = [*frozen(self.settings), *get_sourced_components(self.nlp.config)]
         with self.nlp.select_pipes(disable=[name for name in ready if self.nlp.has_pipe(name)]):
             self.nlp.initialize(lambda: examples)
@@ -159,6 +171,7 @@ def load_training(
         nlp = load_model_from_config(settings, auto_fill=True)
         check_names(settings)
         gold = {part: gold_of(settings, part) for part in PARTS}
+        augmenter = augmenter_of(settings)
     ours = dict(parts_of(nlp))
     tokenizer = ours.pop(TOKENIZER, None)
     pipes = [(name, pipe) for name, pipe in nlp.pipeline if name not in frozen(training)]
@@ -169,13 +182,13 @@ def load_training(
                 f"{config}: the tokenizer is none of spacy_structreg, and there is no component of "
                 "it to train; make a config with 'python -m spacy structreg init-config'"
             )
-        return Training(nlp, TOKENIZER, tokenizer, gold, training)
+        return Training(nlp, TOKENIZER, tokenizer, gold, training, augmenter)
     if len(parts) > 1:
         raise ValueError(
             f"{config}: there is more than one component to train "
             f"({', '.join(parts)}); name the others in frozen_components"
         )
-    return Training(nlp, *parts.popitem(), gold, training)
+    return Training(nlp, *parts.popitem(), gold, training, augmenter)
 
 
 @contextmanager
@@ -232,6 +245,15 @@ def gold_of(config: dict[str, Any], part: Part) -> list[Any]:
     if not isinstance(gold, list):
         raise ValueError(f"corpora.{part} is {block!r:.60}; it must be a block, with a list `gold`")
     return gold
+
+
+def augmenter_of(config: Config) -> Augmenter | None:
+    """The augmenter of the training corpus of a config; None for none."""
+    from spacy.util import registry
+
+    block = config.interpolate().get("corpora", {}).get("train", {}).get("augmenter")
+    found: Augmenter | None = registry.resolve({"augmenter": block})["augmenter"]
+    return found
 
 
 def check_names(config: dict[str, Any]) -> None:

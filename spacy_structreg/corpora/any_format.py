@@ -127,12 +127,23 @@ def read_sentences(
     characters in words next to each other: Chinese treebanks from before UD 2 are like that, and by
     the rule of the format would have a space at every word boundary. A text whose spaces give its
     boundaries away is refused in any case. Those of columns are between all words but next to Han
-    characters, or none.
+    characters, or none. `Spaces.latin` puts them between Latin words alone, in every format.
 
     Raises ValueError (CorpusError with file and line, for text) for files that are not of the
     format or have no sentence, some of it at the end of the file only, and as `find_format`;
     OSError as `open`.
     """
+    for sentence in _sentences(path, options, tokenize):
+        if options.spaces is Spaces.latin:
+            yield sentence._replace(spaces=latin_spaces(sentence.words))
+        else:
+            yield sentence
+
+
+def _sentences(
+    path: Path, options: CorpusOptions, tokenize: Tokenize
+) -> Iterator[AnnotatedSentence]:
+    """The same, with the spaces of the format."""
     format = find_format(path, options)
     if format is FormatName.columns:
         yield from read_labeled(path, options)

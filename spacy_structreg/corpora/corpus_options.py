@@ -93,6 +93,7 @@ class Spaces(str, Enum):
     auto = "auto"
     none = "none"
     file = "file"
+    latin = "latin"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class CorpusOptions:
         asks for the files in their original encodings.
     compounds, days: of PFR; days of the month, None for all.
     part: of a SIGHAN release, such as `pku/test`.
-    spaces: of CoNLL-U and columns.
+    spaces: of CoNLL-U and columns; `latin` of all formats.
     head_rules: of brackets, to take trees with their heads; None for words and tags alone.
     columns, scheme, comments: of column files, and the first of classified texts; as
         `parse_columns` gives them.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
-from spacy_structreg.corpora.any_format import spaces_between
+from spacy_structreg.corpora.sentences import latin_spaces
 
 __all__ = [
     "half_width_punctuation",
@@ -25,7 +25,7 @@ _HALF_WIDTH: Final = str.maketrans("，、。！？；：（）“”‘’", ",
 
 def with_spaces(sentence: AnnotatedSentence) -> AnnotatedSentence:
     """A sentence with the spaces of its text, which files of brackets do not keep."""
-    return sentence._replace(spaces=sentence.spaces or spaces_between(sentence.words))
+    return sentence._replace(spaces=sentence.spaces or latin_spaces(sentence.words))
 
 
 def rewritten(sentence: AnnotatedSentence, rewrite: Callable[[str], str]) -> AnnotatedSentence:

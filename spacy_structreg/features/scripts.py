@@ -94,42 +94,31 @@ def view_table(half_width: bool, script: Script | None) -> NDArray[np.uint32]:
 
 
 def read_script(name: str | None) -> Script | None:
-    """The script of a setting, by the table of the package OpenCC; None for none.
+    """The script of a setting, as `opencc_script` has it; None for none.
 
-    Of several forms of a character it is OpenCC's first one.
-    Raises ImportError if the package is missing, ValueError for a script that does not exist.
+    Raises ImportError as that, ValueError for a script that does not exist.
     """
     if name is None:
         return None
     if name not in SCRIPTS:
         raise ValueError(f"there is no script {name!r:.60}; choose from {', '.join(SCRIPTS)}")
-    try:
-        return _by_opencc(SCRIPTS[name])
-    except ImportError as error:
-        raise ImportError(
-            f"script = {name!r} needs OpenCC, which is not installed; "
-            'install "spacy_structreg[scripts]", or leave script at null'
-        ) from error
+    return opencc_script(SCRIPTS[name], f"script = {name!r}", "leave script at null")
 
 
-def traditional_forms() -> Script:
-    """The traditional character of each simplified one; of several it is OpenCC's first one.
+def opencc_script(conversion: str, setting: str, otherwise: str) -> Script:
+    """The characters that a conversion of the package OpenCC turns into one other each.
 
-    To write texts with, not for models: one simplified character may stand for several words.
+    Of several forms of a character it is OpenCC's first one.
+    setting, otherwise: which setting needs it, and how to do without, for the message.
     Raises ImportError if the package is missing.
     """
     try:
-        return _by_opencc("s2t")
+        convert = import_module("opencc").OpenCC(conversion).convert
     except ImportError as error:
         raise ImportError(
-            "traditional script needs OpenCC, which is not installed; install "
-            '"spacy_structreg[scripts]"'
+            f"{setting} needs OpenCC, which is not installed; "
+            f'install "spacy_structreg[scripts]", or {otherwise}'
         ) from error
-
-
-def _by_opencc(conversion: str) -> Script:
-    """The characters that OpenCC maps to one other each, by the name of a conversion."""
-    convert = import_module("opencc").OpenCC(conversion).convert
     characters = [chr(code) for first, end in _HAN for code in range(first, end)]
     # A line each: no phrase reaches over a line break.
     looks = convert("\n".join(characters)).split("\n")

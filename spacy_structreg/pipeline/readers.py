@@ -17,12 +17,16 @@ from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.tokenizer_trainer import trains_tokenizer
 
 Gold: TypeAlias = Literal["words", "tags", "sents"]
+Augmenter: TypeAlias = Callable[[Language, Example], Iterator[Example]]
 
 _SUFFIX: Final = ".spacy"
 
 
 def create_corpus(
-    path: str | Path | None, gold: list[Gold] | None = None, limit: int = 0
+    path: str | Path | None,
+    gold: list[Gold] | None = None,
+    limit: int = 0,
+    augmenter: Augmenter | None = None,
 ) -> Callable[[Language], Iterable[Example]]:
     """Make the reader of a corpus.
 
@@ -31,7 +35,9 @@ def create_corpus(
     gold: which annotation of the reference goes to the predicted side: ``words``, and with them
         ``tags``, universal ones included, and ``sents``. Without it the pipeline's tokenizer makes
         the words.
-    limit: how many Docs to take; 0 for all.
+    limit: how many Docs to take, before any are added; 0 for all.
+    augmenter: turns each example into those that are trained on, as spaCy's augmenters do. Their
+        predicted sides have the gold annotation that `gold` names.
     Raises ValueError if there is no path, `limit` is negative, or if tags or sentences are asked
     for without words. Reading raises it, naming the file, if there is nothing to read.
     """
@@ -56,7 +62,7 @@ def create_corpus(
                 "trained, which would score 1.0 untrained; set gold = [] in its block"
             )
         references = islice(read_references(nlp, Path(path)), limit or None)
-        examples = (Example(_predicted(nlp, each, given), each) for each in references)
+        examples = _examples(nlp, references, given, augmenter)
         # Those of a training that goes on are to be shuffled as often as they have been.
         yield from in_order(nlp, examples)
 
@@ -94,6 +100,21 @@ def _read_docbin(nlp: Language, file: Path) -> Iterator[Doc]:
                 "words away; make it with Doc(vocab, words=words, spaces=[False, …])"
             )
         yield doc
+
+
+def _examples(
+    nlp: Language, references: Iterable[Doc], gold: set[Gold], augmenter: Augmenter | None
+) -> Iterator[Example]:
+    for reference in references:
+        example = Example(_predicted(nlp, reference, gold), reference)
+        if augmenter is None:
+            yield example
+            continue
+        for each in augmenter(nlp, example):
+            # Augmenters know of no gold words.
+            if gold and each is not example:
+                each.predicted = _predicted(nlp, each.reference, gold)
+            yield each
 
 
 def _predicted(nlp: Language, reference: Doc, gold: set[Gold]) -> Doc:

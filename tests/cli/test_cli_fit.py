@@ -93,6 +93,58 @@ def test_all_trains_for_as_many_epochs_as_dev_says(
     ]
 
 
+def with_augmenter(config: Path, block: str) -> None:
+    # The first one is that of the training corpus.
+    text = config.read_text(encoding="utf-8").replace("augmenter = null\n", "", 1)
+    with replace_text(config) as stream:
+        stream.write(f"{text}\n[corpora.train.augmenter]\n{block}\n")
+
+
+def test_the_augmenter_of_the_config_adds_to_the_training_corpus(
+    config: Path, corpus: Path, tmp_path: Path, sentences: list[list[str]]
+) -> None:
+    chances = "half_width = 1\nno_final = 1\nspaces = 0\ntraditional = 0"
+    with_augmenter(config, f'@augmenters = "spacy_structreg.text_variants.v1"\n{chances}')
+    output = tmp_path / "pipeline"
+    result = CliRunner().invoke(structreg_app, arguments(config, corpus, output))
+    assert result.exit_code == 0, result.output
+    half = {"，": ","}
+    both = [
+        each
+        for words in sentences
+        for each in (words, [half.get(word, word) for word in words[:-1]])
+    ]
+    by_hand = CharacterSegmenter(seed=3, epochs=EPOCHS, patience=5).fit(both, sentences)
+    assert spacy.load(output).tokenizer.model.to_bytes() == by_hand.to_bytes()
+
+
+def test_an_augmenter_on_the_command_line(config: Path, corpus: Path, tmp_path: Path) -> None:
+    block = '{"@augmenters": "spacy_structreg.text_variants.v1", "spaces": 2}'
+    command = [*arguments(config, corpus, tmp_path / "pipeline")]
+    result = CliRunner().invoke(structreg_app, [*command, "--corpora.train.augmenter", block])
+    assert result.exit_code == 1
+    assert "spaces = 2" in result.output
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ('@augmenters = "spacy_structreg.text_variants.v1"\nspaces = 2', "spaces = 2"),
+        ('@augmenters = "spacy_structreg.text_variants.v1"\nspace = 0.1', "augmenter.space"),
+        ('@augmenters = "spacy_structreg.no_variants.v1"', "no_variants"),
+        ("spaces = 0.1", "train.augmenter"),
+    ],
+)
+def test_an_augmenter_that_cannot_be_made_is_said_in_a_line(
+    block: str, message: str, config: Path, corpus: Path, tmp_path: Path
+) -> None:
+    with_augmenter(config, block)
+    result = CliRunner().invoke(structreg_app, arguments(config, corpus, tmp_path / "pipeline"))
+    assert result.exit_code == 1
+    assert message in result.output.replace("\n", " ")
+    assert not (tmp_path / "pipeline").exists()
+
+
 def test_faults_are_said_in_a_line(config: Path, corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "pipeline"
     empty = tmp_path / "empty.spacy"

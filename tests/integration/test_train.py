@@ -74,6 +74,31 @@ def test_text_files_train_as_binary_files_do(
     assert weights(tmp_path / "model-last") == weights(training[0] / "model-last")
 
 
+def test_variants_of_the_text_are_trained_on(
+    training: tuple[Path, str], train: Command, corpora: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.cfg"
+    text = (corpora / "config.cfg").read_text(encoding="utf-8")
+    config.write_text(text + VARIANTS, encoding="utf-8")
+    rows = [
+        table(train(tmp_path / name, config=config, training__max_epochs=3).stdout)
+        for name in ("one", "two")
+    ]
+    assert rows[0] == rows[1]
+    assert weights(tmp_path / "one/model-last") == weights(tmp_path / "two/model-last")
+    # All sentences have full-width marks, and about half of them a variant, so that there are 17
+    # steps to an epoch in place of 11.
+    epochs = [{row["#"]: row["E"] for row in each}[40] for each in (table(training[1]), rows[0])]
+    assert epochs == [3, 2]
+
+
+VARIANTS = """
+[corpora.train.augmenter]
+@augmenters = "spacy_structreg.text_variants.v1"
+half_width = 0.5
+"""
+
+
 def test_a_streamed_corpus(train: Command, tmp_path: Path) -> None:
     output = train(
         tmp_path, suffix=".txt.xz", training__max_epochs=-1, training__max_steps=50

@@ -137,7 +137,7 @@ def test_the_snapshot_knows_all_that_is_registered() -> None:
     assert sorted(announced["spacy_tokenizers"]) == sorted(TOKENIZERS)
     assert sorted(announced["spacy_factories"]) == sorted(factories())
     functions = registered()
-    for kind in ("architectures", "readers", "scorers", "tokenizers"):
+    for kind in ("architectures", "augmenters", "readers", "scorers", "tokenizers"):
         assert sorted(functions[kind]) == announced[f"spacy_{kind}"]
 
 

@@ -1,0 +1,264 @@
+"""The augmenter of training corpora: ``spacy_structreg.text_variants.v1``."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence, Set
+from copy import deepcopy
+from itertools import accumulate
+from typing import Any, Final
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span, SpanGroup, Token
+from spacy.training import Example
+
+from spacy_structreg.corpora.sentences import STOPS, TERMINATORS
+from spacy_structreg.features.character_classes import half_width_table
+from spacy_structreg.features.scripts import opencc_script
+from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
+from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
+
+__all__ = ["create_text_variants"]
+
+_COMMAS: Final = frozenset("，,")
+_FINAL: Final = frozenset(TERMINATORS + STOPS)
+_WIDE: Final = str.maketrans(",.!?:;()", "，。！？：；（）")
+_MARKS: Final = frozenset(",.!?:;()")
+# Full-width forms of ASCII, and the full stop, which is none of them.
+_NARROW: Final = {code: int(half_width_table()[code]) for code in range(0xFF01, 0xFF5F)} | {
+    ord("。"): ord(".")
+}
+# What a token has besides its text, as far as corpora have it; heads are numbers of other tokens.
+_ATTRIBUTES: Final = (
+    "LEMMA", "TAG", "POS", "MORPH", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID",
+    "ENT_ID",
+)  # fmt: skip
+# Values of token.ent_iob.
+_INSIDE, _BEGINS = 1, 3
+
+
+def create_text_variants(
+    half_width: float = 0.2,
+    no_final: float = 0.2,
+    spaces: float = 0.1,
+    traditional: float = 0.0,
+    keep: bool = True,
+) -> Callable[[Language, Example], Iterator[Example]]:
+    """Make the augmenter that writes gold Docs as people write them.
+
+    Each setting is the probability, 0 to 1, of a change to a Doc; they are drawn independently, by
+    the generator that spaCy's own augmenters use, which ``[training] seed`` fixes.
+
+    half_width: full-width forms and ``。`` become ASCII; in a Doc without any, the marks
+        ``,.!?:;()`` that are tokens become full-width.
+    no_final: marks at the end of the Doc, such as ``。`` and ``！``, are left out.
+    spaces: commas between words become spaces.
+    traditional: simplified characters become traditional ones, each by itself, the first of
+        OpenCC's.
+    keep: whether the Doc as it is comes first, and the variant, if there is one, is added. If not,
+        it takes its place.
+
+    Annotation follows. What hangs on a token that is left out hangs on its head; spans shrink, or
+    go if nothing is left of them. Tokens stay that are roots with others below them, or of which it
+    is not known where words end (`documents.UNKNOWN_WORDS`). Docs that do not know their spaces
+    have no variants.
+    Raises ValueError if a setting is no probability, ImportError if `traditional` is wanted and
+    OpenCC is missing.
+    """
+    chances = {
+        "half_width": half_width, "no_final": no_final, "spaces": spaces,
+        "traditional": traditional,
+    }  # fmt: skip
+    for name, chance in chances.items():
+        if not 0 <= chance <= 1:
+            raise ValueError(
+                f"{name} = {chance} of spacy_structreg.text_variants.v1 is no probability; give a "
+                "number from 0 to 1"
+            )
+    script = (
+        opencc_script("s2t", f"traditional = {traditional}", "set it to 0") if traditional else None
+    )
+
+    def augment(nlp: Language, example: Example) -> Iterator[Example]:
+        doc = example.reference
+        drawn = {name for name, chance in chances.items() if random.random() < chance}
+        words = [token.text for token in doc]
+        spaces_after = [bool(token.whitespace_) for token in doc]
+        gone: set[int] = set()
+        if drawn and not doc.has_unknown_spaces:
+            fixed = _fixed(doc)
+            if "no_final" in drawn:
+                gone |= _final_marks(doc, fixed)
+            if "spaces" in drawn:
+                for i in _commas(doc, gone) - fixed:
+                    gone.add(i)
+                    spaces_after[i] = True
+            if "half_width" in drawn:
+                words = _other_widths(words, _unknown(doc))
+            if script is not None and "traditional" in drawn:
+                words = list(map(script.see, words))
+        changed = bool(gone) or words != [token.text for token in doc]
+        if keep or not changed:
+            yield example
+        if changed:
+            variant = _rewritten(doc, words, spaces_after, gone)
+            yield Example(nlp.make_doc(variant.text), variant)
+
+    return augment
+
+
+# What is changed ---------------------------------------------------------------------------------
+
+
+def _unknown(doc: Doc) -> set[int]:
+    """The tokens of stretches in which words may end or not."""
+    return {i for span in doc.spans.get(UNKNOWN_WORDS, ()) for i in range(span.start, span.end)}
+
+
+def _fixed(doc: Doc) -> set[int]:
+    """The tokens that must stay."""
+    heads = {token.head.i for token in doc if token.has_head() and token.head.i != token.i}
+    return _unknown(doc) | {i for i in heads if doc[i].head.i == i}
+
+
+def _final_marks(doc: Doc, fixed: Set[int]) -> set[int]:
+    """The marks at the end of a Doc, but for the first word and what must stay."""
+    found: set[int] = set()
+    for token in reversed(visible_tokens(doc)[1:]):
+        if token.i in fixed or not set(token.text) <= _FINAL:
+            break
+        found.add(token.i)
+    return found
+
+
+def _commas(doc: Doc, gone: Set[int]) -> set[int]:
+    """The commas between the words of a Doc that are left."""
+    visible = [token for token in visible_tokens(doc) if token.i not in gone]
+    words = [token.i for token in visible if token.text not in _COMMAS]
+    if not words:
+        return set()
+    return {
+        token.i for token in visible if token.text in _COMMAS and words[0] < token.i < words[-1]
+    }
+
+
+def _other_widths(words: Sequence[str], unknown: Set[int]) -> list[str]:
+    """Words with half-width forms; if there are no others, with full-width marks."""
+    narrow = [word.translate(_NARROW) for word in words]
+    if narrow != list(words):
+        return narrow
+    return [
+        word.translate(_WIDE) if i not in unknown and set(word) <= _MARKS else word
+        for i, word in enumerate(words)
+    ]
+
+
+# The Doc of it -----------------------------------------------------------------------------------
+
+
+def _rewritten(doc: Doc, words: Sequence[str], spaces: Sequence[bool], gone: Set[int]) -> Doc:
+    """A Doc with other words for its tokens, without some of these, and with all annotation.
+
+    words, spaces: of all tokens; a token whose next one is gone takes on the space of that.
+    """
+    kept = [token for token in doc if token.i not in gone]
+    # How many tokens are left before each, and before the end.
+    place = list(accumulate((i not in gone for i in range(len(doc))), initial=0))
+    spaced = [False] * len(kept)
+    for i, space in enumerate(spaces):
+        # The first token never goes.
+        spaced[place[i + 1] - 1] |= space
+    new = Doc(doc.vocab, words=[words[token.i] for token in kept], spaces=spaced)
+    columns: dict[str, Any] = {name: doc.to_array([name]) for name in _ATTRIBUTES}
+    # In their order: what one hands on to another that goes, that hands on.
+    for i in sorted(gone):
+        _hand_on(columns, i)
+    heads = np.zeros(len(kept), dtype=np.int64)
+    for row, token in enumerate(kept):
+        head = _head_left(token, gone)
+        if head is None:
+            columns["DEP"][token.i] = 0
+        else:
+            heads[row] = place[head] - row
+        if token.lemma_ == token.text:
+            columns["LEMMA"][token.i] = doc.vocab.strings.add(words[token.i])
+    values = [columns[name][[token.i for token in kept]] for name in _ATTRIBUTES]
+    new.from_array(
+        [*_ATTRIBUTES, "HEAD"], np.array([*values, heads.astype(np.uint64)]).T.astype(np.uint64)
+    )
+    for key, group in doc.spans.items():
+        new.spans[key] = _rewritten_group(new, group, place)
+    new.cats = dict(doc.cats)
+    new.user_data = _rewritten_user_data(doc, new, place)
+    return new
+
+
+def _hand_on(columns: dict[str, Any], i: int) -> None:
+    """Let the token after one that goes begin the sentence and the entity that this one began."""
+    if i + 1 == len(columns["SENT_START"]):
+        return
+    if columns["SENT_START"][i] == 1:
+        columns["SENT_START"][i + 1] = 1
+    if columns["ENT_IOB"][i] == _BEGINS and columns["ENT_IOB"][i + 1] == _INSIDE:
+        columns["ENT_IOB"][i + 1] = _BEGINS
+
+
+def _head_left(token: Token, gone: Set[int]) -> int | None:
+    """The head of a token, or the first above it that stays; None if there is none."""
+    # No more steps than there are tokens: damaged Docs have heads that go in a circle.
+    for _ in token.doc:
+        if not token.has_head():
+            break
+        token = token.head
+        if token.i not in gone:
+            return token.i
+    return None
+
+
+def _rewritten_group(doc: Doc, group: SpanGroup, place: Sequence[int]) -> SpanGroup:
+    """The spans of a group that have tokens left, in another Doc."""
+    attrs = deepcopy(group.attrs)
+    listed = attrs.get(HEADS)
+    heads = listed if isinstance(listed, list) and len(listed) == len(group) else None
+    spans: list[Span] = []
+    heads_left: list[Any] = []
+    for number, span in enumerate(group):
+        begin, end = place[span.start], place[span.end]
+        if begin == end:
+            continue
+        spans.append(Span(doc, begin, end, label=span.label, kb_id=span.kb_id, span_id=span.id))
+        if heads is not None:
+            head = heads[number]
+            if isinstance(head, int) and span.start <= head < span.end:
+                head = _phrase_head(doc, begin, end, place[head], place[head] == place[head + 1])
+            heads_left.append(head)
+    if heads is not None:
+        attrs[HEADS] = heads_left
+    return SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
+
+
+def _phrase_head(doc: Doc, begin: int, end: int, at: int, is_gone: bool) -> int:
+    """The head of a phrase: if it has gone, the word before it, or else the first one."""
+    if not is_gone:
+        return at
+    words = [token.i for token in visible_tokens(doc[begin:end])] or [begin]
+    return max((i for i in words if i < at), default=words[0])
+
+
+def _rewritten_user_data(doc: Doc, new: Doc, place: Sequence[int]) -> dict[Any, Any]:
+    """What a Doc has besides, with the values of extensions at their tokens and spans."""
+    found: dict[Any, Any] = {}
+    first = {token.idx: token.i for token in doc}
+    last = {token.idx + len(token): token.i + 1 for token in doc}
+    for key, value in doc.user_data.items():
+        if not (isinstance(key, tuple) and len(key) == 4 and key[0] == "._." and key[2] in first):
+            found[key] = value
+            continue
+        _, name, start, stop = key
+        i = first[start]
+        begin, end = place[i], place[i + 1 if stop is None else last.get(stop, i + 1)]
+        if begin < end:
+            span = new[begin:end]
+            found["._.", name, span.start_char, None if stop is None else span.end_char] = value
+    return found
