@@ -44,7 +44,7 @@ from spacy_structreg.corpora.labeling import Scheme, detect_scheme, spans_of
 from spacy_structreg.corpora.partial_annotation import PartialSentence, read_partial, write_partial
 from spacy_structreg.corpora.pfr import read_pfr, read_tagged
 from spacy_structreg.corpora.segmentation import HAN, SPACED_HAN, read_segmented, write_segmented
-from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.corpora.sentences import latin_spaces, split_words
 from spacy_structreg.corpora.sighan import SighanFile, find_sighan, is_release, list_sighan
 from spacy_structreg.corpora.sinica import sinica_sentences
 

@@ -109,9 +109,7 @@ class WordFinder(Decoder, Protocol):
         self, text: str, sentences: list[int], **limits: Unpack[LimitsOfPart]
     ) -> NDArray[np.int64]: ...
 
-    def margins(
-        self, text: str, fixed: NDArray[np.uint8] | None = None
-    ) -> NDArray[np.float64]: ...
+    def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
 
     def nbest(
         self, text: str, k: int, **limits: Unpack[LimitsOfPart]
@@ -500,9 +498,8 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         words = self.SCHEMA.layers(example)[0]
         text = self._text_of(words)
         seen = iter("".join(with_stand_ins(text, runs.find(text)).split()))
-        return self.SCHEMA.with_words(
-            example, ["".join(islice(seen, len(word))) for word in words]
-        )
+        masked = ["".join(islice(seen, len(word))) for word in words]
+        return cast("GoldT", self.SCHEMA.with_words(example, masked))
 
 
 class BaseSegmenter(

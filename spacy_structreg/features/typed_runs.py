@@ -13,7 +13,16 @@ import re
 from collections.abc import Collection
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["FIRST_STAND_IN", "KINDS", "MAX_LENGTH", "STAND_INS", "CutKind", "Run", "RunKind", "TypedRuns"]
+__all__ = [
+    "FIRST_STAND_IN",
+    "KINDS",
+    "MAX_LENGTH",
+    "STAND_INS",
+    "CutKind",
+    "Run",
+    "RunKind",
+    "TypedRuns",
+]
 
 MAX_LENGTH: Final = 2_000
 """Longest run, in characters."""
@@ -104,7 +113,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"(?![A-Za-z0-9@])(?:[/?#](?:{_URL_TAIL})?)?"
     ),
     "email": rf"[A-Za-z0-9][A-Za-z0-9._%+\-]{{0,63}}@{_HOST}[A-Za-z]{{2,24}}",
-    "mention": rf"@(?:[{_ALNUM}_一-鿿㐀-䶿·-]{{1,30}}(?=[\s:：])|[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})",
+    "mention": (
+        rf"@(?:[{_ALNUM}_一-鿿㐀-䶿·-]{{1,30}}(?=[\s:：])|[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
+    ),
     "emoticon": (
         r"\^[_.oO-]{0,3}\^|[TQ]_{1,3}[TQ](?!\w)|QAQ|QwQ|TAT(?!\w)|>[_.﹏]{1,3}<|[oO0]_[oO0](?!\w)|"
         rf"(?<![{_ALNUM}=-])[=-]_[=-]|[→←]_[→←]|¯\\_\(ツ\)_/¯|"
@@ -140,7 +151,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"(?!\d)|(?<![\d:：]){_HOUR}(?![\d:：])"
     ),
     "price": rf"(?P<sign>[￥¥€£₩]|(?:US|HK|NT|AU|CA)?\$) ?(?P<sum>{_NUMBER})",
-    "measure": rf"(?<![\d{_LETTER}.])(?P<amount>{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}",
+    "measure": (
+        rf"(?<![\d{_LETTER}.])(?P<amount>{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}"
+    ),
     "number": (
         rf"(?<![{_ALNUM}.)）])[-−+](?={_NUMBER}(?!\d))(?!\d{{1,8}}[-:]){_NUMBER}(?:[%％‰])?|"
         rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
@@ -148,7 +161,10 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"(?<![\d/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
         rf"{_NUMBER}(?:[%％‰])?(?![\d{_LETTER}]|-[{_LETTER}])"
     ),
-    "laughter": rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|(?:[hH]{{3,99}}|23{{3,99}}|6{{4,99}}){_NO_WORD_AFTER}",
+    "laughter": (
+        rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|"
+        rf"(?:[hH]{{3,99}}|23{{3,99}}|6{{4,99}}){_NO_WORD_AFTER}"
+    ),
     "word": (
         rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
         rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])/(?=[A-Z]{{1,3}}(?![{_ALNUM}])))[{_ALNUM}]{{1,200}}){{0,20}}"
@@ -174,7 +190,7 @@ _HALF_WIDTH: Final = {
 }
 
 FIRST_STAND_IN: Final = 0xE000
-"""The first of the characters, for private use, that stand for those of runs in what a model sees."""
+"""The first of the characters, for private use, that stand for those of runs to a model."""
 
 _ALIKE: Final = ("url", "email", "mention", "path", "emoticon", "emoji")
 STAND_INS: Final[dict[str, tuple[int, int]]] = {
@@ -211,8 +227,8 @@ class Run(NamedTuple):
 class TypedRuns:
     """Finds typed runs.
 
-    whole: kinds that are one word where the conventions cut them: price (￥|35), measure (35|kg) and
-        topic (#|…|#).
+    whole: kinds that are one word where the conventions cut them: price (￥|35), measure (35|kg)
+        and topic (#|…|#).
     """
 
     def __init__(self, whole: Collection[CutKind] = ()) -> None:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from spacy_structreg.features.character_classes import TABLE_SIZE, half_width_table
 from spacy_structreg.features.scripts import (
     Script,
+    opencc_script,
     read_script,
     stored_script,
-    traditional_forms,
     view_table,
 )
 
@@ -95,7 +95,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="choose from simplified"):
         read_script("runic")
     with pytest.raises(ImportError, match=r"spacy_structreg\[scripts\]"):
-        traditional_forms()
+        opencc_script("s2t", "this", "leave it out")
 
 
 def test_longer_forms_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,4 +117,4 @@ def test_the_table_of_opencc() -> None:
     pytest.importorskip("opencc")
     script: Any = read_script("simplified")
     assert script.see("後來的發展，乾髮，Ａ於") == "后来的发展，干发，Ａ于"
-    assert traditional_forms().see("后来的發展，A") == "後來的發展，A"
+    assert opencc_script("s2t", "", "").see("后来的發展，A") == "後來的發展，A"
