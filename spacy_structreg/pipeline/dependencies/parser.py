@@ -6,14 +6,14 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
-from spacy_structreg.pipeline.component import Sentences, component_factory
+from spacy_structreg.pipeline.component import Sentences, check_setting, component_factory
 from spacy_structreg.pipeline.documents import dependency_sentences, word_of
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
@@ -31,7 +31,8 @@ class StructregParser(TreePipe):
         ``spacy_structreg.DependencyParser.v1``.
     attribute, sentences: as of `TreePipe`.
     overwrite: parse all anew. If not, heads and labels that are there stay, and the others are
-        found to fit them; ValueError if no projective tree with one root has them.
+        found to fit them; ValueError if no projective tree with one root has them. ``"labels"``
+        lets heads stay, such as those of a constituency parser, and finds all labels anew.
     scorer: see `parsing_scorer`.
 
     A sentence starts at the leftmost word of its tree. The model learns from the trees of the
@@ -54,18 +55,20 @@ class StructregParser(TreePipe):
         *,
         attribute: Attribute = "tag",
         sentences: Sentences = "doc",
-        overwrite: bool = True,
+        overwrite: bool | Literal["labels"] = True,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
+        check_setting(name, "overwrite", overwrite, (True, False, "labels"))
         super().__init__(
             vocab,
             model,
             name,
             attribute=attribute,
             sentences=sentences,
-            overwrite=overwrite,
+            overwrite=overwrite is True,
             scorer=scorer,
         )
+        self.keeps_labels = overwrite != "labels"
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -78,7 +81,7 @@ class StructregParser(TreePipe):
         parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
         found = self.estimator.predict_stream(
             (self._sentence(*part) for part in parts),
-            given=None if self.overwrite else (_given(*part) for part in parts),
+            given=None if self.overwrite else (self._given(*part) for part in parts),
         )
         trees: list[Parse] = []
         for of_doc in spans:
@@ -119,6 +122,17 @@ class StructregParser(TreePipe):
         words = [word_of(token) or token.text for token in tokens]
         return words, list(map(self._tag, tokens))
 
+    def _given(self, doc: Doc, start: int, end: int) -> tuple[list[int | None], list[str | None]]:
+        """The heads and labels of the tokens from `start` to `end` that stay; None for others."""
+        heads: list[int | None] = []
+        labels: list[str | None] = []
+        for token in doc[start:end]:
+            head = token.head.i if token.has_head() else -1
+            known = start <= head < end
+            heads.append((ROOT if head == token.i else head - start) if known else None)
+            labels.append(token.dep_ if known and self.keeps_labels else None)
+        return heads, labels
+
     # Training ------------------------------------------------------------------------------------
 
     def _gold_sentences(
@@ -143,15 +157,3 @@ create_parser = component_factory(
         "dep_las_per_type": None,
     },
 )
-
-
-def _given(doc: Doc, start: int, end: int) -> tuple[list[int | None], list[str | None]]:
-    """The heads and labels that a Doc has of the tokens from `start` to `end`; None for none."""
-    heads: list[int | None] = []
-    labels: list[str | None] = []
-    for token in doc[start:end]:
-        head = token.head.i if token.has_head() else -1
-        known = start <= head < end
-        heads.append((ROOT if head == token.i else head - start) if known else None)
-        labels.append(token.dep_ if known else None)
-    return heads, labels
