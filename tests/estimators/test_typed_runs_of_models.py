@@ -9,13 +9,13 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from example_counts import quick_examples
+from features.test_typed_runs import CASES, LEFT, OPEN
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tasks.test_given_spans import agree, go_together, spanned
 from tasks.test_text_decoder import spans_in
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.corpora.typed_runs import read_typed_runs
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
@@ -67,13 +67,9 @@ def words_of(items: list[Any]) -> list[str]:
 
 # Runs in any text ---------------------------------------------------------------------------------
 
-# What the form leaves to the model in part, and other texts that are no runs.
-LEFT: Final = {"v2.3.1版修复了闪退", "行吧…", "“没了？”她问", "“来！！”", "救命……！", "首付￥1.2万"}
-# Runs with a number or Latin letters may be a part of a longer word; those of others are words.
-OPEN: Final = {"number", "word", "price", "measure", "identifier", "laughter"}
 RUNS: Final = [
     (case.kind, case.text[run[0] : run[-1]], [edge - run[0] for edge in run])
-    for case in read_typed_runs(Path(__file__).parents[2] / "treebank" / "typed_runs.txt")
+    for case in CASES
     if case.text not in LEFT and case.kind not in ("topic", "none")
     for run in case.runs
 ]

@@ -236,7 +236,7 @@ def test_long_repeats(piece: str) -> None:
 
 # The table ----------------------------------------------------------------------------------------
 
-# What is left to the model in part: mostly marks beside a run that are no run themselves.
+# What is left to the model in part: mostly words beside a run that are no run themselves.
 LEFT: Final = {
     "v2.3.1版修复了闪退",
     "行吧…",
@@ -244,6 +244,7 @@ LEFT: Final = {
     "“来！！”",
     "救命……！",
     "首付￥1.2万",
+    "好啊啊啊",
 }
 # Of these, the words between the marks are, and all.
 PARTLY: Final = {"topic", "none"}
