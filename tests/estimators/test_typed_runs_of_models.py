@@ -51,8 +51,12 @@ def untrained(kind: Any, **chosen: Any) -> Any:
     return kind(**chosen)
 
 
+def gold_of(kind: Any) -> list[Any]:
+    return TAGGED if kind in TAGGERS else SEGMENTED
+
+
 def fitted(kind: Any, **chosen: Any) -> Any:
-    return untrained(kind, **chosen).fit(TAGGED if kind in TAGGERS else SEGMENTED)
+    return untrained(kind, **chosen).fit(gold_of(kind))
 
 
 @cache
@@ -262,12 +266,19 @@ def test_partial_sentences_teach_the_same(kind: Any) -> None:
         )
         for sentence in TAGGED[:3]
     ]
-    gold = TAGGED[:3] if kind in TAGGERS else SEGMENTED[:3]
+    gold = gold_of(kind)[:3]
     assert untrained(kind).fit(whole).to_bytes() == untrained(kind).fit(gold).to_bytes()
-    # Of this one, nothing is known but that an address is a word.
-    part = PartialSentence("看a.cn大学", (True, False, False, False, True, None))
-    partly = untrained(kind).fit([*gold, part])
-    assert "www.b.cn" in partly.predict("大学www.b.cn生活")
+
+
+@plain_kinds
+@pytest.mark.parametrize("runs", [True, False])
+def test_addresses_look_alike_where_a_part_is_known(kind: Any, runs: bool) -> None:
+    scores = []
+    for host in ("www.b.cn", "xx.y.org"):
+        part = PartialSentence(f"看{host}大学", (True, *[False] * 7, True, None))
+        model = untrained(kind, typed_runs=runs).fit([*gold_of(kind), part])
+        scores.append([score for score, _ in model.nbest(f"看{host}，学生", 3)])
+    assert (scores[0] == scores[1]) is runs
 
 
 @all_kinds
