@@ -287,7 +287,12 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         if spans:
             limits = span_limits(texts[0], spans)
             given = limits.constraints
-            fixed = [given] if fixed is None else [np.where(given, given, fixed[0])]
+            if fixed is None:
+                fixed = [given]
+            else:
+                # Runs look the same to the model, however they are cut.
+                boundary = fixed[0] % SAYS_STAND_IN
+                fixed = [fixed[0] - boundary + np.where(given, given, boundary)]
             if found:
                 forced = [forced[0][limits.without_rivals(forced[0])]]
                 kept = limits.without_rivals(favored[0][0])

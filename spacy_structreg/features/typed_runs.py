@@ -71,6 +71,7 @@ _FILE: Final = (
     "pyx|rar|rb|rpm|rs|rst|rtf|scss|sh|so|spacy|sql|sqlite|srt|svg|swift|tar|tex|tgz|tmp|toml|ts|"
     "tsv|tsx|ttf|txt|vue|war|wav|webm|webp|whl|wmv|xlsx?|xml|xz|yaml|yml|zip|zst"
 )
+_SIGN: Final = rf"(?<![{_ALNUM}.)）])[-−+](?!\d{{1,8}}[-:])"
 _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
 _UNIT: Final = (
     r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min|h|d|kg|m[²³2])|"
@@ -117,21 +118,22 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"@(?:[{_ALNUM}_一-鿿㐀-䶿·-]{{1,30}}(?=[\s:：])|[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
     ),
     "emoticon": (
-        r"\^[_.oO-]{0,3}\^|[TQ]_{1,3}[TQ](?!\w)|QAQ|QwQ|TAT(?!\w)|>[_.﹏]{1,3}<|[oO0]_[oO0](?!\w)|"
+        rf"\^[_.oO-]{{0,3}}\^|(?:[TQ]_{{1,3}}[TQ]|QAQ|QwQ|TAT|[oO0]_[oO0]){_NO_WORD_AFTER}|"
+        r">[_.﹏]{1,3}<|"
         rf"(?<![{_ALNUM}=-])[=-]_[=-]|[→←]_[→←]|¯\\_\(ツ\)_/¯|"
         rf"(?<![{_ALNUM}:])[:;]['-]?[)(DPp3|]{_NO_WORD_AFTER}|"
         rf"{_NO_WORD_BEFORE}(?:[oO]rz|OTZ|ORZ){_NO_WORD_AFTER}|"
         rf"\[(?:{_BRACKETED})\]|"
-        r"[(（](?=[^()（）\n一-鿿]{0,16}[°□ω▽д≧≦´｀｡ﾟㅂﾉ╯╰◕‿●ᴗ﹏¬⌒･])[^()（）\n一-鿿]{1,20}[)）]"
+        r"[(（](?=[^()（）\s一-鿿]{0,16}[°□ω▽д≧≦´｀｡ﾟㅂﾉ╯╰◕‿●ᴗ﹏¬⌒･])[^()（）\s一-鿿]{1,20}[)）]"
         r"[づノﾉﾉ╯✧━┻~]{0,8}"
     ),
     "emoji": f"(?P<picture>{_EMOJI})(?P=picture){{0,99}}",
     # One mark; the other one is found when it comes.
-    "topic": r"#(?=[^#\n]{1,40}#)|(?<![\w#])#(?=[A-Za-z])",
+    "topic": r"#(?=(?P<inner>[^#\n]{1,40})#)|(?<![\w#])#(?=[A-Za-z])",
     "path": (
         r"[A-Za-z]:\\[A-Za-z0-9_\\.+\-]{0,400}[A-Za-z0-9_\\]|"
         rf"(?<![{_ALNUM}_/])(?:~|\.{{1,2}})?/(?:[A-Za-z0-9_.+@\-]{{1,99}}/){{1,99}}[A-Za-z0-9_.+\-]{{0,99}}(?<!\.)|"
-        r"(?<![\w./])(?:~|\.{1,2})/[A-Za-z0-9_.+\-]{1,99}(?<!\.)|"
+        rf"(?<![{_ALNUM}_./])(?:~|\.{{1,2}})/[A-Za-z0-9_.+\-]{{1,99}}(?<!\.)|"
         rf"{_NO_WORD_BEFORE}(?![A-Z][a-z]{{1,30}}\.js)(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,99}}[A-Za-z0-9_\-]{{1,99}}"
         rf"(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?i:{_FILE}){_NO_WORD_AFTER}|"
         rf"(?<![{_ALNUM}_.)])\.[a-z][a-z0-9_\-]{{2,30}}{_NO_WORD_AFTER}"
@@ -148,14 +150,15 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     ),
     "time": (
         rf"(?<!\d)\d{{4}}(?P<mark>[-/.]){_MONTH}(?P=mark){_DAY}(?:T{_HOUR}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?"
-        rf"(?!\d)|(?<![\d:：]){_HOUR}(?![\d:：])"
+        rf"(?!\d)|(?<!\d)(?<!\d[:：]){_HOUR}(?![\d:：])"
     ),
     "price": rf"(?P<sign>[￥¥€£₩]|(?:US|HK|NT|AU|CA)?\$) ?(?P<sum>{_NUMBER})",
     "measure": (
-        rf"(?<![\d{_LETTER}.])(?P<amount>{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}"
+        rf"(?<![\d{_LETTER}.])(?P<amount>(?:{_SIGN})?{_NUMBER}) ?(?P<unit>{_UNIT})"
+        rf"(?!/[a-z]){_NO_WORD_AFTER}"
     ),
     "number": (
-        rf"(?<![{_ALNUM}.)）])[-−+](?={_NUMBER}(?!\d))(?!\d{{1,8}}[-:]){_NUMBER}(?:[%％‰])?|"
+        rf"{_SIGN}{_NUMBER}(?!\d)(?:[%％‰])?|"
         rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
         rf"(?<!\d)0\d{{2,3}}-\d{{7,8}}(?!\d)|(?<!\d)\d{{3,4}}(?:-\d{{3,4}}){{2}}(?!\d)|"
         rf"(?<![\d/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
@@ -251,27 +254,28 @@ class TypedRuns:
                 end = start + 1
                 runs.append(Run(start, end, "topic", ((start, end),), False))
                 continue
-            found = _PATTERN.match(seen, start)
+            found = _PATTERN.match(seen, start, start + MAX_LENGTH)
             if found is None:
                 end = start + 1
                 continue
             kind: RunKind = found.lastgroup  # type: ignore[assignment]
             if kind == "topic":
-                closing = seen.find("#", start + 1, start + 42)
-            runs.append(self._run(kind, found, closing))
+                closing = found.end("inner")
+            runs.append(self._run(kind, found))
             end = runs[-1].end
         return runs
 
-    def _run(self, kind: RunKind, found: re.Match[str], closing: int) -> Run:
+    def _run(self, kind: RunKind, found: re.Match[str]) -> Run:
         start, end = found.span()
-        if kind == "topic" and "topic" in self._whole and closing > 0:
-            end = closing + 1
+        # No word has white space in it: where there is some, even those that are whole are cut.
+        whole = kind in self._whole and not re.search(r"\s", found["inner"] or found[0])
+        if kind == "topic" and whole and found["inner"]:
+            end = found.end("inner") + 1
         pieces: tuple[tuple[int, int], ...] = ((start, end),)
-        is_open = kind in _OPEN
-        if kind in _CUT and (kind not in self._whole or " " in found[0]):
+        if kind in _CUT and not whole:
             pieces = tuple(found.span(name) for name in _CUT[kind])
             if kind == "price":
                 # Its number may be a part of a longer one, as in ￥3.5万: it is found for itself.
                 pieces = pieces[:1]
                 end = pieces[0][1]
-        return Run(start, end, kind, pieces, is_open)
+        return Run(start, end, kind, pieces, kind in _OPEN)

@@ -49,6 +49,8 @@ def test_names_that_users_know() -> None:
             "raw_text": [],
             "skip_bigram": False,
             "sentences": "punctuation",
+            "typed_runs": False,
+            "whole_runs": [],
             "scheme": "bmes",
             "seed": None,
             "learning": {"@misc": "spacy_structreg.Learning.v1", **DEFAULT_LEARNING.as_dict()},

@@ -9,7 +9,15 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tasks.test_text_decoder import TEXTS, flat, listed, model, spans_in
 
-from spacy_structreg.tasks.segmentation.given_spans import AnySpan, GivenSpan, span_limits
+from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, TypedRuns
+from spacy_structreg.tasks.segmentation.given_spans import (
+    SAYS_STAND_IN,
+    AnySpan,
+    GivenSpan,
+    run_limits,
+    span_limits,
+    with_stand_ins,
+)
 from spacy_structreg.tasks.segmentation.user_words import UserWords
 
 KINDS = ["characters", "words", "narrow", "by words", "cut", "guided", "guided and narrow"]
@@ -183,3 +191,96 @@ def test_two_tags() -> None:
     with pytest.raises(ValueError, match="the span 0:2 of kind 'token' has two tags, 'A' and 'B'"):
         span_limits("大学", [(0, 2, "token", "A"), (0, 2, "token", "B")])
     assert span_limits("大学", [(0, 2, "token", "A"), (0, 2)]).tagged[0].tag == "A"
+
+
+# Typed runs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "boundaries"),
+    [
+        ("大学", "00"),
+        ("重35kg的", "012121"),
+        # White space begins nothing; what follows it does.
+        ("重35 kg的", "0121121"),
+        ("有1,200人", "0022220"),
+        ("￥3.5万", "11220"),
+        ("学#AI课#", "011201"),
+        # What joins a run is of its last word.
+        ("见a.cn\u0301。", "0122201"),
+        ("a.cn\U000e0100好", "122201"),
+        ("哈哈哈\u200d大学", "122001"),
+        ("哈哈哈\u200d哈哈哈", "1220022"),
+        # No joiner, though the one below it by two planes is.
+        ("a.cn\U00020300好", "122210"),
+        # A run that joins what stands before it.
+        ("大🏽学", "001"),
+        ("好\u200d😂", "000"),
+    ],
+)
+def test_limits_of_runs_by_hand(text: str, boundaries: str) -> None:
+    said = run_limits(text, TypedRuns().find(text))
+    assert said.dtype == np.uint8
+    assert "".join(map(str, (said % SAYS_STAND_IN).tolist())) == boundaries
+
+
+def test_stand_ins_by_hand() -> None:
+    text = "见a.cn 和😂😂。重3kg"
+    runs = TypedRuns().find(text)
+    url, emoji = ([chr(FIRST_STAND_IN + n - 1) for n in STAND_INS[k]] for k in ("url", "emoji"))
+    seen = with_stand_ins(text, runs)
+    assert seen == f"见{url[0]}{url[1] * 3} 和{emoji[0]}{emoji[1]}。重3kg"
+    numbers = run_limits(text, runs) // SAYS_STAND_IN
+    assert [chr(FIRST_STAND_IN + n - 1) if n else "" for n in numbers.tolist()] == [
+        there if there != here else "" for here, there in zip(text, seen, strict=True)
+    ]
+    assert with_stand_ins("大学", []) == "大学"
+    assert run_limits("", []).tolist() == []
+
+
+WITH_RUNS = st.lists(
+    st.sampled_from(
+        [*"大学生在，。 ", "www.a.cn/b", "a@b.cn", "😂😂", "👨‍👩‍👧", "3kg", "哈哈哈", "\u0301"]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@pytest.mark.parametrize("kind", ["characters with runs", "words with runs"])
+@given(text=WITH_RUNS)
+@quick_examples(60)
+@example("在www.a.cn/b生活")
+def test_stand_ins_are_what_the_model_sees(kind: str, text: str) -> None:
+    """The same as if they were written into the text."""
+    runs = TypedRuns().find(text)
+    said = run_limits(text, runs)
+    ends = [len(text)] if text else []
+    seen, cut = with_stand_ins(text, runs), said % SAYS_STAND_IN
+    with model(kind)._decoders().borrow() as decoder:
+        found = decoder.spans(text, ends, fixed=said).tolist()
+        assert found == decoder.spans(seen, ends, fixed=cut).tolist()
+        words, *others = decoder.segment([text, seen, text], [ends] * 3, fixed=[said, cut, said])
+        assert words == others[1] == [text[start:end] for start, end in found]
+        assert list(map(len, others[0])) == list(map(len, words))
+        if not text.strip():
+            return
+        here, there = decoder.nbest(text, 8, fixed=said), decoder.nbest(seen, 8, fixed=cut)
+        assert [score for score, _ in here] == [score for score, _ in there]
+        assert [list(map(len, each)) for _, each in here] == [
+            list(map(len, each)) for _, each in there
+        ]
+        squeezed, kept = "".join(text.split()), [not each.isspace() for each in text]
+        assert np.array_equal(
+            decoder.margins(squeezed, said[kept]),
+            decoder.margins("".join(seen.split()), cut[kept]),
+        )
+
+
+@pytest.mark.parametrize("kind", ["characters with runs", "words with runs"])
+def test_without_stand_ins_the_model_sees_the_text(kind: str) -> None:
+    """So that the test before could fail."""
+    text = "在https://b.cn生活"
+    said = run_limits(text, TypedRuns().find(text))
+    with model(kind)._decoders().borrow() as decoder:
+        scores = [decoder.nbest(text, 1, fixed=each)[0][0] for each in (said, said % SAYS_STAND_IN)]
+    assert scores[0] != scores[1]

@@ -27,11 +27,17 @@ TAGGED = [
     [("大", "JJ"), ("学生", "NN"), ("生", "VV"), ("在", "P"), ("京", "NR")],
 ]
 SEGMENTED = [[word for word, _ in sentence] for sentence in TAGGED]
+SEGMENTED_RUNS = [
+    *SEGMENTED,
+    ["在", "www.a.cn", "生活"],
+    ["大学", "😂😂", "。"],
+    ["b@c.cn", "在", "大学"],
+]
 TAGS = ["CD", "JJ", "NN", "NR", "P", "PU", "VV"]
 
 
 @cache
-def model(kind: str) -> Any:  # noqa: PLR0911
+def model(kind: str) -> Any:  # noqa: PLR0911, PLR0912
     """A small trained model; the beam holds all segmentations of seven characters."""
     match kind:
         case "characters":
@@ -58,6 +64,10 @@ def model(kind: str) -> Any:  # noqa: PLR0911
             )
             guided = GuidedSegmenter(*parts, weight=0.5, window=None, beam=64)
             return guided.fit(SEGMENTED)
+        case "characters with runs":
+            return CharacterSegmenter(epochs=2, typed_runs=True).fit(SEGMENTED_RUNS)
+        case "words with runs":
+            return WordSegmenter(epochs=2, beam=4, typed_runs=True).fit(SEGMENTED_RUNS)
         case "tagged characters":
             return CharacterJointTagger(epochs=2).fit(TAGGED)
         case "tagged words":

@@ -14,7 +14,12 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.character_classes import EXTENDS, TABLE_SIZE, property_table
+from spacy_structreg.features.character_classes import (
+    EXTENDS,
+    JOINS_NEXT,
+    TABLE_SIZE,
+    property_table,
+)
 from spacy_structreg.features.typed_runs import FIRST_STAND_IN, STAND_INS, Run
 
 __all__ = [
@@ -118,16 +123,18 @@ def run_limits(text: str, runs: Iterable[Run]) -> NDArray[np.uint8]:
 
     uint8 of each character, as `TextDecoder.segment` takes it.
     """
-    properties = property_table()
     said = np.zeros(len(text) + 1, dtype=np.uint8)
     for run in runs:
         for start, end in run.pieces:
             said[start + 1 : end] = CONTINUES
-            if not run.is_open:
+            if run.is_open:
+                continue
+            if not _joins(text, start):
                 said[start] = BEGINS
-                # A combining mark is never cut off.
-                if not properties[ord(text[end : end + 1] or " ") % TABLE_SIZE] & EXTENDS:
-                    said[end] = BEGINS
+            after = end
+            while _joins(text, after):
+                after += 1
+            said[after] = BEGINS
         if run.kind in STAND_INS:
             first, inner = STAND_INS[run.kind]
             said[run.start + 1 : run.end] += SAYS_STAND_IN * inner
@@ -145,6 +152,18 @@ def with_stand_ins(text: str, runs: Iterable[Run]) -> str:
             parts += (text[end : run.start], first, inner * (run.end - run.start - 1))
             end = run.end
     return "".join([*parts, text[end:]])
+
+
+def _joins(text: str, position: int) -> bool:
+    """True if a character is never cut off from the one before it, as combining marks are not."""
+    if not 0 < position < len(text):
+        return False
+    before, code = ord(text[position - 1]), ord(text[position])
+    properties = property_table()
+    if before < TABLE_SIZE and properties[before] & JOINS_NEXT:
+        return True
+    # Beyond the table only tags and variation selectors do (`tasks.segmentation.text`).
+    return bool(properties[code] & EXTENDS) if code < TABLE_SIZE else 0xE0020 <= code <= 0xE01EF
 
 
 def _named(span: GivenSpan) -> str:

@@ -1,0 +1,321 @@
+"""Typed runs: what is found, how it is cut, and that nothing else is."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
+from example_counts import quick_examples
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spacy_structreg.corpora.typed_runs import TypedRuns as Case
+from spacy_structreg.corpora.typed_runs import read_typed_runs
+from spacy_structreg.features.typed_runs import (
+    FIRST_STAND_IN,
+    KINDS,
+    MAX_LENGTH,
+    STAND_INS,
+    CutKind,
+    Run,
+    RunKind,
+    TypedRuns,
+)
+
+CASES: Final = list(read_typed_runs(Path(__file__).parents[2] / "treebank" / "typed_runs.txt"))
+FINDER = TypedRuns()
+WHOLE = TypedRuns(get_args(CutKind))
+
+
+def found(text: str, finder: TypedRuns = FINDER) -> list[tuple[str, str]]:
+    """The kinds and words of the runs of a text."""
+    return [
+        (run.kind, "|".join(text[start:end] for start, end in run.pieces))
+        for run in finder.find(text)
+    ]
+
+
+# Kinds by hand ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("看https://a.cn/b?c=1&d=%E4#e，好", "url", "https://a.cn/b?c=1&d=%E4#e"),
+        ("见http://a.cn/b。", "url", "http://a.cn/b"),
+        ("见http://a.cn/b.", "url", "http://a.cn/b"),
+        ("(http://a.cn/b_(c))", "url", "http://a.cn/b_(c)"),
+        ("ＨＴＴＰ没有", "word", "ＨＴＴＰ"),
+        ("www.a.com的", "url", "www.a.com"),
+        ("点t.cn/Rx9q领", "url", "t.cn/Rx9q"),
+        ("a.b.example.com:80/x的", "url", "a.b.example.com:80/x"),
+        ("发a.b+c@d.com.cn吧", "email", "a.b+c@d.com.cn"),
+        ("发ａ＠ｂ．ｃｎ吧", "email", "ａ＠ｂ．ｃｎ"),
+        ("问@小林：好", "mention", "@小林"),
+        ("问@小林 好", "mention", "@小林"),
+        ("问@lin_1好", "mention", "@lin_1"),
+        ("看/usr/local/bin里", "path", "/usr/local/bin"),
+        ("打开~/notes。", "path", "~/notes"),
+        ("见C:\\a\\b.txt。", "path", "C:\\a\\b.txt"),
+        ("读README.md。", "path", "README.md"),
+        ("跑src/main.py吧", "path", "src/main.py"),
+        ("改.gitignore吧", "path", ".gitignore"),
+        ("调get_user时", "identifier", "get_user"),
+        ("调foo.bar()时", "identifier", "foo.bar()"),
+        ("加--no-cache吧", "identifier", "--no-cache"),
+        ("加-rf吧", "identifier", "-rf"),
+        ("升v2.4.0了", "version", "v2.4.0"),
+        ("用3.11.4吧", "version", "3.11.4"),
+        ("用2.0.0-rc1吧", "version", "2.0.0-rc1"),
+        ("时间：9:00开", "time", "9:00"),
+        ("在15:30:05断", "time", "15:30:05"),
+        ("在2024-03-05到", "time", "2024-03-05"),
+        ("戳2024-03-05T15:30:00+08:00对", "time", "2024-03-05T15:30:00+08:00"),
+        ("重35kg左右", "measure", "35|kg"),
+        ("重35 kg左右", "measure", "35|kg"),
+        ("重３５ｋｇ左右", "measure", "３５|ｋｇ"),
+        ("约1,200.5mAh的", "measure", "1,200.5|mAh"),
+        ("冷到-18℃了", "measure", "-18|℃"),
+        ("有16G的", "measure", "16|G"),
+        ("有1,200人", "number", "1,200"),
+        ("占99.9%的", "number", "99.9%"),
+        ("率1e-5小", "number", "1e-5"),
+        ("早-5度", "number", "-5"),
+        ("以71:64胜", "number", "71:64"),
+        ("拨0571-5550188吧", "number", "0571-5550188"),
+        ("好^_^呀", "emoticon", "^_^"),
+        ("T_T我", "emoticon", "T_T"),
+        ("好[狗头]呀", "emoticon", "[狗头]"),
+        ("(╯°□°)╯走", "emoticon", "(╯°□°)╯"),
+        ("好:)", "emoticon", ":)"),
+        ("笑😂😂死", "emoji", "😂😂"),
+        ("家👨‍👩‍👧好", "emoji", "👨‍👩‍👧"),
+        ("国🇨🇳好", "emoji", "🇨🇳"),
+        ("按1️⃣开", "emoji", "1️⃣"),
+        ("赞👍🏽。", "emoji", "👍🏽"),
+        ("哈哈哈走", "laughter", "哈哈哈"),
+        ("笑hhhh走", "laughter", "hhhh"),
+        ("学C++吧", "word", "C++"),
+        ("在AT&T吧", "word", "AT&T"),
+        ("得COVID-19了", "word", "COVID-19"),
+        ("学Node.js吧", "word", "Node.js"),
+        ("用TCP/IP的", "word", "TCP/IP"),
+        ("好……我", "punctuation", "……"),
+        ("好？！我", "punctuation", "？！"),
+        ("好~~~我", "punctuation", "~~~"),
+    ],
+)
+def test_a_kind(text: str, kind: RunKind, words: str) -> None:
+    assert found(text) == [(kind, words)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The number of a price is found for itself: it may go on.
+        ("首付￥3.5万", [("price", "￥"), ("number", "3.5")]),
+        ("US$ 20", [("price", "US$"), ("number", "20")]),
+        ("#早安#你好", [("topic", "#"), ("topic", "#")]),
+        ("学 #Python", [("topic", "#"), ("word", "Python")]),
+        ("#a\n#早安#", [("topic", "#"), ("word", "a"), ("topic", "#"), ("topic", "#")]),
+        ("😂👍", [("emoji", "😂"), ("emoji", "👍")]),
+        ("5kg-10kg", [("measure", "5|kg"), ("measure", "10|kg")]),
+        ("9:00-18:00", [("time", "9:00"), ("time", "18:00")]),
+        ("a@b.cn,c@d.cn", [("email", "a@b.cn"), ("email", "c@d.cn")]),
+        ("v2.3.1版", [("version", "v2.3.1")]),
+    ],
+)
+def test_several(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "大学生活", "好。", "哈哈", "呵呵，", "北京-上海", "@", "按#键", "¥", "（一）", "和/或"],
+)
+def test_nothing(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("￥35的", [("price", "￥35")]),
+        ("重35kg的", [("measure", "35kg")]),
+        ("#早安 Tom#好", [("topic", "#"), ("word", "Tom"), ("topic", "#")]),
+        ("#早安#好", [("topic", "#早安#")]),
+        ("#早安##晚安#", [("topic", "#早安#"), ("topic", "#晚安#")]),
+        # White space is of no word.
+        ("￥ 35的", [("price", "￥"), ("number", "35")]),
+        ("重35 kg的", [("measure", "35|kg")]),
+    ],
+)
+def test_whole(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found(text, WHOLE) == expected
+
+
+def test_only_numbers_and_words_are_open() -> None:
+    runs = {run.kind: run.is_open for case in CASES for run in FINDER.find(case.text)}
+    assert set(runs) == set(KINDS) == set(get_args(RunKind))
+    assert {kind for kind, is_open in runs.items() if is_open} == {"number", "word"}
+
+
+def test_stand_ins_are_private_and_differ() -> None:
+    numbers = [number for pair in STAND_INS.values() for number in pair]
+    assert len(set(numbers)) == len(numbers)
+    assert set(STAND_INS) <= set(KINDS)
+    # They are said with the constraint in eight bits, and lie in the block for private use.
+    assert all(1 <= number < 64 for number in numbers)
+    assert all(0xE000 <= FIRST_STAND_IN + number - 1 <= 0xF8FF for number in numbers)
+
+
+# Any text -----------------------------------------------------------------------------------------
+
+PARTS = st.sampled_from(
+    [case.text[run[0] : run[-1]] for case in CASES for run in case.runs]
+    + [
+        *"大学0a1.:/@#￥-_~+()（ 哈！…。\n\t\u3000\x1c\x85\u2028\u0301\u200d\ufe0f😂🏽🇨",
+        "://",
+        "kg",
+    ]
+)
+TEXTS = st.lists(PARTS, max_size=8).map("".join) | st.text()
+
+
+def check_runs(text: str, runs: list[Run]) -> None:
+    for before, after in pairwise(runs):
+        assert before.end <= after.start
+    for run in runs:
+        assert 0 <= run.start < run.end <= len(text)
+        assert run.end - run.start <= MAX_LENGTH
+        bounds = [run.start, *(edge for piece in run.pieces for edge in piece), run.end]
+        assert bounds == sorted(bounds)
+        assert (run.pieces[0][0], run.pieces[-1][1]) == (run.start, run.end)
+        for start, end in run.pieces:
+            assert start < end
+            assert not re.search(r"\s", text[start:end])
+        for (_, end), (start, _) in pairwise(run.pieces):
+            assert not text[end:start].strip()
+
+
+@given(TEXTS)
+@quick_examples(200)
+@example("#早安 你好#")
+@example("#a\n#早安#")
+@example("( ´ ▽ ` )")
+@example("￥ 35 kg")
+def test_runs_are_apart_in_order_and_without_white_space(text: str) -> None:
+    for finder in (FINDER, WHOLE):
+        check_runs(text, finder.find(text))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *"aA1._-/:@#(~+ 哈—…",
+        "http://",
+        "www.",
+        "(a)",
+        "a.",
+        "a-",
+        "1,",
+        "1:",
+        "-_",
+        "#a",
+        "a" * 98 + "/",
+    ],
+)
+def test_long_repeats(piece: str) -> None:
+    """None is longer than it may be, so that what is looked at is linear in the text."""
+    for text in (piece * (5_000 // len(piece)), "http://" + piece * (5_000 // len(piece))):
+        check_runs(text, FINDER.find(text))
+
+
+# The table ----------------------------------------------------------------------------------------
+
+# What is left to the model in part: mostly words beside a run that are no run themselves.
+LEFT: Final = {
+    "v2.3.1版修复了闪退",
+    "行吧…",
+    "“没了？”她问",
+    "“来！！”",
+    "救命……！",
+    "首付￥1.2万",
+    "好啊啊啊",
+}
+# Of these, the words between the marks are, and all.
+PARTLY: Final = {"topic", "none"}
+# Of these, some or all are found as what may be a part of a longer word.
+OPEN: Final = {"number", "word", "price", "measure", "identifier", "laughter"}
+
+
+def said(text: str) -> tuple[set[int], set[int], set[int]]:
+    """Where words begin or end, where they may, and where they do not, without white space."""
+    before = [len("".join(text[:i].split())) for i in range(len(text) + 1)]
+    closed: set[int] = {0, before[-1]}
+    open_: set[int] = set()
+    inside: set[int] = set()
+    for run in FINDER.find(text):
+        for start, end in run.pieces:
+            (open_ if run.is_open else closed).update((before[start], before[end]))
+            inside.update(range(before[start] + 1, before[end]))
+    return closed, open_, inside
+
+
+def faults(case: Case, *, left: bool = False) -> list[str]:
+    """What is said of a text that is not as the case has it; left: or left to the model."""
+    closed, open_, inside = said(case.text)
+    found: list[str] = []
+    for run in case.runs:
+        bounds = {len("".join(case.text[:edge].split())) for edge in run}
+        within = set(range(min(bounds), max(bounds) + 1))
+        if bounds & inside or (closed & within) - bounds:
+            found.append(f"{case.text} {run} is contradicted")
+        if left or case.kind in PARTLY:
+            continue
+        if not bounds <= (closed | open_ if case.kind in OPEN else closed):
+            found.append(f"{case.text} {run} has ends of which nothing is said")
+        if not within <= inside | bounds:
+            found.append(f"{case.text} {run} has words that could be cut")
+    return found
+
+
+def test_the_table_has_all_kinds() -> None:
+    assert {case.kind for case in CASES} == {*KINDS, "none"}
+    assert {case.text for case in CASES} >= LEFT
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "none"])
+def test_runs_are_cut_as_the_table_has_them(kind: str) -> None:
+    cases = [case for case in CASES if case.kind == kind]
+    assert [fault for case in cases for fault in faults(case, left=case.text in LEFT)] == []
+
+
+def test_marks_of_topics_are_words() -> None:
+    for case in CASES:
+        if case.kind == "topic":
+            closed, _, _ = said(case.text)
+            for run in case.runs:
+                marks = [i for i in range(run[0], run[-1]) if case.text[i] == "#"]
+                before = [len("".join(case.text[:i].split())) for i in marks]
+                assert {edge for i in before for edge in (i, i + 1)} <= closed
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in PARTLY])
+@given(data=st.data())
+@quick_examples(20)
+def test_the_context_changes_nothing(kind: str, data: st.DataObject) -> None:
+    """Whatever Han characters stand around a run."""
+    cases = [case for case in CASES if case.kind == kind and case.text not in LEFT]
+    case = data.draw(st.sampled_from(cases))
+    run = data.draw(st.sampled_from(case.runs))
+    han = st.text("大学生在北京的了龍一", max_size=4)
+    before, after = data.draw(han), data.draw(han)
+    # A colon or white space ends names in Han characters.
+    after = data.draw(st.sampled_from("： :\n")) + after if kind == "mention" else after
+    text = f"{before}{case.text[run[0] : run[-1]]}{after}"
+    shift = len(before) - run[0]
+    assert faults(Case(kind, text, [[edge + shift for edge in run]])) == []
