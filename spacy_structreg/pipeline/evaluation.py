@@ -21,6 +21,7 @@ from spacy_structreg.pipeline.task import (
     ScoreSettings,
     TaskPart,
     all_tasks,
+    is_alphabetic,
     pipes_writing,
 )
 
@@ -73,7 +74,8 @@ def evaluate_docs(
     by_doc: whether to count Doc by Doc as well, for comparisons.
 
     Each Doc is processed once, or twice where tasks are given different things: the spaces of the
-    corpus, which give Chinese words away, are kept for labels and categories alone.
+    corpus, which give Chinese words away, are kept for labels and categories alone. Text of
+    languages that write spaces between words keeps them for all tasks.
     Shows a progress bar on standard error, if that is a terminal. Raises ValueError if nothing can
     be scored, a part has not been trained, or a pipe would be given no tags.
     """
@@ -110,9 +112,11 @@ def annotated_by(
     for task, names in chosen:
         if not task.missing:
             check_trained(nlp, names)
+    # Without them, English text would be one word.
+    text_has_spaces = not given.words and is_alphabetic(nlp.meta["lang"])
     groups: dict[object, list[tuple[PipelineTask, list[str]]]] = {}
     for task, names in chosen:
-        spaced = task.keeps_spaces and any(map(has_space, gold))
+        spaced = (task.keeps_spaces or text_has_spaces) and any(map(has_space, gold))
         starts = given.words and any(
             other.given_sentences for other, _ in chosen if other.keeps_spaces == task.keeps_spaces
         )

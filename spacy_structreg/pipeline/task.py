@@ -96,6 +96,14 @@ class Scores:
 # Configs -----------------------------------------------------------------------------------------
 
 
+def is_alphabetic(lang: str) -> bool:
+    """True if words of a language are written with letters, and between spaces.
+
+    lang: spaCy's code of it.
+    """
+    return lang not in ("ja", "ko", "xx", "zh")
+
+
 @dataclass(frozen=True)
 class CorpusFacts:
     """Facts of a training corpus.
@@ -148,7 +156,7 @@ class ConfigRequest:
     @property
     def is_alphabetic(self) -> bool:
         """True if words of the language are written with letters, and between spaces."""
-        return self.lang not in ("ja", "ko", "xx", "zh")
+        return is_alphabetic(self.lang)
 
 
 @dataclass(frozen=True)
@@ -235,7 +243,8 @@ class PipelineTask(ABC):
     that untrained pipes give to no word, as in "head"; "" if that cannot be seen. reads_tags:
     whether pipes look at tags. of_trees: whether brackets have gold annotation only by head rules.
     on_text, on_words: whether it is scored where a pipeline is given text, or words.
-    keeps_spaces: whether a pipeline is given the spaces of the gold corpus.
+    keeps_spaces: whether a pipeline is given the spaces of the gold corpus in any language; in text
+    of alphabetic ones they are there for every task.
     given_sentences: whether it is given the sentences with the words. supersedes: the tasks whose
     figures are left out beside those of this one. columns: names of further columns that column
     files may have. attributes: of tokens, besides the usual ones, that `convert` and `jackknife`

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -20,6 +22,23 @@ from spacy_structreg.cli.init_config import init_config
 LANGUAGES = {"ptb_sample": "en", "ud_chinese": "zh", "ud_english": "en"}
 CORPORA = {"ptb_sample": "corpus/10"}
 FEW = ("--vars.folds", "2", "--vars.parsers", "1", "--vars.guided_models", "1")
+
+# Sentences by which a tiny English treebank is made: word or class, tag, universal tag, head,
+# relation; a word in front of "+" is joined to the next one in the text.
+CLASSES = {
+    "NOUN": ("bird", "cat", "dog", "fox", "tree"),
+    "VERB": ("finds", "likes", "sees", "wants"),
+    "BARE": ("find", "like", "see", "want"),
+    "DET": ("a", "the"),
+}
+STATED = (
+    "The DT DET 2 det, NOUN NN NOUN 3 nsubj, VERB VBZ VERB 0 root, DET DT DET 5 det, "
+    "NOUN+ NN NOUN 3 obj, . . PUNCT 3 punct"
+)
+DENIED = (
+    "It PRP PRON 4 nsubj, does+ VBZ AUX 4 aux, n't RB PART 4 advmod, BARE VB VERB 0 root, "
+    "DET DT DET 6 det, NOUN+ NN NOUN 4 obj, ! . PUNCT 4 punct"
+)
 
 Gold = list[tuple[list[str], list[int], list[str]]]
 # A fixture of the tests of projects.
@@ -90,6 +109,38 @@ def test_parse_trains_on_jackknifed_tags(name: str, finished: Callable[[str], Pa
     assert (folder / "metrics/parse/dev.json").is_file()
 
 
+def installed_tokens(package: Path, name: str, text: str, folder: Path) -> list[list[Any]]:
+    """Install a package into a new folder and let its pipeline annotate a text.
+
+    For each token: text, tag, universal tag, relation, head, whether a sentence starts.
+    """
+    # Nothing is downloaded: what building needs is here, and so is what the package requires.
+    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
+    installed = folder / "installed"
+    done = run(folder, "-m", "pip", "install", *options, "--target", str(installed), str(package))
+    assert done.returncode == 0, done.stderr
+    code = (
+        "import json, sys, spacy\n"
+        "print(json.dumps([\n"
+        "    [t.text, t.tag_, t.pos_, t.dep_, t.head.i, t.is_sent_start]\n"
+        "    for t in spacy.load(sys.argv[1])(sys.argv[2])\n"
+        "]))\n"
+    )
+    # Away from the folder of the project: the package is whole.
+    paths = [str(installed), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, "-c", code, name, text],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tokens: list[list[Any]] = json.loads(done.stdout)
+    return tokens
+
+
 @pytest.mark.slow
 def test_raw_ends_with_a_package(finished: Callable[[str], Path], tmp_path: Path) -> None:
     folder = finished("ud_chinese")
@@ -106,33 +157,73 @@ def test_raw_ends_with_a_package(finished: Callable[[str], Path], tmp_path: Path
     assert "CC BY-SA 4.0" in readme
     assert f"{100 * report['las_f']:.2f}" in readme
 
-    # Nothing is downloaded: what building needs is here, and so is what the package requires.
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    installed = tmp_path / "installed"
-    done = run(folder, "-m", "pip", "install", *options, "--target", str(installed), str(package))
-    assert done.returncode == 0, done.stderr
     text = "今天上午，临江市图书馆正式开放。学生和老师都来了！"
-    code = (
-        "import json, sys, spacy\n"
-        "doc = spacy.load('zh_gsd_structreg')(sys.argv[1])\n"
-        "print(json.dumps([[t.text, t.tag_, t.dep_, t.head.i, t.is_sent_start] for t in doc]))\n"
-    )
-    # Away from the folder of the project: the package is whole.
-    done = subprocess.run(
-        [sys.executable, "-c", code, text],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    tokens = json.loads(done.stdout)
+    tokens = installed_tokens(package, "zh_gsd_structreg", text, tmp_path)
     assert "".join(token[0] for token in tokens) == text
-    assert all(tag and dep for _, tag, dep, _, _ in tokens)
+    assert all(tag and dep for _, tag, _, dep, _, _ in tokens)
     # Each sentence has a tree.
-    assert [dep for _, _, dep, _, _ in tokens].count("ROOT") == 2
+    assert [dep for _, _, _, dep, _, _ in tokens].count("ROOT") == 2
     assert sum(starts for *_, starts in tokens) == 2
+
+
+def english_treebank(path: Path, n_sentences: int, *, seed: int) -> None:
+    """Write a treebank of sentences of two kinds, with the spaces of their text."""
+    draw = random.Random(seed)
+    blocks = []
+    for _ in range(n_sentences):
+        rows = []
+        for i, row in enumerate(draw.choice((STATED, DENIED)).split(", "), start=1):
+            name, tag, pos, head, relation = row.split()
+            word = draw.choice(CLASSES.get(name.rstrip("+"), (name.rstrip("+"),)))
+            misc = "SpaceAfter=No" if name.endswith("+") else "_"
+            rows.append(f"{i}\t{word}\t_\t{pos}\t{tag}\t_\t{head}\t{relation}\t_\t{misc}\n")
+        blocks.append("".join(rows))
+    path.write_text("\n".join(blocks) + "\n", "utf-8")
+
+
+@pytest.mark.slow
+def test_raw_english_ends_with_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nothing is downloaded: without an index, the wheel is built by what is here.
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    data = tmp_path / "data/ud-english-ewt"
+    data.mkdir(parents=True)
+    for seed, (part, size) in enumerate((("train", 200), ("dev", 40), ("test", 40))):
+        english_treebank(data / f"en_ewt-ud-{part}.conllu", size, seed=seed)
+    folder = copy_of("ud_english", tmp_path)
+    run_project(folder, "raw", "--vars.folds", "2", data=data.parent)
+
+    report = json.loads((folder / "metrics/raw.json").read_text("utf-8"))
+    assert report["given"] == "text"
+    # spaCy's tokenizer cuts this text as the treebank does, if it gets the spaces.
+    assert report["seg_f"] == 1
+    assert 0.95 < report["las_f"] <= report["uas_f"] <= 1
+    assert 0.95 < report["tag_f"] <= 1
+    package = folder / "packages/en_ewt_structreg-0.1.0"
+    meta = json.loads((package / "meta.json").read_text("utf-8"))
+    assert (meta["license"], meta["version"]) == ("CC BY-SA 4.0", "0.1.0")
+    assert [source["name"] for source in meta["sources"]] == ["UD English EWT"]
+    assert meta["performance"]["las_f"] == pytest.approx(report["las_f"])
+    assert meta["pipeline"] == ["sentencizer", "tagger", "attribute_ruler", "parser"]
+
+    (wheel,) = (package / "dist").glob("*.whl")
+    text = "The dog sees a cat. It doesn't like the tree!"
+    tokens = installed_tokens(wheel, "en_ewt_structreg", text, tmp_path)
+    # As in the treebank; but the table of universal tags takes forms of "do" for verbs.
+    assert tokens == [
+        ["The", "DT", "DET", "det", 1, True],
+        ["dog", "NN", "NOUN", "nsubj", 2, False],
+        ["sees", "VBZ", "VERB", "ROOT", 2, False],
+        ["a", "DT", "DET", "det", 4, False],
+        ["cat", "NN", "NOUN", "obj", 2, False],
+        [".", ".", "PUNCT", "punct", 2, False],
+        ["It", "PRP", "PRON", "nsubj", 9, True],
+        ["does", "VBZ", "VERB", "aux", 9, False],
+        ["n't", "RB", "PART", "advmod", 9, False],
+        ["like", "VB", "VERB", "ROOT", 9, False],
+        ["the", "DT", "DET", "det", 11, False],
+        ["tree", "NN", "NOUN", "obj", 9, False],
+        ["!", ".", "PUNCT", "punct", 9, False],
+    ]
 
 
 @pytest.mark.parametrize("name", LANGUAGES)

@@ -70,6 +70,16 @@ def test_docs_are_processed_once_if_they_are_given_alike(
     )
 
 
+@pytest.mark.parametrize(("lang", "right"), [("en", 3), ("zh", 0)])
+def test_text_keeps_its_spaces_where_words_are_written_with_them(lang: str, right: int) -> None:
+    nlp = spacy.blank(lang, config={"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}})
+    gold = gold_doc(nlp, [True, True, False])
+    found = evaluate_docs(nlp, [gold])
+    # Without spaces, a tokenizer that cuts at spaces finds one word.
+    assert found.counts["correct"] == right
+    assert found.counts["predicted"] == (3 if right else 1)
+
+
 def test_a_corpus_is_read_once(
     pipeline: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
