@@ -77,7 +77,7 @@ def test_setting_up_shows_what_is_fetched_and_compiled(tmp_path: Path) -> None:
     assert used == "used"
     assert "noise" not in done.stderr
     assert calls(tmp_path) == [
-        "-m pip install --verbose --editable .[words]",
+        "-m pip install --verbose --editable .[pipeline]",
         "-m spacy project run all projects/quickstart",
     ]
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "convert", "convert_command", "parse_percent"]
 
+# Of the files of a folder, those that are taken for brackets.
+BRACKET_SUFFIXES = (".bracket", ".mrg", ".fid", ".nw")
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
 
@@ -59,7 +61,9 @@ class Converted(NamedTuple):
 
 
 def convert_command(
-    inputs: Annotated[list[Path], Arg(metavar="INPUT", help="Corpus files")],
+    inputs: Annotated[
+        list[Path], Arg(metavar="INPUT", help="Corpus files; of brackets, also folders of them")
+    ],
     output: Annotated[
         Path,
         Arg(
@@ -193,6 +197,7 @@ def convert(
             f"{output}: name an output that ends in .spacy, in .conllu, in .txt for text, or in "
             f"{PARTIAL_SUFFIX}"
         )
+    inputs = [path for each in inputs for path in _files_of(each, options)]
     check_file(output, *inputs)
 
     def read() -> Iterator[AnnotatedSentence]:
@@ -230,3 +235,15 @@ def convert(
         write = write_docs if output.suffix == ".spacy" else write_sentences
         write(output, bar)
     return counts
+
+
+def _files_of(path: Path, options: CorpusOptions) -> list[Path]:
+    """The files of a folder of brackets, by name; or the path, if it is anything else."""
+    if options.format is not FormatName.brackets or not path.is_dir():
+        return [path]
+    files = sorted(each for each in path.iterdir() if each.suffix in BRACKET_SUFFIXES)
+    if not files:
+        raise ValueError(
+            f"{path} has no files of brackets ({', '.join(BRACKET_SUFFIXES)}); name the files"
+        )
+    return files

@@ -23,7 +23,7 @@ CorpusFormat: TypeAlias = Literal[
 
 # Extensions of one format only; .gz or .xz may follow.
 EXTENSIONS: Mapping[str, CorpusFormat] = MappingProxyType(
-    {".conllu": "conllu", ".mrg": "brackets", ".partial": "partial"}
+    {".conllu": "conllu", ".mrg": "brackets", ".bracket": "brackets", ".partial": "partial"}
 )
 COMPRESSED = (".gz", ".xz")
 
@@ -55,7 +55,7 @@ SPACED_SHARE = 0.2
 
 
 def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
-    """The format of a corpus, from the extension of the file if it names one (.conllu, .mrg).
+    """The format of a corpus, from the extension of the file if it names one (.conllu, .mrg, .bracket).
 
     The reader of the format says then if the file is none of it. Otherwise the first lines tell:
 
