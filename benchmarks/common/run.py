@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +320,7 @@ def _parser(task: Task[Any, Any, Any]) -> argparse.ArgumentParser:
     parser.add_argument("--dev", type=Path, help="development corpus (default: tenth of --train)")
     parser.add_argument("--test", type=Path, help="test corpus")
     parser.add_argument("--name", help="name of the corpus in the report")
+    parser.add_argument("--note", default="", help="what else the report is to say of the corpus")
     task.add_options(parser)
     parser.add_argument(
         "--systems",
@@ -372,6 +374,8 @@ def _corpora(task: Task[Any, Any, Any], options: argparse.Namespace) -> list[Cor
         raise ValueError("--dev belongs to --train and --test; give these, too")
     else:
         corpus = task.default_corpus()
+    if options.note:
+        corpus = replace(corpus, note=f"{corpus.note}; {options.note}".lstrip("; "))
     if options.limit is not None:
         corpus = corpus.head(options.limit, options.limit)
     elif options.quick:

@@ -68,7 +68,7 @@ class Segmentation(Task[list[str], str, list[str]]):
             )  # fmt: skip
 
         parser.add_argument(
-            "--pkuseg-model", type=Path, metavar="FOLDER", help="the model of pkuseg-own"
+            "--pkuseg-model", type=Path, metavar="FOLDER", help="the model that pkuseg brings"
         )
 
     def configured(self, options: argparse.Namespace) -> Segmentation:

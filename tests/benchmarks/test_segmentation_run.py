@@ -128,10 +128,11 @@ def test_the_best_segmenter_knows_what_the_options_name(
 
 
 @pytest.mark.slow
-def test_nothing_in_a_report_names_the_machine_or_its_folders(
+def test_a_report_has_the_note_and_names_neither_the_machine_nor_its_folders(
     parts: dict[str, Path], tmp_path: Path
 ) -> None:
-    _, data = run(parts, tmp_path / "output", "ours")
+    _, data = run(parts, tmp_path / "output", "ours", "--note=songs of the harbour")
+    assert data["corpus"]["note"].startswith("songs of the harbour; the first 400")
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "output").iterdir()]
     assert len(texts) == 2
     for text in texts:

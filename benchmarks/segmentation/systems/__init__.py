@@ -8,7 +8,12 @@ from benchmarks.segmentation.systems.jieba import Jieba
 from benchmarks.segmentation.systems.ltp import Ltp
 from benchmarks.segmentation.systems.ours import Ours, OursBest
 from benchmarks.segmentation.systems.pkuseg import Pkuseg
-from benchmarks.segmentation.systems.ready_made import Jiojio, PkusegOwn, Thulac
+from benchmarks.segmentation.systems.ready_made import (
+    Jiojio,
+    PkusegOwn,
+    PkusegOwnDictionary,
+    Thulac,
+)
 
 __all__ = ["SYSTEMS"]
 
@@ -25,5 +30,6 @@ SYSTEMS: dict[str, type[System[str, list[str]]]] = {
         Thulac,
         Jiojio,
         PkusegOwn,
+        PkusegOwnDictionary,
     )
 }

@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from benchmarks.common.systems import Predictor
 from benchmarks.segmentation.systems.segmenter import ReadyMade
@@ -50,17 +50,29 @@ class PkusegOwn(ReadyMade):
     module = "spacy_pkuseg"
     distribution = "spacy-pkuseg"
     default = False
+    models = ()
+    dictionary: ClassVar[str | None] = None
 
     def load(self, model: Path, scratch: Path) -> Predictor[str, list[str]]:
         spacy_pkuseg: Any = import_module("spacy_pkuseg")
-        segmenter = spacy_pkuseg.pkuseg(str(self._folder), user_dict=None)
+        segmenter = spacy_pkuseg.pkuseg(str(self._folder), user_dict=self.dictionary)
         return Predictor(segmenter.cut)
 
     def size(self, model: Path) -> int:
-        return sum(path.stat().st_size for path in self._folder.iterdir())
+        files = sum(path.stat().st_size for path in self._folder.iterdir())
+        return files + super().size(model)
 
     @property
     def _folder(self) -> Path:
         if self.knowledge.pkuseg_model is None:
-            raise ValueError("pkuseg-own needs --pkuseg-model")
+            raise ValueError(f"{self.name} needs --pkuseg-model")
         return self.knowledge.pkuseg_model
+
+
+class PkusegOwnDictionary(PkusegOwn):
+    """As it comes: by its defaults it has its dictionary, too, for better or worse."""
+
+    name = "pkuseg-own-dictionary"
+    title = "pkuseg (own model, dictionary and standard)"
+    models = ("dicts/default.pkl",)
+    dictionary = "default"

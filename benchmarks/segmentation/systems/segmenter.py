@@ -16,7 +16,7 @@ class Knowledge:
     """What systems are given besides the corpus.
 
     guides, raw_text: models of other standards, and files of text that is counted, for `ours-best`.
-    pkuseg_model: the folder of the model of `pkuseg-own`.
+    pkuseg_model: the folder of the model of `pkuseg-own` and `pkuseg-own-dictionary`.
     """
 
     guides: tuple[Path, ...] = ()
