@@ -15,11 +15,7 @@ from spacy_structreg.corpora.classification import TEXT, is_json, read_classifie
 from spacy_structreg.corpora.columns import SKIPPED, read_columns
 from spacy_structreg.corpora.conllu import NOTHING, Word, read_conllu, write_conllu
 from spacy_structreg.corpora.conllu import Sentence as Rows
-from spacy_structreg.corpora.constituents import (
-    DEPENDENCY,
-    ConstituencySentence,
-    constituency_sentence,
-)
+from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentence
 from spacy_structreg.corpora.corpus_errors import CorpusError
 from spacy_structreg.corpora.corpus_options import (
     COLUMNS,
@@ -37,6 +33,7 @@ from spacy_structreg.corpora.corpus_options import (
     split_part,
 )
 from spacy_structreg.corpora.dependencies import ROOT, find_circle
+from spacy_structreg.corpora.dependency_relations import DEPENDENCY
 from spacy_structreg.corpora.files import line_encoding
 from spacy_structreg.corpora.formats import check_raw_lines, guess_format
 from spacy_structreg.corpora.head_rules import HEAD_RULES
@@ -195,11 +192,15 @@ def read_trees(
 def sentence_of_tree(tree: ConstituencySentence) -> AnnotatedSentence:
     """A phrase structure tree, with the dependency tree that its heads make."""
     heads = tree.heads()
+    relations = tree.relations or [DEPENDENCY] * len(heads)
     return AnnotatedSentence(
         [*tree.words],
         [*tree.tags],
         heads=list(heads),
-        deps=["ROOT" if head == ROOT else DEPENDENCY for head in heads],
+        deps=[
+            "ROOT" if head == ROOT else relation
+            for head, relation in zip(heads, relations, strict=True)
+        ],
         constituents=[
             Phrase(each.label, each.begin, each.end, each.head) for each in tree.constituents
         ],

@@ -14,21 +14,16 @@ from typing import TypeVar
 from spacy_structreg.corpora.brackets import Tree, trees_with_words
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.dependency_relations import DEPENDENCY, ROOT_DEPENDENCY
 from spacy_structreg.corpora.head_rules import HeadRuleName, HeadRules, head_rules
 
 __all__ = [
-    "DEPENDENCY",
     "ROOT_CATEGORY",
-    "ROOT_DEPENDENCY",
     "ConstituencySentence",
     "Constituent",
     "constituency_sentence",
     "constituency_sentences",
 ]
-
-# The labels of dependencies: phrases give them none.
-DEPENDENCY = "dep"
-ROOT_DEPENDENCY = "root"
 
 # What the nameless root of a tree is called, if it has several children.
 ROOT_CATEGORY = "ROOT"
@@ -65,15 +60,17 @@ class ConstituencySentence:
     words, tags: one tag a word; a tag may be empty where there is none.
     constituents: the phrases of the tree, in pre-order. The first covers all words; a sentence of
         one word, white space aside, may have none.
+    relations: of each word to its head, by `HeadRules.relations`; none if they are not known.
 
     Raises ValueError, naming the sentence, for a sentence without words, for empty words, for
-    numbers of words and tags that differ, and for constituents that make no tree, or whose heads
-    are not those of one of their parts; and for a string instead of words or tags.
+    numbers of words, tags and relations that differ, and for constituents that make no tree, or
+    whose heads are not those of one of their parts; and for a string instead of words or tags.
     """
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
     constituents: tuple[Constituent, ...]
+    relations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str) or isinstance(self.tags, str):
@@ -87,6 +84,11 @@ class ConstituencySentence:
         if len(self.tags) != n_words:
             raise ValueError(
                 f"{self._name()}: {len(self.tags)} tags for {n_words} words; give one for each"
+            )
+        if self.relations and len(self.relations) != n_words:
+            raise ValueError(
+                f"{self._name()}: {len(self.relations)} relations for {n_words} words; give one "
+                "for each, or none"
             )
         if "" in self.words:
             raise ValueError(f"{self._name()}: word {self.words.index('')} is empty; leave it out")
@@ -154,7 +156,7 @@ class ConstituencySentence:
         )
 
     def with_heads(self, rules: HeadRules) -> ConstituencySentence:
-        """The tree with heads by rules."""
+        """The tree with heads by rules, without relations."""
         found: list[Constituent] = []
 
         def headed(phrase: Constituent, parts: list[tuple[str, int]]) -> tuple[str, int]:
@@ -163,7 +165,7 @@ class ConstituencySentence:
             return phrase.label, head
 
         self._fold([(tag, word) for word, tag in enumerate(self.tags)], headed)
-        return replace(self, constituents=tuple(reversed(found)))
+        return replace(self, constituents=tuple(reversed(found)), relations=())
 
     def _fold(self, leaves: Sequence[T], make: Callable[[Constituent, list[T]], T]) -> T:
         """The value of the tree.
@@ -189,14 +191,15 @@ class ConstituencySentence:
         return leaves[next((at for at, word in enumerate(self.words) if word.strip()), 0)]
 
     def dependencies(self) -> DependencySentence:
-        """The dependency tree that the heads give: labels are `root` and, else, `dep`."""
+        """The dependency tree that the heads give.
+
+        Labels are the relations; if they are not known, `root` and, else, `dep`.
+        """
         heads = self.heads()
-        return DependencySentence(
-            self.words,
-            self.tags,
-            heads,
-            tuple(ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads),
+        relations = self.relations or tuple(
+            ROOT_DEPENDENCY if head == ROOT else DEPENDENCY for head in heads
         )
+        return DependencySentence(self.words, self.tags, heads, relations)
 
 
 def _shown(constituent: Constituent) -> str:
@@ -204,7 +207,9 @@ def _shown(constituent: Constituent) -> str:
 
 
 def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence | None:
-    """A tree as a list of constituents, with heads by rules; None if it has no word or is flat.
+    """A tree as a list of constituents, with heads and relations by rules.
+
+    None if it has no word or is flat.
 
     As the literature prepares treebanks: empty terminals and phrases of nothing else are removed,
     function tags cut, phrases that are the only child of one of the same label taken off, and the
@@ -214,6 +219,7 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
     cleaned = tree.remove_empties()
     if cleaned is None or cleaned.is_flat:
         return None
+    relations = rules.relations.relations(cleaned, rules.head, ROOT_CATEGORY)
     cleaned = cleaned.without_function_tags().collapse_unaries().without_root()
     leaves = cleaned.leaves()
     found: list[Constituent] = []
@@ -236,6 +242,7 @@ def constituency_sentence(tree: Tree, rules: HeadRules) -> ConstituencySentence 
         tuple(leaf.word or "" for leaf in leaves),
         tuple(leaf.label for leaf in leaves),
         tuple(reversed(found)),
+        relations,
     )
 
 

@@ -14,6 +14,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from spacy_structreg.corpora.dependency_relations import (
+    CTB_RELATIONS,
+    NO_RELATIONS,
+    RelationRules,
+)
+
 __all__ = ["HEAD_RULES", "HeadRuleName", "HeadRules", "head_rules"]
 
 HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
@@ -110,13 +116,21 @@ class HeadRules:
 
     Other phrases, and those whose steps find nothing, are headed by the rightmost child.
     punctuation: tags of children that are no heads unless all children are punctuation.
+    relations: rules for the labels of the dependency trees that follow.
     """
 
     steps: Mapping[str, tuple[Step, ...]]
     punctuation: AbstractSet[str] = frozenset()
+    relations: RelationRules = NO_RELATIONS
 
     @classmethod
-    def from_text(cls, text: str, *, punctuation: Iterable[str] = ()) -> HeadRules:
+    def from_text(
+        cls,
+        text: str,
+        *,
+        punctuation: Iterable[str] = (),
+        relations: RelationRules = NO_RELATIONS,
+    ) -> HeadRules:
         """Read rules in the notation of this module, one row a phrase.
 
         Raises ValueError, naming the row, for a row without a step, for a side that is neither `l`
@@ -138,7 +152,7 @@ class HeadRules:
                 sets = tuple(frozenset(category.split("|")) for category in categories)
                 steps.append(Step(side == "r", sets))
             rules[label] = tuple(steps)
-        return cls(MappingProxyType(rules), frozenset(punctuation))
+        return cls(MappingProxyType(rules), frozenset(punctuation), relations)
 
     def head(self, label: str, children: Sequence[str]) -> int:
         """The index of the head child.
@@ -157,7 +171,7 @@ class HeadRules:
 
 HEAD_RULES: Mapping[HeadRuleName, HeadRules] = MappingProxyType(
     {
-        "ctb": HeadRules.from_text(CTB),
+        "ctb": HeadRules.from_text(CTB, relations=CTB_RELATIONS),
         "ptb": HeadRules.from_text(PTB, punctuation=PTB_PUNCTUATION),
     }
 )

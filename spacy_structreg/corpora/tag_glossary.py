@@ -1,4 +1,4 @@
-"""Meanings of the tags of Chinese treebanks, in a few words of English.
+"""Meanings of tags and relations of Chinese treebanks, in a few words of English.
 
 Sources: as of `corpora.tag_maps`; of tags that came to the Chinese Treebank with web and spoken
 text, and of UD Chinese, the words that bear them.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["TAG_GLOSSARY"]
+__all__ = ["RELATION_GLOSSARY", "TAG_GLOSSARY"]
 
 _CTB = {
     "AD": "adverb",
@@ -162,3 +162,26 @@ TAG_GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     }
 )
 """The meanings of tags, by the short name of their treebank."""
+
+RELATION_GLOSSARY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "advmod:dvp": "adverbial modifier with 地",
+        "advmod:loc": "localizer phrase as modifier",
+        "advmod:rcomp": "resultative complement",
+        "aux:asp": "aspect marker",
+        "aux:ba": "把 in ba-construction",
+        "aux:prtmod": "particle of a verb, such as 所",
+        "compound:nn": "noun modifier of a noun",
+        "compound:vc": "part of a verb compound",
+        "etc": "等, 等等",
+        "mark:clf": "measure word",
+        "nmod:assmod": "modifier with 的 that is no clause",
+        "nmod:poss": "pronoun as possessive modifier",
+        "nmod:prep": "prepositional modifier",
+        "nmod:range": "phrase of extent, duration or frequency",
+        "nmod:tmod": "temporal modifier",
+        "nmod:topic": "topic",
+        "parataxis:prnmod": "parenthetical modifier",
+    }
+)
+"""The meanings of relations of `corpora.dependency_relations` that spaCy does not explain."""

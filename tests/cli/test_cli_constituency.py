@@ -99,7 +99,7 @@ def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_
         words=["我", "看", "书", "。"],
         tags=["PN", "VV", "NN", "PU"],
         heads=[1, -1, 1, 1],
-        deps=["dep", "ROOT", "dep", "dep"],
+        deps=["nsubj", "ROOT", "dobj", "punct"],
         constituents=FIRST,
     )
     options = CorpusOptions(head_rules=HeadRuleSet.ctb)
@@ -302,7 +302,9 @@ def test_heads_are_scored_where_they_are_written(parsing: Path, folder: Path) ->
     nlp.get_pipe("constituency").dependencies = "ctb"
     assert DEPENDENCIES.parts(nlp) == ["constituency"]
     figures = score(nlp, gold, tags=True).figures
-    assert figures["dep_uas"] == figures["dep_las"] == figures["brackets_f"] == 1.0
+    assert figures["dep_uas"] == figures["brackets_f"] == 1.0
+    # The trees of a parser have no function tags, and so the arcs no relations.
+    assert figures["dep_las"] == pytest.approx(5 / 19)
 
 
 def with_group(source: Path, output: Path, key: str) -> Path:

@@ -85,9 +85,11 @@ def test_brackets_become_docs_with_trees(tmp_path: Path, invoke: Callable[..., R
     assert invoke("convert", source, output, "--head-rules", "ctb").exit_code == 0
     first, second = docs_of(output)
     assert [token.head.i for token in first] == [1, 1, 1, 1]
-    assert [token.dep_ for token in first] == ["dep", "ROOT", "dep", "dep"]
+    assert [token.dep_ for token in first] == ["nsubj", "ROOT", "dobj", "punct"]
     assert [token.tag_ for token in first] == ["NR", "VV", "NN", "PU"]
     assert [token.head.i for token in second] == [1, 2, 2, 2]
+    # Without function tags, it is not known what a phrase is to a verb.
+    assert [token.dep_ for token in second] == ["compound:nn", "dep", "ROOT", "aux:asp"]
 
 
 def test_head_rules_are_for_brackets(tmp_path: Path, fails: Callable[..., str]) -> None:
@@ -112,7 +114,7 @@ def test_conllu(tmp_path: Path, invoke: Callable[..., Result]) -> None:
     first, second = conllu.dependency_sentences(output)
     assert [*zip(first.words, first.tags, strict=True)] == TAGGED[0]
     assert first.heads == (1, -1, 1, 1)
-    assert first.labels == ("dep", "root", "dep", "dep")
+    assert first.labels == ("nsubj", "root", "dobj", "punct")
     assert second.heads == (1, 2, -1, 2)
     assert [sentence.raw_text() for sentence in conllu.read_conllu(output)] == [
         "小王看书。",

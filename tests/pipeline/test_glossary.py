@@ -14,7 +14,8 @@ from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Example
 
-from spacy_structreg.corpora.tag_glossary import TAG_GLOSSARY
+from spacy_structreg.corpora.dependency_relations import CTB_RELATIONS
+from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.pipeline.score_table import TABLE
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
@@ -24,7 +25,8 @@ from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 def before() -> Iterator[dict[str, str]]:
     """The glossary of spaCy as it is by itself; what a test does to it goes again."""
     now = dict(glossary.GLOSSARY)
-    ours = {tag for tags in TAG_GLOSSARY.values() for tag in tags} | set(SCORE_GLOSSARY)
+    whole = {*SCORE_GLOSSARY, *RELATION_GLOSSARY}
+    ours = {tag for tags in TAG_GLOSSARY.values() for tag in tags} | whole
     own = {}
     for term, meaning in now.items():
         # What we add stands behind, with the name of a treebank.
@@ -33,7 +35,7 @@ def before() -> Iterator[dict[str, str]]:
             for part in meaning.split("; ")
             if not any(part.endswith(f"{name})") for name in TAG_GLOSSARY)
         )
-        if term in ours and (not own[term] or term in SCORE_GLOSSARY):
+        if term in ours and (not own[term] or term in whole):
             del own[term]
     glossary.GLOSSARY.clear()
     glossary.GLOSSARY.update(own)
@@ -62,6 +64,15 @@ def test_components_let_spacy_explain_their_tags(factory: str, before: dict[str,
     assert spacy.explain("VV") == "other verb"
     assert spacy.explain("ng") == "negation; nominal morpheme (PFR)"
     assert spacy.explain("PU") == before["PU"] == "punctuation"
+
+
+def test_relations_are_explained(before: dict[str, str]) -> None:
+    extend_glossary()
+    relations = {relation for relation, *_ in CTB_RELATIONS.rows}
+    assert relations - before.keys() == RELATION_GLOSSARY.keys()
+    for relation in relations:
+        known = before.get(relation)
+        assert spacy.explain(relation) == (known or RELATION_GLOSSARY[relation])
 
 
 def test_what_spacy_explains_stays(before: dict[str, str]) -> None:
