@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_structreg.corpora.annotated import AnnotatedSentence
-    from spacy_structreg.corpora.typed_runs import TypedRuns
+    from spacy_structreg.corpora.typed_runs import TypedRunCase
     from spacy_structreg.pipeline.task import Counts
 
 __all__ = ["TreebankPart", "report", "report_command"]
@@ -214,7 +214,7 @@ def measure(
     nlp: Language,
     registers: Mapping[str, Sequence[AnnotatedSentence]],
     variants: Mapping[str, Sequence[AnnotatedSentence] | str],
-    cases: Sequence[TypedRuns],
+    cases: Sequence[TypedRunCase],
 ) -> Measured:
     """Count what a pipeline gets right. Raises ValueError if it has not been trained."""
     from spacy_structreg.metrics.typed_runs import has_right_runs

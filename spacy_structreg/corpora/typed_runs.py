@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from spacy_structreg.corpora.corpus_errors import CorpusError, StrPath, shown
 from spacy_structreg.corpora.files import check_line_end, read_lines
 
-__all__ = ["TypedRuns", "read_typed_runs"]
+__all__ = ["TypedRunCase", "read_typed_runs"]
 
 OPENS, CUTS, CLOSES = "⟦", "|", "⟧"
 UNCUT_KINDS: Final = frozenset({"number"})
@@ -18,7 +18,7 @@ UNCUT_KINDS: Final = frozenset({"number"})
 _RUN: Final = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]*){CLOSES}")
 
 
-class TypedRuns(NamedTuple):
+class TypedRunCase(NamedTuple):
     """A text with runs of a kind.
 
     runs: for each the offsets in the text where it begins, where it is cut, and where it ends.
@@ -34,7 +34,7 @@ class TypedRuns(NamedTuple):
         return self.kind not in UNCUT_KINDS
 
 
-def read_typed_runs(path: StrPath) -> Iterator[TypedRuns]:
+def read_typed_runs(path: StrPath) -> Iterator[TypedRunCase]:
     """Yield the cases of a file; see `read_lines` for files.
 
     A line is a kind, a tab and a text, as in ``measure<TAB>这箱重⟦35|kg⟧左右``: runs stand between
@@ -55,7 +55,7 @@ def read_typed_runs(path: StrPath) -> Iterator[TypedRuns]:
         raise CorpusError(path, max(number, 1), "no case before the end of the file; write some")
 
 
-def _case(line: str) -> TypedRuns:
+def _case(line: str) -> TypedRunCase:
     kind, tab, marked = line.partition("\t")
     if not kind.strip() or not tab:
         raise ValueError(
@@ -79,4 +79,4 @@ def _case(line: str) -> TypedRuns:
         runs.append(bounds)
     if not runs:
         raise ValueError(f"{shown(marked)} marks no run; put one between {OPENS} and {CLOSES}")
-    return TypedRuns(kind.strip(), text, runs)
+    return TypedRunCase(kind.strip(), text, runs)

@@ -203,8 +203,9 @@ STAND_INS: Final[dict[str, tuple[int, int]]] = {
 character and for the others. What it sees is `FIRST_STAND_IN` + number - 1."""
 
 # Of these, nothing is said about where they begin and end: they may be parts of longer words, such
-# as 3.5万 or T恤.
+# as 3.5万 or T恤. But nothing goes on behind C++, nor digits with numerals.
 _OPEN: Final = ("number", "word")
+_CLOSES: Final = re.compile("(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八九])")
 
 
 # The groups of the words of a run.
@@ -278,4 +279,5 @@ class TypedRuns:
                 # Its number may be a part of a longer one, as in ￥3.5万: it is found for itself.
                 pieces = pieces[:1]
                 end = pieces[0][1]
-        return Run(start, end, kind, pieces, kind in _OPEN)
+        is_open = kind in _OPEN and _CLOSES.match(found.string, end) is None
+        return Run(start, end, kind, pieces, is_open)

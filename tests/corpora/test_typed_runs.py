@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spacy_structreg.corpora.corpus_errors import CorpusError
-from spacy_structreg.corpora.typed_runs import TypedRuns, read_typed_runs
+from spacy_structreg.corpora.typed_runs import TypedRunCase, read_typed_runs
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -22,10 +22,10 @@ def test_marks_are_offsets(tmp_path: Path) -> None:
         "number\t⟦3.5⟧万\n"
     )
     measure, topic, number = read_typed_runs(written(tmp_path, text))
-    assert measure == TypedRuns("measure", "这箱重35kg左右", [[3, 5, 7]])
+    assert measure == TypedRunCase("measure", "这箱重35kg左右", [[3, 5, 7]])
     # A bar outside of the marks is text.
-    assert topic == TypedRuns("topic", "#早安# a|b #x#", [[0, 1, 3, 4], [9, 10, 11, 12]])
-    assert number == TypedRuns("number", "3.5万", [[0, 3]])
+    assert topic == TypedRunCase("topic", "#早安# a|b #x#", [[0, 1, 3, 4], [9, 10, 11, 12]])
+    assert number == TypedRunCase("number", "3.5万", [[0, 3]])
     assert [case.whole for case in (measure, topic, number)] == [True, True, False]
 
 

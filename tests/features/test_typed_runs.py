@@ -12,7 +12,7 @@ from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.typed_runs import TypedRuns as Case
+from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
 from spacy_structreg.corpora.typed_runs import read_typed_runs
 from spacy_structreg.features.typed_runs import (
     FIRST_STAND_IN,
