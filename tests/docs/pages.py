@@ -27,7 +27,12 @@ DOCS = sorted(ROOT.glob("docs/*.md"))
 PAGES = [README, *DOCS]
 
 # What a block may need that no test has.
-REASONS = ("sets up an environment", "needs the network", "needs a corpus of its own")
+REASONS = (
+    "sets up an environment",
+    "needs the network",
+    "needs a corpus of its own",
+    "needs the Chinese pipeline",
+)
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARKER = re.compile(r"<!-- ([a-z ]+): (.+) -->\s*\Z")
