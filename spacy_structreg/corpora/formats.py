@@ -55,7 +55,7 @@ SPACED_SHARE = 0.2
 
 
 def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
-    """The format of a corpus, from the extension of the file if it names one (.conllu, .mrg, .bracket).
+    """The format of a corpus, from the extension of the file if it names one (`EXTENSIONS`).
 
     The reader of the format says then if the file is none of it. Otherwise the first lines tell:
 

@@ -277,15 +277,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         forced = [each.forced for each in found]
         favored = [(each.favored, each.bonuses) for each in found]
         fixed = self._said_of_runs(texts)
-        if fixed is not None:
-            # Listed words may go beyond runs, but not cut them.
-            inside = [np.append(said % SAYS_STAND_IN == CONTINUES, False) for said in fixed]
-            forced = [
-                places[~(cut[places[:, 0]] | cut[places[:, 1]])]
-                for places, cut in zip(forced, inside, strict=False)
-            ]
-        if spans:
-            limits = span_limits(texts[0], spans)
+        limits = span_limits(texts[0], spans) if spans else None
+        if limits is not None:
             given = limits.constraints
             if fixed is None:
                 fixed = [given]
@@ -293,18 +286,25 @@ class RawTextPredictor(ABC, Generic[FinderT]):
                 # Runs look the same to the model, however they are cut.
                 boundary = fixed[0] % SAYS_STAND_IN
                 fixed = [fixed[0] - boundary + np.where(given, given, boundary)]
-            if found:
-                forced = [forced[0][limits.without_rivals(forced[0])]]
-                kept = limits.without_rivals(favored[0][0])
-                favored = [(favored[0][0][kept], favored[0][1][kept])]
-            if limits.tagged:
-                tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
-                rows = [
-                    (span.start, span.end, len(tags) - len(limits.tagged) + i)
-                    for i, span in enumerate(limits.tagged)
-                ]
-                rows += map(tuple, forced[0].tolist()) if found else []
-                forced = [np.array(sorted(rows), dtype=np.int32)]
+        if fixed is not None:
+            # Listed words may go beyond runs, but not cut them.
+            inside = [np.append(said % SAYS_STAND_IN == CONTINUES, False) for said in fixed]
+            forced = [
+                places[~(cut[places[:, 0]] | cut[places[:, 1]])]
+                for places, cut in zip(forced, inside, strict=False)
+            ]
+        if limits is not None and found:
+            forced = [forced[0][limits.without_rivals(forced[0])]]
+            kept = limits.without_rivals(favored[0][0])
+            favored = [(favored[0][0][kept], favored[0][1][kept])]
+        if limits is not None and limits.tagged:
+            tags = (*tags, *(span.tag for span in limits.tagged if span.tag))
+            rows = [
+                (span.start, span.end, len(tags) - len(limits.tagged) + i)
+                for i, span in enumerate(limits.tagged)
+            ]
+            rows += map(tuple, forced[0].tolist()) if found else []
+            forced = [np.array(sorted(rows), dtype=np.int32)]
         if fixed is not None:
             ends = [
                 [end for end in each if end == len(said) or said[end] % SAYS_STAND_IN != CONTINUES]

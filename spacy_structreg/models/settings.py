@@ -173,7 +173,8 @@ class TextSettings(ViewSettings):
     typed_runs: bool = setting(
         False,
         "Find URLs, e-mail addresses, @names, numbers, measures, emoji and the like by their form, "
-        "cut them as the Penn Chinese Treebank does, and let them look alike to the model.",
+        "and cut them as the Penn Chinese Treebank does. Those that say little by their characters "
+        "(URLs, addresses, @names, paths, emoji) look alike to the model.",
     )
     whole_runs: Sequence[CutKind] = setting(
         (),

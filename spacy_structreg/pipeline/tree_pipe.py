@@ -45,7 +45,8 @@ class TreePipe(EstimatorPipe):
     attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
     sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
         it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
-    overwrite: whether what is there of trees goes; if not, it is not cut.
+    overwrite: whether what is there of trees goes; if not, it is not cut. A subclass may take
+        ``"labels"``, for those alone.
     Raises ValueError for other settings, or a model that is not ours.
     """
 
@@ -57,7 +58,7 @@ class TreePipe(EstimatorPipe):
         *,
         attribute: Attribute,
         sentences: Sentences,
-        overwrite: bool,
+        overwrite: bool | Literal["labels"],
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any] | None = None,
     ) -> None:
@@ -66,7 +67,7 @@ class TreePipe(EstimatorPipe):
         super().__init__(vocab, model, name, scorer=scorer, cfg=cfg)
         self.attribute: Attribute = attribute
         self.sentences: Sentences = sentences
-        self.overwrite = overwrite
+        self.overwrite: bool | Literal["labels"] = overwrite
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class TreePipe(EstimatorPipe):
         """The first token of each part of a Doc that gets a tree, and the first after it."""
         if self.sentences == "doc":
             return sentence_bounds(doc)
-        held = None if self.overwrite else _inside(self._held(doc), len(doc))
+        held = None if self.overwrite is True else _inside(self._held(doc), len(doc))
         return punctuation_bounds(doc, sentence_bounds(doc), held)
 
     def _check_docs(self, docs: list[Doc]) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
+from packages import installed_tokens
 from spacy.tokens import Doc, DocBin
-from test_projects import PROJECTS, TAG_MAPS, copy_of, made, run, run_project
+from test_projects import PROJECTS, TAG_MAPS, copy_of, made, run_project
 from thinc.api import Config
 
 from spacy_structreg.cli.init_config import init_config
@@ -107,38 +104,6 @@ def test_parse_trains_on_jackknifed_tags(name: str, finished: Callable[[str], Pa
     assert gold_tags["dep_las"] > 0.6
     assert spacy.load(folder / "training/parse-gold/model-best").pipe_names == ["parser"]
     assert (folder / "metrics/parse/dev.json").is_file()
-
-
-def installed_tokens(package: Path, name: str, text: str, folder: Path) -> list[list[Any]]:
-    """Install a package into a new folder and let its pipeline annotate a text.
-
-    For each token: text, tag, universal tag, relation, head, whether a sentence starts.
-    """
-    # Nothing is downloaded: what building needs is here, and so is what the package requires.
-    options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
-    installed = folder / "installed"
-    done = run(folder, "-m", "pip", "install", *options, "--target", str(installed), str(package))
-    assert done.returncode == 0, done.stderr
-    code = (
-        "import json, sys, spacy\n"
-        "print(json.dumps([\n"
-        "    [t.text, t.tag_, t.pos_, t.dep_, t.head.i, t.is_sent_start]\n"
-        "    for t in spacy.load(sys.argv[1])(sys.argv[2])\n"
-        "]))\n"
-    )
-    # Away from the folder of the project: the package is whole.
-    paths = [str(installed), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, "-c", code, name, text],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    tokens: list[list[Any]] = json.loads(done.stdout)
-    return tokens
 
 
 @pytest.mark.slow

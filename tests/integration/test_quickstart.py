@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import spacy
-from docs.pages import README, blocks, run_python
-from spacy.tokens.underscore import Underscore
+from docs.pages import README, blocks
+from packages import installed_tokens
 from test_treebank import PARTS, TREEBANK, leaves, run
 from thinc.api import Config
 
@@ -158,13 +161,14 @@ def test_the_package_does_what_its_page_shows(finished, tmp_path):
     assert {"https://t.cn/a?b=1", "35", "kg"} < set(words)
     assert all(tag and pos and dep for word, tag, pos, dep, *_ in tokens if word.strip())
 
-    code = "\n".join(
+    shown = [
         block.text
         for page in (README, README.parent / "docs" / "zh_structreg.md")
-        for block in all_blocks(page)
-        if block.language == "python" and 'spacy.load("zh_structreg")' in block.text
-    )
-    assert code.count("spacy.load") > 1
+        for block in blocks(page)
+        if block.language == "python" and block.value == "needs the Chinese pipeline"
+    ]
+    assert len(shown) > 2
+    code = "\n".join(shown)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed"), "PYTHONUTF8": "1"}
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -222,6 +222,22 @@ def test_what_is_there_stays_if_it_is_not_to_be_overwritten(sentences: str) -> N
         nlp(tagged_doc(nlp.vocab, GOLD[0], **crossing))
 
 
+def test_labels_of_heads_that_stay() -> None:
+    nlp = trained(overwrite="labels")
+    # The tree of another parser, which knows no labels.
+    given = {"heads": [1, 1, 3, 1], "deps": ["dep", "ROOT", "dep", "dep"]}
+    doc = nlp(tagged_doc(nlp.vocab, GOLD[0], **given))
+    assert [head for head, _ in tree(doc)] == given["heads"]
+    assert "dep" not in {label for _, label in tree(doc)}
+    # Where the heads are those of the gold tree, so are the labels.
+    known = expected(GOLD[0])
+    heads = [head for head, _ in known]
+    deps = ["ROOT" if i == head else "dep" for i, head in enumerate(heads)]
+    again = pickle.loads(pickle.dumps(nlp.get_pipe("parser")))
+    for parser in (nlp.get_pipe("parser"), again):
+        assert tree(parser(tagged_doc(nlp.vocab, GOLD[0], heads=heads, deps=deps))) == known
+
+
 def test_the_error_handler_is_given_the_docs_that_have_no_tree() -> None:
     nlp = trained(overwrite=False)
     crossing = {"heads": [2, 3, 2, 3], "deps": ["a", "b", "", ""]}
@@ -541,6 +557,8 @@ def test_settings_travel_with_pickles() -> None:
     nlp = untrained(attribute="pos", sentences="punctuation", overwrite=False)
     parser = pickle.loads(pickle.dumps(nlp.get_pipe("parser")))
     assert (parser.attribute, parser.sentences, parser.overwrite) == ("pos", "punctuation", False)
+    parser = untrained(overwrite="labels").get_pipe("parser")
+    assert pickle.loads(pickle.dumps(parser)).overwrite == "labels"
 
 
 def test_untrained_pipelines_are_saved_too(tmp_path: Path) -> None:

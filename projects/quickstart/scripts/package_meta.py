@@ -69,17 +69,16 @@ print(next(doc.sents)._.parse_string)
 
 ## Conventions
 
-Words, tags and constituents are those of the Penn Chinese Treebank, entities those of OntoNotes. URLs,
-e-mail addresses, @names, file names, versions, times, measures (35|kg), prices (￥|35), emoji and runs
-of marks are cut by their form. Traditional characters are read as simplified ones; `doc.text` is always
-the text.
+Words, tags and constituents are those of the Penn Chinese Treebank, entities those of OntoNotes.
+URLs, e-mail addresses, @names, file names, versions, times, measures (35|kg), prices (￥|35), emoji
+and runs of marks are cut by their form. Traditional characters are read as simplified ones;
+`doc.text` is always the text.
 
 ## What it is bad at
 
-The treebank is small, and written by few hands. Names of persons that no list has, as in historical
-and martial-arts fiction, terms of computing, and long sentences are where most is wrong. Words that no
-character shows to be names are often cut. Entities of types with few examples (LANGUAGE, LAW,
-NORP, WORK_OF_ART) are found rarely.
+The treebank is small, and written by few hands. Names of persons that no list has, as in
+historical and martial-arts fiction, terms of computing, and long sentences are where most is
+wrong. Entities of types with few examples (LANGUAGE, LAW, NORP, WORK_OF_ART) are found rarely.
 
 ## Figures
 

@@ -37,7 +37,8 @@ attribute = "{attribute}"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
 # of none; "punctuation", these cut by punctuation and at line breaks.
 sentences = "{sentences}"
-# Parse anew what is parsed already; false keeps heads that are there, and finds the others.
+# Parse anew what is parsed already; false keeps heads that are there, and finds the others;
+# "labels" keeps heads, and finds all labels.
 overwrite = true
 
 [components.parser.scorer]

@@ -65,10 +65,9 @@ class StructregParser(TreePipe):
             name,
             attribute=attribute,
             sentences=sentences,
-            overwrite=overwrite is True,
+            overwrite=overwrite,
             scorer=scorer,
         )
-        self.keeps_labels = overwrite != "labels"
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -81,7 +80,7 @@ class StructregParser(TreePipe):
         parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
         found = self.estimator.predict_stream(
             (self._sentence(*part) for part in parts),
-            given=None if self.overwrite else (self._given(*part) for part in parts),
+            given=None if self.overwrite is True else (self._given(*part) for part in parts),
         )
         trees: list[Parse] = []
         for of_doc in spans:
@@ -130,7 +129,7 @@ class StructregParser(TreePipe):
             head = token.head.i if token.has_head() else -1
             known = start <= head < end
             heads.append((ROOT if head == token.i else head - start) if known else None)
-            labels.append(token.dep_ if known and self.keeps_labels else None)
+            labels.append(token.dep_ if known and not self.overwrite else None)
         return heads, labels
 
     # Training ------------------------------------------------------------------------------------
