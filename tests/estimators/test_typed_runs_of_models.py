@@ -195,8 +195,8 @@ def test_without_the_setting_runs_are_cut_as_the_model_likes(kind: Any) -> None:
 def test_listed_words_never_cut_runs(kind: Any, case: tuple[str, Bounds], data: Any) -> None:
     text, bounds = case
     words = UserWords()
-    bonus = data.draw(st.sampled_from([None, 1e6]))
     for _ in range(3):
+        bonus = data.draw(st.sampled_from([None, 1e6]))
         start = data.draw(st.integers(0, len(text) - 1))
         end = data.draw(st.integers(start + 1, min(len(text), start + 8)))
         if word := text[start:end].strip():

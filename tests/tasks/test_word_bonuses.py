@@ -142,6 +142,7 @@ def test_white_space_within_a_word_with_a_bonus(bonus: float) -> None:
 @quick_examples(30)
 @example(case=("大\u0301学", {"大": WordEntry(None, "bonus", 100.0)}))
 @example(case=("New York在", {"New York": WordEntry(None, "bonus", 1000.0)}))
+@example(case=("大学 生大学", {"大": WordEntry(), "学 生大": WordEntry(None, "bonus", 100.0)}))
 def test_nothing_is_lost(kind: str, case: tuple[str, dict[str, WordEntry]]) -> None:
     text, said = case
     words = CompiledWords(said)

@@ -68,12 +68,15 @@ cdef inline bint bonus_of(
 
 
 cdef inline bint bonus_beyond(
-    const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag
+    const BonusWords* words, Py_ssize_t start, Py_ssize_t end, int32_t tag, int32_t last
 ) noexcept nogil:
-    """True if there is a bonus for a word from `start`, with a tag, that goes on at `end`."""
+    """True if there is a bonus for a word from `start`, with a tag, that goes on at `end`.
+
+    It must end at `last` or before.
+    """
     cdef int32_t w
     for w in range(words.first[start], words.first[start + 1]):
-        if words.ends[w] > end and (words.tags[w] == ANY_TAG or words.tags[w] == tag):
+        if end < words.ends[w] <= last and (words.tags[w] == ANY_TAG or words.tags[w] == tag):
             return True
     return False
 

@@ -255,7 +255,7 @@ cdef class WordLattice(BufferOwner):
     ) noexcept nogil:
         """True if a word of a column of the character before may become one with a bonus."""
         return self._starts[column] >= 0 and bonus_beyond(
-            bonuses, self._starts[column], position, self._start_tags[column]
+            bonuses, self._starts[column], position, self._start_tags[column], NO_DEADLINE
         )
 
     cdef void _drop_unreached(self, Py_ssize_t position) noexcept nogil:

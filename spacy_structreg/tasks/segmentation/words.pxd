@@ -79,7 +79,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef int32_t _next_deadline(
         self, const WordState* at, int action, int32_t* must_be
     ) noexcept nogil
-    cdef bint _begins_bonus(self, Py_ssize_t i, int tag) noexcept nogil
+    cdef bint _begins_bonus(self, Py_ssize_t i, int tag, int32_t last) noexcept nogil
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil
     cdef void _prune_starts(self, Py_ssize_t i, uint8_t* mask) noexcept nogil
     cdef uint64_t _category(self, Py_ssize_t i) noexcept nogil

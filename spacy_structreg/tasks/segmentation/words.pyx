@@ -460,7 +460,7 @@ cdef class WordTransitions(TransitionSystem):
                 )
                 or (
                     bonuses != NULL and i < at.deadline
-                    and bonus_beyond(bonuses, at.first0, i, at.tag0)
+                    and bonus_beyond(bonuses, at.first0, i, at.tag0, at.deadline)
                 )
             )
         if not is_listed and not is_other:
@@ -480,7 +480,9 @@ cdef class WordTransitions(TransitionSystem):
             self._prune_starts(i, mask)
             if begins_bonus:
                 for tag in range(self.n_tags):
-                    mask[START + tag] = mask[START + tag] or self._begins_bonus(i, tag)
+                    mask[START + tag] = mask[START + tag] or self._begins_bonus(
+                        i, tag, words.deadlines[i] if is_listed else at.deadline
+                    )
         if words != NULL:
             for w in range(words.first[i], words.first[i + 1]):
                 if words.tags[w] != ANY_TAG:
@@ -493,11 +495,14 @@ cdef class WordTransitions(TransitionSystem):
             return False
         return bonus_of(self._bonuses, at.first0, at.position, at.tag0, &score)
 
-    cdef bint _begins_bonus(self, Py_ssize_t i, int tag) noexcept nogil:
-        """True if a word with a bonus and a tag of its own begins at a character."""
+    cdef bint _begins_bonus(self, Py_ssize_t i, int tag, int32_t last) noexcept nogil:
+        """True if a word with a bonus and a tag of its own begins at a character.
+
+        It must end at `last` or before.
+        """
         cdef int32_t w
         for w in range(self._bonuses.first[i], self._bonuses.first[i + 1]):
-            if self._bonuses.tags[w] == tag:
+            if self._bonuses.tags[w] == tag and self._bonuses.ends[w] <= last:
                 return True
         return False
 
@@ -528,7 +533,7 @@ cdef class WordTransitions(TransitionSystem):
                 return deadline
             if (
                 self._bonuses != NULL and i < deadline
-                and bonus_beyond(self._bonuses, at.first0, i, at.tag0)
+                and bonus_beyond(self._bonuses, at.first0, i, at.tag0, deadline)
             ):
                 must_be[0] = True
                 return deadline
@@ -540,7 +545,7 @@ cdef class WordTransitions(TransitionSystem):
         if self.prune and not self.records.is_in(
             self.records.tags_of_first(self._numbers[i]), action - START
         ):
-            if self._bonuses == NULL or not self._begins_bonus(i, action - START):
+            if self._bonuses == NULL or not self._begins_bonus(i, action - START, deadline):
                 return 0
             must_be[0] = True
         return deadline if i < deadline else 0
