@@ -171,6 +171,8 @@ def fit(
     training.initialize(train)
     gold, held_out = training.sentences(train), training.sentences(dev, "dev")
     whole = None if everything is None else training.sentences(everything)
+    # They are read, and training takes long.
+    training.drawn.clear()
     training.apply_settings()
     model = training.model
     model.patience = patience

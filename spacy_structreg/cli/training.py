@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
     from spacy.training import Example
     from thinc.api import Config
 
@@ -28,7 +29,8 @@ class Training:
 
     nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
     `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
-    settings: the block ``[training]``. augmenter: of the training corpus; None for none.
+    settings: the block ``[training]``. augmenter: of the training corpus; None for none. drawn: the
+    gold Docs of corpora that it has added to, by path, so that all who read one get the same.
     """
 
     nlp: Language
@@ -37,6 +39,7 @@ class Training:
     gold: dict[Part, list[Any]]
     settings: dict[str, Any]
     augmenter: Augmenter | None = None
+    drawn: dict[Path, list[Doc]] = field(default_factory=dict)
 
     @property
     def is_tokenizer(self) -> bool:
@@ -70,26 +73,45 @@ class Training:
         part: as what. What is predicted of the training corpus is what the pipes say that are
         named in ``annotating_components``; of the development corpus, what all pipes say. These
         are the pipes before the component that are trained already, or have nothing to learn.
-        augment: whether the augmenter of the config, if there is one, adds to the corpus.
+        augment: whether the augmenter of the config, if there is one, adds to the corpus: the same
+        at every call, as long as `drawn` is kept.
         """
-        from spacy.training import Example
-
-        from spacy_structreg.pipeline.readers import create_corpus, read_references
-
         augmenter = self.augmenter if augment else None
+        if augmenter is not None and path in self.drawn:
+            # What is predicted is made anew: the pipes may have been initialized in between.
+            examples = [self._example(doc, part) for doc in self.drawn[path]]
+        else:
+            examples = self._read(path, part, augmenter)
+            if augmenter is not None:
+                self.drawn[path] = [example.reference for example in examples]
         if self.is_tokenizer:
-            # What a tokenizer would predict is not looked at.
-            found = [Example(doc, doc) for doc in read_references(self.nlp, path)]
-            if augmenter is None:
-                return found
-            return [each for example in found for each in augmenter(self.nlp, example)]
-        examples = list(create_corpus(path, self.gold[part], augmenter=augmenter)(self.nlp))
+            return examples
         if names := self._annotating(part):
             with self.nlp.select_pipes(enable=names):
                 docs = list(self.nlp.pipe(example.predicted for example in examples))
             for example, doc in zip(examples, docs, strict=True):
                 example.predicted = doc
         return examples
+
+    def _read(self, path: Path, part: Part, augmenter: Augmenter | None) -> list[Example]:
+        from spacy_structreg.pipeline.readers import create_corpus, read_references
+
+        if not self.is_tokenizer:
+            return list(create_corpus(path, self.gold[part], augmenter=augmenter)(self.nlp))
+        examples = [self._example(doc, part) for doc in read_references(self.nlp, path)]
+        if augmenter is None:
+            return examples
+        return [each for example in examples for each in augmenter(self.nlp, example)]
+
+    def _example(self, reference: Doc, part: Part) -> Example:
+        from spacy.training import Example
+
+        from spacy_structreg.pipeline.readers import predicted_doc
+
+        # What a tokenizer would predict is not looked at.
+        if self.is_tokenizer:
+            return Example(reference, reference)
+        return Example(predicted_doc(self.nlp, reference, set(self.gold[part])), reference)
 
     def _annotating(self, part: Part) -> list[str]:
         ready = [

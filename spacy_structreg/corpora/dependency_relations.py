@@ -16,7 +16,7 @@ makes that word passive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -172,14 +172,13 @@ class RelationRules:
         # Of the nodes with one head word, the outermost has a relation, and hands it down to it.
         for node in nodes:
             head = node.children[node.head] if node.children else node
-            for place, child in enumerate(node.children):
-                if child is head:
-                    child.relation, child.clause_of = node.relation, node.clause_of
-                    continue
+            if node.children:
+                head.relation, head.clause_of = node.relation, node.clause_of
+            for child, names in node.names_of_children():
                 if not head.children:
                     child.clause_of = head.category
                 child.relation = self.find(
-                    node.names_of_child(place), {node.category, f"<{node.clause_of}"}, head.as_head
+                    names, {node.category, f"<{node.clause_of}"}, head.as_head
                 )
         return tuple(node.relation for node in nodes if not node.n_children)
 
@@ -225,7 +224,24 @@ class _Node:
     def as_head(self) -> set[str]:
         return {self.category, f"/{self.tag}"} | ({"/SB"} if self.is_passive else set())
 
-    def names_of_child(self, place: int) -> set[str]:
+    def names_of_children(self) -> Iterator[tuple[_Node, set[str]]]:
+        """Each child but the head, and all that it is known by.
+
+        They come from the head outwards, first those before it, then those behind it.
+        """
+        for places in (range(self.head)[::-1], range(self.head + 1, len(self.children))):
+            # Whether a conjunction or its mark comes next on the way to the head, quotation marks
+            # and brackets aside.
+            is_separated = False
+            for place in places:
+                child = self.children[place]
+                yield child, self._names_of_child(place, is_separated)
+                if child.category == "CC" or (child.category == "PU" and child.word in SEPARATORS):
+                    is_separated = True
+                elif child.category != "PU":
+                    is_separated = False
+
+    def _names_of_child(self, place: int, is_separated: bool) -> set[str]:
         child = self.children[place]
         names = {child.category}
         for function in child.functions:
@@ -234,22 +250,9 @@ class _Node:
             names |= {child.tag, f"{child.tag}/{child.word}"}
         if place and not self.children[place - 1].children:
             names.add(f"<{self.children[place - 1].category}")
-        step = 1 if place < self.head else -1
-        if _coordinates(self.children[place + step : self.head : step]) and _of_one_kind(
-            child.category, self.children[self.head].category
-        ):
+        if is_separated and _of_one_kind(child.category, self.children[self.head].category):
             names.add("+")
         return names
-
-
-def _coordinates(between: Iterable[_Node]) -> bool:
-    """True if conjunctions or their marks come first, quotation marks and brackets aside."""
-    for node in between:
-        if node.category == "CC" or (node.category == "PU" and node.word in SEPARATORS):
-            return True
-        if node.category != "PU":
-            return False
-    return False
 
 
 def _of_one_kind(left: str, right: str) -> bool:

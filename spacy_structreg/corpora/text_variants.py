@@ -1,14 +1,21 @@
-"""Gold sentences as others would write them: in another script, or with other punctuation."""
+"""Gold sentences as others would write them: in another script, or with other punctuation.
+
+What half-width marks are, and which marks at an end are left out, holds for all who write variants.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Final
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
-from spacy_structreg.corpora.sentences import latin_spaces
+from spacy_structreg.corpora.sentences import STOPS, TERMINATORS, latin_spaces
 
 __all__ = [
+    "FULL_WIDTH_MARKS",
+    "HALF_WIDTH_FORMS",
+    "count_final_marks",
     "half_width_punctuation",
     "rewritten",
     "with_spaces",
@@ -19,8 +26,30 @@ __all__ = [
 PUNCTUATION: Final = "PU"
 """The tag of punctuation in the Chinese Treebank."""
 
-# As it is typed without an input method: a character for each.
-_HALF_WIDTH: Final = str.maketrans("，、。！？；：（）“”‘’", ",,.!?;:()\"\"''")
+_MARKS: Final = dict(zip("，。！？；：（）", ",.!?;:()", strict=True))
+# Several of them become one.
+_OTHER_MARKS: Final = dict(zip("、“”‘’", ",\"\"''", strict=True))
+_FULL_WIDTH_ASCII: Final = range(0xFF01, 0xFF5F)
+
+HALF_WIDTH_FORMS: Final = str.maketrans(
+    {chr(code): chr(code - 0xFEE0) for code in _FULL_WIDTH_ASCII} | _MARKS | _OTHER_MARKS
+)
+"""Full-width forms of ASCII, other full-width marks and curly quotes as they are typed without an
+input method, for `str.translate`: a character for each."""
+
+FULL_WIDTH_MARKS: Final = str.maketrans({half: full for full, half in _MARKS.items()})
+"""The half-width marks whose full-width ones are known, for `str.translate`."""
+
+_FINAL: Final = frozenset(TERMINATORS + STOPS)
+
+
+def count_final_marks(words: Sequence[str]) -> int:
+    """How many words at the end of a text are final punctuation, which many people leave out.
+
+    They are marks that end sentences, such as ``。`` and ``？！``; quotes and brackets are none,
+    for those that open would be left over. The first word is none.
+    """
+    return sum(1 for _ in takewhile(_FINAL.issuperset, reversed(words[1:])))
 
 
 def with_spaces(sentence: AnnotatedSentence) -> AnnotatedSentence:
@@ -37,7 +66,9 @@ def half_width_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
     """A tagged sentence with punctuation in half width, and its annotation."""
     pairs = zip(sentence.words, sentence.tags or (), strict=True)
     return sentence._replace(
-        words=[word.translate(_HALF_WIDTH) if tag == PUNCTUATION else word for word, tag in pairs]
+        words=[
+            word.translate(HALF_WIDTH_FORMS) if tag == PUNCTUATION else word for word, tag in pairs
+        ]
     )
 
 
@@ -47,9 +78,12 @@ def without_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
 
 
 def without_final_punctuation(sentence: AnnotatedSentence) -> AnnotatedSentence:
-    """The words of a tagged sentence up to the last that is no punctuation, with their tags."""
-    tags = sentence.tags or []
-    return _chosen(sentence, [set(tags[index:]) != {PUNCTUATION} for index in range(len(tags))])
+    """The words of a tagged sentence before its final punctuation, with their tags.
+
+    Final punctuation is that of `count_final_marks`.
+    """
+    n_kept = len(sentence.words) - count_final_marks(sentence.words)
+    return _chosen(sentence, [place < n_kept for place in range(len(sentence.words))])
 
 
 def _chosen(sentence: AnnotatedSentence, keeps: list[bool]) -> AnnotatedSentence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -106,18 +106,19 @@ def _examples(
     nlp: Language, references: Iterable[Doc], gold: set[Gold], augmenter: Augmenter | None
 ) -> Iterator[Example]:
     for reference in references:
-        example = Example(_predicted(nlp, reference, gold), reference)
+        example = Example(predicted_doc(nlp, reference, gold), reference)
         if augmenter is None:
             yield example
             continue
         for each in augmenter(nlp, example):
             # Augmenters know of no gold words.
             if gold and each is not example:
-                each.predicted = _predicted(nlp, each.reference, gold)
+                each.predicted = predicted_doc(nlp, each.reference, gold)
             yield each
 
 
-def _predicted(nlp: Language, reference: Doc, gold: set[Gold]) -> Doc:
+def predicted_doc(nlp: Language, reference: Doc, gold: Set[Gold]) -> Doc:
+    """The predicted side of a gold Doc, before any pipe, with the gold annotation of `gold`."""
     if "words" not in gold:
         return nlp.make_doc(reference.text)
     return Doc(

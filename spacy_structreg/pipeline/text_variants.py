@@ -13,8 +13,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training import Example
 
-from spacy_structreg.corpora.sentences import STOPS, TERMINATORS
-from spacy_structreg.features.character_classes import half_width_table
+from spacy_structreg.corpora.text_variants import (
+    FULL_WIDTH_MARKS,
+    HALF_WIDTH_FORMS,
+    count_final_marks,
+)
 from spacy_structreg.features.scripts import opencc_script
 from spacy_structreg.pipeline.constituents.constituency_documents import HEADS
 from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
@@ -22,13 +25,7 @@ from spacy_structreg.pipeline.documents import UNKNOWN_WORDS, visible_tokens
 __all__ = ["create_text_variants"]
 
 _COMMAS: Final = frozenset("，,")
-_FINAL: Final = frozenset(TERMINATORS + STOPS)
-_WIDE: Final = str.maketrans(",.!?:;()", "，。！？：；（）")
-_MARKS: Final = frozenset(",.!?:;()")
-# Full-width forms of ASCII, and the full stop, which is none of them.
-_NARROW: Final = {code: int(half_width_table()[code]) for code in range(0xFF01, 0xFF5F)} | {
-    ord("。"): ord(".")
-}
+_HALF_MARKS: Final = frozenset(map(chr, FULL_WIDTH_MARKS))
 # What a token has besides its text, as far as corpora have it; heads are numbers of other tokens.
 _ATTRIBUTES: Final = (
     "LEMMA", "TAG", "POS", "MORPH", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID",
@@ -50,9 +47,11 @@ def create_text_variants(
     Each setting is the probability, 0 to 1, of a change to a Doc; they are drawn independently, by
     the generator that spaCy's own augmenters use, which ``[training] seed`` fixes.
 
-    half_width: full-width forms and ``。`` become ASCII; in a Doc without any, the marks
-        ``,.!?:;()`` that are tokens become full-width.
-    no_final: marks at the end of the Doc, such as ``。`` and ``！``, are left out.
+    half_width: full-width forms and marks and curly quotes become ASCII
+        (`corpora.text_variants.HALF_WIDTH_FORMS`); in a Doc without any, the marks ``,.!?:;()``
+        that are tokens become full-width.
+    no_final: marks at the end of the Doc, such as ``。`` and ``！``, are left out
+        (`corpora.text_variants.count_final_marks`).
     spaces: commas between words become spaces.
     traditional: simplified characters become traditional ones, each by itself, the first of
         OpenCC's.
@@ -125,8 +124,10 @@ def _fixed(doc: Doc) -> set[int]:
 def _final_marks(doc: Doc, fixed: Set[int]) -> set[int]:
     """The marks at the end of a Doc, but for the first word and what must stay."""
     found: set[int] = set()
-    for token in reversed(visible_tokens(doc)[1:]):
-        if token.i in fixed or not set(token.text) <= _FINAL:
+    visible = visible_tokens(doc)
+    n_marks = count_final_marks([token.text for token in visible])
+    for token in reversed(visible[len(visible) - n_marks :]):
+        if token.i in fixed:
             break
         found.add(token.i)
     return found
@@ -145,11 +146,13 @@ def _commas(doc: Doc, gone: Set[int]) -> set[int]:
 
 def _other_widths(words: Sequence[str], unknown: Set[int]) -> list[str]:
     """Words with half-width forms; if there are no others, with full-width marks."""
-    narrow = [word.translate(_NARROW) for word in words]
+    narrow = [word.translate(HALF_WIDTH_FORMS) for word in words]
     if narrow != list(words):
         return narrow
     return [
-        word.translate(_WIDE) if i not in unknown and set(word) <= _MARKS else word
+        word.translate(FULL_WIDTH_MARKS)
+        if i not in unknown and _HALF_MARKS.issuperset(word)
+        else word
         for i, word in enumerate(words)
     ]
 

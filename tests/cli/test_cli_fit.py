@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 from typer.testing import CliRunner
 from warm_python import executable
 
 from spacy_structreg.cli.app import structreg_app
+from spacy_structreg.cli.init_config import init_config
+from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.models.reports import EpochReport
@@ -116,6 +121,49 @@ def test_the_augmenter_of_the_config_adds_to_the_training_corpus(
     ]
     by_hand = CharacterSegmenter(seed=3, epochs=EPOCHS, patience=5).fit(both, sentences)
     assert spacy.load(output).tokenizer.model.to_bytes() == by_hand.to_bytes()
+
+
+@pytest.mark.parametrize("task", ["segment", "tag"])
+def test_variants_are_drawn_once(
+    task: str, tmp_path: Path, sentences: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tagged.spacy"
+    vocab = spacy.blank("zh").vocab
+    tags = [[f"T{len(word)}" for word in words] for words in sentences]
+    docs = [
+        Doc(vocab, words=words, spaces=[False] * len(words), tags=row)
+        for words, row in zip(sentences, tags, strict=True)
+    ]
+    DocBin(docs=docs).to_disk(path)
+    config = tmp_path / "any.cfg"
+    with replace_text(config) as stream:
+        stream.write(init_config(task, tags=task == "tag"))
+    with_augmenter(
+        config, '@augmenters = "spacy_structreg.text_variants.v1"\nhalf_width = 0.5\nspaces = 0.5'
+    )
+    training = load_training(config, {"training.seed": 3})
+    assert training.augmenter is not None
+    augment, n_calls = training.augmenter, 0
+
+    def counted(nlp: Language, example: Example) -> Iterator[Example]:
+        nonlocal n_calls
+        n_calls += 1
+        return augment(nlp, example)
+
+    training.augmenter = counted
+    seen: list[Example] = []
+    monkeypatch.setattr(training.nlp, "initialize", lambda read: seen.extend(read()))
+    training.initialize(path)
+    assert len(sentences) < len(seen) < 2 * len(sentences)
+    gold = [training.part.gold(example)[0][0] for example in seen]
+    found = training.sentences(path)
+    assert list(map(repr, found)) == list(map(repr, gold))
+    # What is predicted is not what the pipes said before they were initialized.
+    again = training.examples(path, augment=True)
+    assert [example.reference for example in again] == [example.reference for example in seen]
+    if task == "tag":
+        assert not {id(each.predicted) for each in again} & {id(each.predicted) for each in seen}
+    assert n_calls == len(sentences)
 
 
 def test_an_augmenter_on_the_command_line(config: Path, corpus: Path, tmp_path: Path) -> None:

@@ -257,3 +257,27 @@ def test_deep_trees_are_no_burden() -> None:
     for _ in range(4_000):
         tree = Tree("NP-SBJ", (Tree("ADJP", (Tree("JJ", word="大"),)), tree))
     assert converted(tree).relations == ("amod",) * 4_000 + ("root",)
+
+
+class CountedWord(str):
+    """A word that counts how often words are looked up in sets."""
+
+    lookups = 0
+
+    def __hash__(self) -> int:
+        CountedWord.lookups += 1
+        return super().__hash__()
+
+
+def test_wide_phrases_are_no_burden() -> None:
+    # Between the conjuncts, only the last mark stands for a conjunction.
+    n_marks = 10_000
+    marks = [Tree("PU", word=CountedWord("》")) for _ in range(n_marks)]
+    comma = Tree("PU", word=CountedWord("、"))
+    tree = Tree("NP", (Tree("NN", word="茶"), *marks, comma, Tree("NN", word="水")))
+    CountedWord.lookups = 0
+    relations = CTB_RELATIONS.relations(
+        tree, lambda category, children: len(children) - 1, root="ROOT"
+    )
+    assert relations == ("conj", *["punct"] * (n_marks + 1), "root")
+    assert CountedWord.lookups < 10 * n_marks

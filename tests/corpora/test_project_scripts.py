@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from pipeline.made_up import trained, trained_joint
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from warm_python import executable
@@ -19,6 +21,8 @@ PROJECTS = Path(__file__).parents[2] / "projects"
 SAMPLE = PROJECTS / "ptb_sample/scripts/sample.py"
 ABSTRACTS = PROJECTS / "bio_ner/scripts/abstracts.py"
 CHARACTERS = PROJECTS / "chinese_ner/scripts/characters.py"
+PACKAGE_META = PROJECTS / "package_meta.py"
+PIPELINE_META = PROJECTS / "quickstart/scripts/package_meta.py"
 TEXTS = PROJECTS / "text_classification/scripts/texts.py"
 
 
@@ -155,3 +159,74 @@ class TestTexts:
         write_conllu(source, [Sentence((Word("a"),), comments=("# sent_id = novel",))])
         code, errors = run(TEXTS, source, tmp_path / "b.tsv")
         assert (code, "'novel'" in errors) == (1, True)
+
+
+class TestPackageMeta:
+    @pytest.mark.parametrize("name", ["ud_chinese", "ud_english"])
+    def test_facts_and_figures(self, name: str, tmp_path: Path) -> None:
+        facts = PROJECTS / name / "configs/package_meta.json"
+        metrics, meta = tmp_path / "metrics.json", tmp_path / "new/meta.json"
+        report = {"tag_f": 0.9, "las_f": None, "counts": {"gold": 3}, "given": "text"}
+        metrics.write_text(json.dumps(report), "utf-8")
+        assert run(PACKAGE_META, facts, metrics, meta) == (0, "")
+        found = json.loads(meta.read_text("utf-8"))
+        assert found.pop("performance") == {"tag_f": 0.9}
+        assert found == json.loads(facts.read_text("utf-8"))
+        assert found["lang"] == {"ud_chinese": "zh", "ud_english": "en"}[name]
+
+    def test_the_faulty_file_is_named(self, tmp_path: Path) -> None:
+        facts = PROJECTS / "ud_english/configs/package_meta.json"
+        wrong, broken, meta = (tmp_path / name for name in ("a.json", "b.json", "meta.json"))
+        wrong.write_text("{}", "utf-8")
+        broken.write_text("{", "utf-8")
+        for arguments, fault in [
+            ((wrong, wrong), f"{wrong} has no 'lang'"),
+            ((facts, wrong), f"{wrong} has no 'counts'"),
+            ((facts, broken), f"{broken} is no JSON"),
+            ((facts, tmp_path / "none.json"), "none.json"),
+        ]:
+            code, errors = run(PACKAGE_META, *arguments, meta)
+            assert (code, meta.exists()) == (1, False)
+            assert fault in errors
+
+
+class TestPipelineMeta:
+    @pytest.fixture
+    def report(self, tmp_path: Path) -> Path:
+        path = tmp_path / "report.json"
+        report = {
+            "all": {"sentences": 3, "figures": {"seg_f": 0.95, "ents_f": None}},
+            "registers": {"law": {"sentences": 3, "figures": {"seg_f": 0.95}}},
+            "variants": {"traditional script": {"missing": "no OpenCC"}},
+            "typed_runs": {"url": {"cases": 4, "right": 3}},
+        }
+        path.write_text(json.dumps(report), "utf-8")
+        return path
+
+    def test_tags_are_explained_as_in_the_treebank(self, report: Path, tmp_path: Path) -> None:
+        pipeline, meta = tmp_path / "pipeline", tmp_path / "new/meta.json"
+        nlp = trained_joint(1)
+        nlp.to_disk(pipeline)
+        assert run(PIPELINE_META, report, pipeline, meta) == (0, "")
+        found = json.loads(meta.read_text("utf-8"))
+        assert found["performance"] == {"seg_f": 0.95}
+        _, _, tags = found["notes"].partition("## Tags\n\n")
+        lines = tags.splitlines()
+        assert [line.split("`")[1] for line in lines] == sorted(nlp.tokenizer.model.tags)
+        # spaCy's own words for it are those of English tags.
+        assert "- `NN`: common noun" in lines
+
+    def test_the_pipeline_is_named_if_it_is_at_fault(self, report: Path, tmp_path: Path) -> None:
+        pipeline, meta = tmp_path / "pipeline", tmp_path / "meta.json"
+        trained(passes=1).to_disk(pipeline)
+        (tmp_path / "empty").mkdir()
+        for arguments, fault in [
+            ((report, pipeline), f"{pipeline}: its tokenizer finds no tags"),
+            ((report, tmp_path / "empty"), f"{tmp_path / 'empty'} cannot be loaded"),
+            ((tmp_path / "empty/none.json", pipeline), "none.json"),
+            ((pipeline / "meta.json", pipeline), "is no report"),
+        ]:
+            code, errors = run(PIPELINE_META, *arguments, meta)
+            assert (code, meta.exists()) == (1, False)
+            assert fault in errors
+            assert report.name not in errors

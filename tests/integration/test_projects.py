@@ -97,6 +97,8 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     # The assets of the quickstart are its own.
     ignored = [made for made in (*MADE, PACKAGES) if (name, made) != ("quickstart", "assets")]
     shutil.copytree(PROJECTS / name, target, ignore=shutil.ignore_patterns(*ignored, "__pycache__"))
+    # What projects share lies beside them.
+    shutil.copy(PROJECTS / "package_meta.py", folder)
     project = target / "project.yml"
     text = project.read_text("utf-8")
     project.write_text(text.replace("../../treebank", TREEBANK.as_posix()), "utf-8")

@@ -79,6 +79,7 @@ def variant(doc: Doc, **settings: Any) -> Doc:
     ("words", "settings", "text"),
     [
         (["我", "，", "ＵＳＢ", "３．５", "。"], ["half_width"], "我,USB3.5."),
+        (["“", "好", "、", "走", "”"], ["half_width"], '"好,走"'),
         (["（", "好", "）", "：", "走", "！", "？", "；"], ["half_width"], "(好):走!?;"),
         # Half-width marks become full-width ones only where nothing is full-width, and as tokens.
         (["我", ",", "1,000", "好", "?!"], ["half_width"], "我，1,000好？！"),

@@ -1,7 +1,8 @@
 """What the package says of the pipeline: licence, sources, conventions, and its figures.
 
-`python scripts/package_meta.py REPORT META`: write the figures of `structreg report`, and what
-holds for the pipeline, to a meta.json for `spacy package`.
+`python scripts/package_meta.py REPORT PIPELINE META`: write what holds for the pipeline, the
+figures of REPORT, which `structreg report` has written, and the tags that the tokenizer of PIPELINE
+finds to META, a meta.json for `spacy package`.
 """
 
 from __future__ import annotations
@@ -109,7 +110,33 @@ def table(report: dict[str, Any]) -> str:
 
 def glossary(tags: list[str]) -> str:
     """The meanings of tags, in Markdown."""
-    return "\n".join(f"- `{tag}`: {TAG_GLOSSARY.get(tag) or spacy.explain(tag)}" for tag in tags)
+    # The treebank's tags are those of the CTB; spaCy knows other meanings of some as well.
+    meanings = {tag: TAG_GLOSSARY["CTB"].get(tag) or spacy.explain(tag) for tag in tags}
+    return "\n".join(f"- `{tag}`: {meaning}" for tag, meaning in meanings.items())
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """A report of `structreg report`. Raises ValueError, naming the file, if it is none."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from error
+    parts = {"all", "registers", "typed_runs", "variants"}
+    if not isinstance(found, dict) or not parts <= found.keys():
+        raise ValueError(f"{path} is no report of 'python -m spacy structreg report'")
+    return found
+
+
+def read_tags(pipeline: Path) -> list[str]:
+    """The tags that the tokenizer of a pipeline finds. Raises ValueError, naming it, for none."""
+    try:
+        nlp = spacy.load(pipeline)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{pipeline} cannot be loaded: {error}") from error
+    tags = getattr(getattr(nlp.tokenizer, "model", None), "tags", None)
+    if not tags:
+        raise ValueError(f"{pipeline}: its tokenizer finds no tags; name the assembled pipeline")
+    return sorted(tags)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -120,15 +147,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("meta", type=Path)
     given = parser.parse_args(arguments)
     try:
-        report: dict[str, Any] = json.loads(given.report.read_text("utf-8"))
-        nlp = spacy.load(given.pipeline)
+        report = read_report(given.report)
+        tags = read_tags(given.pipeline)
         runs = report["typed_runs"].values()
         notes = NOTES.format(
             sentences=report["all"]["sentences"],
             figures=table(report),
             right=sum(each["right"] for each in runs),
             cases=sum(each["cases"] for each in runs),
-            tags=glossary(sorted(nlp.tokenizer.model.tags)),
+            tags=glossary(tags),
         )
         performance = {
             key: value for key, value in report["all"]["figures"].items() if value is not None
@@ -138,7 +165,7 @@ def main(arguments: list[str] | None = None) -> int:
             meta = {**ABOUT, "notes": notes.strip(), "performance": performance}
             stream.write(json.dumps(meta, ensure_ascii=False, indent=2) + "\n")
     except (ValueError, OSError) as error:
-        print(f"{given.report}: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0
 

@@ -1,7 +1,8 @@
 """What a package says of its pipeline: licence, sources, and the figures of a test set.
 
-`python scripts/package_meta.py METRICS META`: write the figures of a report of `structreg
-evaluate` and what holds for the treebank to a meta.json for `spacy package`.
+`python ../package_meta.py FACTS METRICS META` in the folder of a project: write FACTS, what holds
+for the treebank (JSON), and the figures of METRICS, a report of `structreg evaluate`, to META, a
+meta.json for `spacy package`.
 """
 
 from __future__ import annotations
@@ -14,43 +15,39 @@ from typing import Any
 
 from spacy_structreg.corpora.files import replace_text
 
-LICENCE = "CC BY-SA 4.0"
-ABOUT: dict[str, Any] = {
-    "lang": "zh",
-    "description": (
-        "Chinese pipeline of linear structured models, trained on UD Chinese GSD in simplified "
-        "script: words and their tags, universal tags, dependency trees. Figures are those of raw "
-        "text, sentence by sentence, on the test set."
-    ),
-    "license": LICENCE,
-    "sources": [
-        {
-            "name": "UD Chinese GSDSimp",
-            "url": "https://github.com/UniversalDependencies/UD_Chinese-GSDSimp",
-            "author": "Peng Qi, Koichi Yasuoka and others",
-            "license": LICENCE,
-        }
-    ],
-}
+
+def read_object(path: Path, *keys: str) -> dict[str, Any]:
+    """A JSON object with some keys. Raises ValueError, naming the file, if it is none."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from error
+    for key in keys:
+        if not isinstance(found, dict) or key not in found:
+            raise ValueError(f"{path} has no {key!r}; has it been mistaken for another file?")
+    result: dict[str, Any] = found
+    return result
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 if the file was written, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("facts", type=Path)
     parser.add_argument("metrics", type=Path)
     parser.add_argument("meta", type=Path)
     given = parser.parse_args(arguments)
     try:
-        report: dict[str, Any] = json.loads(given.metrics.read_text("utf-8"))
+        facts = read_object(given.facts, "lang", "description", "license", "sources")
+        report = read_object(given.metrics, "counts")
         # Figures stand before the counts behind them.
         names = list(report)[: list(report).index("counts")]
         figures = {name: report[name] for name in names if report[name] is not None}
         given.meta.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(given.meta) as stream:
-            meta = {**ABOUT, "performance": figures}
+            meta = {**facts, "performance": figures}
             stream.write(json.dumps(meta, ensure_ascii=False, indent=2) + "\n")
     except (ValueError, OSError) as error:
-        print(f"{given.metrics}: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
     return 0
 
