@@ -97,6 +97,11 @@ _ROOT: Final = (
 # What may stand before a path or an option, unlike Han characters: 微信/QQ/MSN, 卡拉-OK.
 _BEGINS: Final = r"(?<![^\s\"'“‘「『《（(\[【<`=|/：:，,、。；;])"
 _HAN_BEFORE: Final = f"(?<=[{_HAN}])"
+# English words behind dashes.
+_JOINING: Final = (
+    "a|an|and|as|at|but|he|i|if|in|it|no|not|of|oh|or|she|so|that|the|then|they|this|to|we|well|"
+    "what|with|yes|you"
+)
 _SCRIPT: Final = (
     r"(?:[A-Z][a-z]{1,30}|angular|backbone|chart|d3|ember|express|jquery|moment|next|node|nuxt|p5|"
     r"react|three|vue)\.js"
@@ -202,10 +207,9 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"{_NO_WORD_BEFORE}[A-Za-z_][A-Za-z0-9_.]{{0,99}}\(\)|"
         rf"{_NO_WORD_BEFORE}(?=[A-Za-z0-9]{{0,99}}_)[A-Za-z_][A-Za-z0-9_]{{1,99}}|"
         # Options, but not 卡拉-OK or 今天--but.
-        rf"(?:{_BEGINS}-(?:-[A-Za-z][A-Za-z0-9]{{1,60}}(?:-[A-Za-z0-9]{{1,60}}){{0,9}}|[a-z]{{1,4}}|"
-        rf"[A-Z])|{_HAN_BEFORE}-(?:-(?!(?:a|an|and|as|at|but|he|i|if|in|it|no|not|of|oh|or|she|so|"
-        rf"that|the|then|they|this|to|we|well|what|with|yes|you)(?![{_ALNUM}_-]))"
-        rf"[a-z][a-z0-9]{{1,60}}(?:-[a-z0-9]{{1,60}}){{0,9}}|[a-z]{{1,4}}))"
+        rf"(?:{_BEGINS}--[A-Za-z][A-Za-z0-9]{{1,60}}|{_HAN_BEFORE}--(?!(?:{_JOINING})(?![{_ALNUM}_-]))"
+        rf"[a-z][a-z0-9]{{1,60}})(?:-[A-Za-z0-9]{{1,60}}){{0,9}}(?![{_ALNUM}_-])|"
+        rf"(?:{_BEGINS}-(?:[a-z]{{1,4}}|[A-Z])|{_HAN_BEFORE}-[a-z]{{1,4}})"
         rf"(?![{_ALNUM}_-]|[:=][{_ALNUM}])"
     ),
     "version": (
@@ -235,7 +239,7 @@ _PATTERNS: Final[dict[RunKind, str]] = {
         rf"(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
         # Two with a slash are one word, TCP/IP, unless they are part of a list.
         rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])(?<!/[A-Z])(?<!/[A-Z]{{2}})(?<!/[A-Z]{{3}})/"
-        rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/])))[{_ALNUM}]{{1,200}}){{0,20}}"
+        rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/+#])))[{_ALNUM}]{{1,200}}){{0,20}}"
         rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?"
     ),
     "punctuation": rf"(?P<repeated>[{_MARKS}])(?P=repeated){{1,999}}|[!！?？]{{2,999}}",

@@ -132,6 +132,8 @@ def test_a_kind(text: str, kind: RunKind, words: str) -> None:
         ("http://a.cn;http://b.cn", [("url", "http://a.cn"), ("url", "http://b.cn")]),
         ("www.a.cn,www.b.cn", [("url", "www.a.cn"), ("url", "www.b.cn")]),
         ("'http://a.cn','http://b.cn'", [("url", "http://a.cn"), ("url", "http://b.cn")]),
+        ("给--port=80", [("identifier", "--port"), ("number", "80")]),
+        ("C/C++", [("word", "C"), ("word", "C++")]),
         ("http://a.cn/?b=1,2;3", [("url", "http://a.cn/?b=1,2;3")]),
         ("@所有人大家好", [("mention", "@所有人")]),
         ("foo@bar", [("word", "foo"), ("word", "bar")]),
