@@ -49,7 +49,11 @@ BREAKS: Final = "\n\r\u2028\u2029"
 
 # What writers keep apart by spaces: words that are not of Han script, and @names.
 _LATIN_END: Final = re.compile(r"[0-9A-Za-zÀ-ɏ]\Z")
-_LATIN_START: Final = re.compile(r"@?[0-9A-Za-zÀ-ɏ]")
+_LATIN_START: Final = re.compile(r"(?:@|--?(?=[A-Za-z]))?[0-9A-Za-zÀ-ɏ]")
+# Between such words these have a space behind them.
+_SPACED_MARKS: Final = frozenset(".,;:!?)")
+# Numbers have none before units.
+_AMOUNT: Final = re.compile(r"[-+]?[0-9][0-9.,]*")
 
 # Combining marks, variation selectors, emoji modifiers and joiners.
 EXTENDERS: Final = (
@@ -107,6 +111,11 @@ def _listed(words: str) -> frozenset[str]:
 # Names that end in an exclamation mark.
 NAME_ENDS: Final = "!！"
 NAMES: Final = _listed("ahoy jeopardy joomla kahoot oklahoma panic wham yahoo")
+# Units, which stand directly behind numbers.
+_UNITS: Final = _listed(
+    "A GB Hz KB L MB MHz GHz Pa TB V W cm dB fps g h kHz kPa kV kW kWh kcal kg km km/h kΩ l m m/s "
+    "mA mAh mL mV mg min ml mm mmHg mmol/L ms nm ppm px rpm s t μg μm"
+)
 # Abbreviations: before names and explanations, never at an end; before digits; anywhere.
 LEADING: Final = _listed(
     "adm brig capt cf cmdr col dr drs e.g eq eqs esp fig figs fr ft gen gov hon i.e lt maj messrs "
@@ -328,9 +337,27 @@ def split_words(words: Sequence[str], spaces: Sequence[bool] | None = None) -> l
 
 
 def latin_spaces(words: Sequence[str]) -> list[bool]:
-    """For each word, True if a space follows it: between words of Latin letters and digits."""
-    between = [
-        bool(_LATIN_END.search(left) and _LATIN_START.match(right))
-        for left, right in pairwise(words)
-    ]
+    """For each word, True if a space follows it: between words of Latin letters and digits.
+
+    None stands between a number and its unit (35kg). Between such words, marks such as the comma
+    have one behind them: `works, then`.
+    """
+    between = [_is_spaced(left, right) for left, right in pairwise(words)]
+    for i in range(1, len(words) - 1):
+        if words[i] in _SPACED_MARKS:
+            around = words[i - 1] + words[i + 1]
+            between[i] = bool(
+                _LATIN_END.search(words[i - 1])
+                and _LATIN_START.match(words[i + 1])
+                and any(map(str.isalpha, around))
+            )
     return [*between, False][: len(words)]
+
+
+def _is_spaced(left: str, right: str) -> bool:
+    """True if writers keep two words apart by a space."""
+    return (
+        _LATIN_END.search(left) is not None
+        and _LATIN_START.match(right) is not None
+        and not (right in _UNITS and _AMOUNT.fullmatch(left))
+    )

@@ -12,7 +12,7 @@ from spacy_structreg.corpora.files import check_line_end, read_lines
 __all__ = ["TypedRunCase", "read_typed_runs"]
 
 OPENS, CUTS, CLOSES = "⟦", "|", "⟧"
-UNCUT_KINDS: Final = frozenset({"number"})
+WITHIN_WORDS: Final = frozenset({"number"})
 """Kinds whose runs may be part of a longer word."""
 
 _RUN: Final = re.compile(f"{OPENS}([^{OPENS}{CLOSES}]*){CLOSES}")
@@ -31,7 +31,7 @@ class TypedRunCase(NamedTuple):
     @property
     def whole(self) -> bool:
         """True if words have to begin and end where the runs do."""
-        return self.kind not in UNCUT_KINDS
+        return self.kind not in WITHIN_WORDS
 
 
 def read_typed_runs(path: StrPath) -> Iterator[TypedRunCase]:

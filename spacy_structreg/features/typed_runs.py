@@ -51,27 +51,68 @@ CutKind: TypeAlias = Literal["price", "measure", "topic"]
 
 _LETTER: Final = "A-Za-zÀ-ÖØ-öø-ɏ"
 _ALNUM: Final = f"0-9{_LETTER}"
+_HAN: Final = "一-鿿㐀-䶿"
 _NO_WORD_BEFORE: Final = f"(?<![{_ALNUM}_])"
 _NO_WORD_AFTER: Final = f"(?![{_ALNUM}_])"
 
 # Endings of bare names of hosts; those that are endings of files as well (md, py, sh) are left out.
 _TOP: Final = (
-    "ac|ai|app|asia|au|biz|ca|cc|club|cn|co|com|de|dev|edu|eu|example|fm|fr|gov|hk|info|int|io|it|"
-    "jp|kr|la|live|me|mil|mobi|mo|name|net|nl|online|org|pro|ru|sg|shop|site|store|tech|tk|top|"
-    "tv|tw|uk|us|vip|wang|wiki|work|xyz"
+    "ac|ai|au|biz|ca|cc|cn|co|com|de|edu|eu|fm|fr|gov|hk|jp|kr|mil|mo|mobi|net|nl|org|ru|sg|tk|tv|"
+    "tw|uk|wang|xyz"
 )
-_HOST: Final = r"(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,9}"
-_URL_PART: Final = r"[A-Za-z0-9\-._~:/?#@!$&'*+,;=%]|\([A-Za-z0-9\-._~:/?#@!$&'*+,;=%]{0,200}\)"
-_URL_END: Final = r"[A-Za-z0-9/_~=&#%+$@\-]|\([A-Za-z0-9\-._~:/?#@!$&'*+,;=%]{0,200}\)"
+# Those that are words too, as in 1.vip会员 and user.name.
+_TOP_WORD: Final = (
+    "app|asia|club|dev|example|info|int|io|it|la|live|me|name|online|pro|shop|site|store|tech|top|"
+    "us|vip|wiki|work"
+)
+_LABEL: Final = r"[A-Za-z0-9][A-Za-z0-9-]{0,62}\."
+_HOST: Final = (
+    rf"(?!\d\.|(?:\d{{1,63}}\.){{1,9}}(?:{_TOP_WORD})|(?:self|this|cls)\.)"
+    r"(?!(?i:ado|asp|ml|vb)\.net(?![A-Za-z0-9.]))"
+    rf"(?:(?:{_LABEL}){{1,9}}(?:{_TOP})|(?:{_LABEL}){{2,9}}(?:{_TOP_WORD})|"
+    rf"{_LABEL}(?:{_TOP_WORD})(?=/|:\d))"
+)
+# Behind a comma the next link may begin.
+_URL_PART: Final = (
+    r"[A-Za-z0-9\-._~:/?#@!$&*+=%]|[,;](?![,;]{0,9}[\"']?(?:[A-Za-z]{2,9}://|www\.))|"
+    r"\([A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,200}\)"
+)
+_URL_END: Final = r"[A-Za-z0-9/_~=&#%+$@\-]|\([A-Za-z0-9\-._~:/?#@!$&*+,;=%]{0,200}\)"
 _URL_TAIL: Final = rf"(?:{_URL_PART}){{0,{MAX_LENGTH}}}(?:{_URL_END})"
+# No calls: user.info(x), Math.log(x).
+_NO_CALL: Final = r"(?!\([!-~])"
 _FILE: Final = (
-    "7z|apk|avi|bak|bat|bin|bmp|bz2|cfg|class|conf|cpp|css|csv|dat|db|deb|dll|dmg|docx?|env|epub|"
-    "exe|flac|gif|go|gz|h|hpp|html?|ico|ini|ipa|ipynb|iso|jar|java|jpe?g|js|json|jsonl|jsx|key|"
-    "kt|lock|log|lua|m4a|md|mdx|mkv|mov|mp3|mp4|mpg|msi|parquet|pdf|pem|php|pkl|png|pptx?|pt|py|"
-    "pyx|rar|rb|rpm|rs|rst|rtf|scss|sh|so|spacy|sql|sqlite|srt|svg|swift|tar|tex|tgz|tmp|toml|ts|"
-    "tsv|tsx|ttf|txt|vue|war|wav|webm|webp|whl|wmv|xlsx?|xml|xz|yaml|yml|zip|zst"
+    "7z|apk|avi|bak|bat|bin|bmp|bz2|cfg|conf|cpp|css|csv|dat|db|deb|dll|dmg|docx?|epub|"
+    "exe|flac|gif|gz|hpp|html?|ico|ini|ipa|ipynb|iso|jar|java|jpe?g|js|json|jsonl|jsx|"
+    "kt|lua|m4a|md|mdx|mkv|mov|mp3|mp4|mpg|msi|parquet|pdf|pem|php|pkl|png|pptx?|pt|py|"
+    "pyx|rar|rb|rpm|rs|rst|rtf|scss|sh|spacy|sql|sqlite|srt|svg|swift|tar|tex|tgz|tmp|toml|ts|"
+    "tsv|tsx|ttf|txt|vue|wav|webm|webp|whl|wmv|xlsx?|xml|xz|yaml|yml|zip|zst"
 )
-_SIGN: Final = rf"(?<![{_ALNUM}.)）])[-−+](?!\d{{1,8}}[-:])"
+# Those that are words too, as in process.env: known by a folder or an underscore before them.
+_FILE_WORD: Final = "class|env|go|h|key|lock|log|so|war"
+_ROOT: Final = (
+    "Applications|Library|Users|admin|api|bin|boot|data|dev|etc|home|lib|media|mnt|opt|proc|root|"
+    "run|sbin|srv|static|sys|tmp|usr|var"
+)
+# What may stand before a path or an option, unlike Han characters: 微信/QQ/MSN, 卡拉-OK.
+_BEGINS: Final = r"(?<![^\s\"'“‘「『《（(\[【<`=|/：:，,、。；;])"
+_HAN_BEFORE: Final = f"(?<=[{_HAN}])"
+# English words behind dashes.
+_JOINING: Final = (
+    "a|an|and|as|at|but|he|i|if|in|it|no|not|of|oh|or|she|so|that|the|then|they|this|to|we|well|"
+    "what|with|yes|you"
+)
+_SCRIPT: Final = (
+    r"(?:[A-Z][a-z]{1,30}|angular|backbone|chart|d3|ember|express|jquery|moment|next|node|nuxt|p5|"
+    r"react|three|vue)\.js"
+)
+# A mark behind a number and what it counts is that of a range: 9月-11月, 10%-20%.
+_COUNT: Final = "[0-9零〇一二两三四五六七八九十百千万亿]"
+_SIGN: Final = (
+    rf"(?<![{_ALNUM}.)）])(?<!\d[%％‰℃℉°€])"
+    rf"(?<!{_COUNT}[{_HAN}])(?<!{_COUNT}[{_HAN}]{{2}})(?<!{_COUNT}平方米|{_COUNT}立方米)"
+    r"[-−+](?!\d{1,8}[-:])"
+)
 _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3}){1,9}(?!\d)|\d{1,400})(?:\.\d{1,40})?"
 _UNIT: Final = (
     r"(?:mmol|[μu]mol|mol|mIU|IU|U|[mμukMG]?g|mL|ml|dL|10[⁶⁹]|10¹²)/(?:[mdμ]?[Ll]|min|h|d|kg|m[²³2])|"
@@ -79,6 +120,8 @@ _UNIT: Final = (
     r"[mkM]?W|kWh|Wh|m?Ah|m?A|[mk]?V|[kKM]?Pa|MPa|mmHg|kcal|cal|k?J|kN|dB|dpi|ppi|fps|px|pt|nits|"
     r"ms|μs|min|hrs?|℃|°[CF]?|℉|Ω|㎡|㎏|㎝|㎜|㎞|mol|(?<=[0-9.][0-9])G|(?<=[0-9.][0-9] )G"
 )
+# Neither cut nor kept whole: 5A级景区, 3m胶带, 10W+.
+_NO_MEASURE: Final = rf"(?:\d[gmtlLJV]|\d{{1,3}}W|\d{{4,9}}W(?=\+)|\d{{1,9}}A)(?![{_ALNUM}_/²³])"
 _RANKED: Final = r"(?:[-.]?(?:alpha|beta|rc|dev|post|preview|[ab])\.?\d{0,6})?"
 _BRACKETED: Final = (
     "微笑|撇嘴|色|发呆|得意|流泪|害羞|闭嘴|睡|大哭|尴尬|发怒|调皮|呲牙|惊讶|难过|囧|抓狂|吐|偷笑|"
@@ -100,6 +143,10 @@ _EMOJI: Final = (
     "[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|\U0001f3f4[\U000e0020-\U000e007f]{1,9}|"
     f"{_ONE_PICTURE}(?:\u200d{_ONE_PICTURE}){{0,9}}"
 )
+_FACE: Final = r"[^()（）\s一-鿿0-9А-ге-яЁё]"
+_FACE_SIGN: Final = "[▽ﾟ｡ㅂﾉ╯╰◕‿ᴗ﹏⌒]"
+# In formulas and blanks as well, (x≦5), (□□): two that differ, and no Latin letter.
+_FACE_OR_FORMULA: Final = "[°□ωд≧≦´｀●¬･]"
 _LAUGHS: Final = "哈呵嘿嘻嗬吼呜嗚嗷啊嗯呃额哦噢喔唉诶欸哎呀哇嘎咯哼汪喵呐嘛"
 _MARKS: Final = r"…⋯/—～~!！?？。、,，;；.·*=+_\-★☆◆●■▲×"
 _DAY: Final = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -110,21 +157,30 @@ _HOUR: Final = r"(?:[01]?\d|2[0-4])[:：][0-5]\d(?:[:：][0-5]\d)?"
 _PATTERNS: Final[dict[RunKind, str]] = {
     "url": (
         rf"(?i:https?|ftps?|file|git|ssh|wss?)://{_URL_TAIL}|(?i:www)\.{_URL_TAIL}|"
-        rf"{_NO_WORD_BEFORE}{_HOST}(?:{_TOP})(?![A-Za-z0-9_.@-][A-Za-z0-9])(?::\d{{1,5}})?"
-        rf"(?![A-Za-z0-9@])(?:[/?#](?:{_URL_TAIL})?)?"
+        rf"{_NO_WORD_BEFORE}{_HOST}(?![A-Za-z0-9_.@-][A-Za-z0-9])(?::\d{{1,5}})?"
+        rf"(?![A-Za-z0-9@]){_NO_CALL}(?:[/?#](?:{_URL_TAIL})?)?"
     ),
-    "email": rf"[A-Za-z0-9][A-Za-z0-9._%+\-]{{0,63}}@{_HOST}[A-Za-z]{{2,24}}",
+    "email": rf"[A-Za-z0-9][A-Za-z0-9._%+\-]{{0,63}}@(?:{_LABEL}){{1,9}}[A-Za-z]{{2,24}}",
     "mention": (
-        rf"@(?:[{_ALNUM}_一-鿿㐀-䶿·-]{{1,30}}(?=[\s:：])|[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
+        rf"(?<![{_ALNUM}_.+-])@(?:所有人|全体成员|"
+        # In Han characters as far as a colon or white space in the line, without a verb of saying.
+        rf"[{_ALNUM}_·-]{{0,20}}(?:[{_HAN}][{_ALNUM}_·-]{{0,20}}){{1,8}}"
+        r"(?<![说称问道])(?<!留言|调侃|表示|评论|回复|吐槽|提问|爆料|发文|发帖)"
+        r"(?=[ \t\xa0\u3000:：])|"
+        rf"(?!\d{{1,64}}[{_HAN}])[A-Za-z0-9_][A-Za-z0-9_-]{{0,63}})"
     ),
     "emoticon": (
         rf"\^[_.oO-]{{0,3}}\^|(?:[TQ]_{{1,3}}[TQ]|QAQ|QwQ|TAT|[oO0]_[oO0]){_NO_WORD_AFTER}|"
         r">[_.﹏]{1,3}<|"
         rf"(?<![{_ALNUM}=-])[=-]_[=-]|[→←]_[→←]|¯\\_\(ツ\)_/¯|"
-        rf"(?<![{_ALNUM}:])[:;]['-]?[)(DPp3|]{_NO_WORD_AFTER}|"
+        # Behind colons of text many a letter or bracket follows: 答案:D, 如下:(一).
+        rf"(?<![{_ALNUM}:|-])[:;](?:['-]?\)|['-][DP]|['-]?[(|](?=[\s。！？!?，,、…~～.;；)）]|\Z))"
+        rf"{_NO_WORD_AFTER}|(?<!\S)[:;](?:-?p|[DP3])(?!\S)|"
         rf"{_NO_WORD_BEFORE}(?:[oO]rz|OTZ|ORZ){_NO_WORD_AFTER}|"
         rf"\[(?:{_BRACKETED})\]|"
-        r"[(（](?=[^()（）\s一-鿿]{0,16}[°□ω▽д≧≦´｀｡ﾟㅂﾉ╯╰◕‿●ᴗ﹏¬⌒･])[^()（）\s一-鿿]{1,20}[)）]"
+        rf"[(（](?:(?={_FACE}{{0,16}}{_FACE_SIGN})|(?![^()（）]{{0,20}}[{_LETTER}])"
+        rf"(?={_FACE}{{0,16}}(?P<eye>{_FACE_OR_FORMULA}){_FACE}{{0,16}}(?!(?P=eye)){_FACE_OR_FORMULA}))"
+        rf"{_FACE}{{1,20}}[)）]"
         r"[づノﾉﾉ╯✧━┻~]{0,8}"
     ),
     "emoji": f"(?P<picture>{_EMOJI})(?P=picture){{0,99}}",
@@ -132,17 +188,29 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     "topic": r"#(?=(?P<inner>[^#\n]{1,40})#)|(?<![\w#])#(?=[A-Za-z])",
     "path": (
         r"[A-Za-z]:\\[A-Za-z0-9_\\.+\-]{0,400}[A-Za-z0-9_\\]|"
-        rf"(?<![{_ALNUM}_/])(?:~|\.{{1,2}})?/(?:[A-Za-z0-9_.+@\-]{{1,99}}/){{1,99}}[A-Za-z0-9_.+\-]{{0,99}}(?<!\.)|"
-        rf"(?<![{_ALNUM}_./])(?:~|\.{{1,2}})/[A-Za-z0-9_.+\-]{{1,99}}(?<!\.)|"
-        rf"{_NO_WORD_BEFORE}(?![A-Z][a-z]{{1,30}}\.js)(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,99}}[A-Za-z0-9_\-]{{1,99}}"
-        rf"(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?i:{_FILE}){_NO_WORD_AFTER}|"
-        rf"(?<![{_ALNUM}_.)])\.[a-z][a-z0-9_\-]{{2,30}}{_NO_WORD_AFTER}"
+        rf"(?<![{_ALNUM}_/])(?:(?:~|\.{{1,2}})/|(?:{_BEGINS}|(?=/(?:{_ROOT})/)|"
+        rf"(?=/[A-Za-z0-9_+\-]{{1,40}}/[A-Za-z0-9_.+@\-/]{{1,99}}\.(?=[A-Za-z0-9]{{1,8}}(?![{_ALNUM}_./]))"
+        rf"(?i:{_FILE}|{_FILE_WORD})))/)"
+        rf"(?:[A-Za-z0-9_.+@\-]{{1,99}}/){{1,999}}[A-Za-z0-9_.+\-]{{0,99}}(?<!\.)"
+        rf"(?![A-Za-z0-9_+\-/])(?:(?<!/)|(?![{_HAN}]))|"
+        rf"(?<![{_ALNUM}_./])(?:~|\.{{1,2}})/[A-Za-z0-9_.+@\-]{{1,99}}(?<!\.)|"
+        rf"{_NO_WORD_BEFORE}(?!{_SCRIPT}{_NO_WORD_AFTER})(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,20}}"
+        rf"[A-Za-z0-9_\-]{{1,99}}(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?i:{_FILE})"
+        rf"{_NO_WORD_AFTER}{_NO_CALL}|"
+        rf"{_NO_WORD_BEFORE}(?=[A-Za-z0-9.\-]{{1,99}}[/_][A-Za-z0-9])"
+        rf"(?:[A-Za-z0-9_.\-]{{1,99}}/){{0,20}}[A-Za-z0-9_\-]{{1,99}}"
+        rf"(?:\.[A-Za-z0-9_\-]{{1,40}}){{0,9}}\.(?:{_FILE_WORD}){_NO_WORD_AFTER}{_NO_CALL}|"
+        rf"(?:{_BEGINS}\.[a-z][a-z0-9_\-]{{2,30}}|{_HAN_BEFORE}\.(?:git[a-z]{{0,12}}|env|ssh|cache|"
+        rf"config|profile|[a-z]{{1,20}}rc|[a-z]{{1,20}}ignore|{_FILE})){_NO_WORD_AFTER}"
     ),
     "identifier": (
         rf"{_NO_WORD_BEFORE}[A-Za-z_][A-Za-z0-9_.]{{0,99}}\(\)|"
         rf"{_NO_WORD_BEFORE}(?=[A-Za-z0-9]{{0,99}}_)[A-Za-z_][A-Za-z0-9_]{{1,99}}|"
-        rf"(?<![{_ALNUM}_-])--[A-Za-z][A-Za-z0-9\-]{{1,60}}|"
-        rf"(?<![{_ALNUM}_)-])-[A-Za-z]{{1,4}}{_NO_WORD_AFTER}"
+        # Options, but not 卡拉-OK or 今天--but.
+        rf"(?:{_BEGINS}--[A-Za-z][A-Za-z0-9]{{1,60}}|{_HAN_BEFORE}--(?!(?:{_JOINING})(?![{_ALNUM}_-]))"
+        rf"[a-z][a-z0-9]{{1,60}})(?:-[A-Za-z0-9]{{1,60}}){{0,9}}(?![{_ALNUM}_-])|"
+        rf"(?:{_BEGINS}-(?:[a-z]{{1,4}}|[A-Z])|{_HAN_BEFORE}-[a-z]{{1,4}})"
+        rf"(?![{_ALNUM}_-]|[:=][{_ALNUM}])"
     ),
     "version": (
         rf"{_NO_WORD_BEFORE}[vV]\d{{1,8}}(?:\.\d{{1,8}}){{0,5}}{_RANKED}{_NO_WORD_AFTER}|"
@@ -154,23 +222,24 @@ _PATTERNS: Final[dict[RunKind, str]] = {
     ),
     "price": rf"(?P<sign>[￥¥€£₩]|(?:US|HK|NT|AU|CA)?\$) ?(?P<sum>{_NUMBER})",
     "measure": (
-        rf"(?<![\d{_LETTER}.])(?P<amount>(?:{_SIGN})?{_NUMBER}) ?(?P<unit>{_UNIT})"
-        rf"(?!/[a-z]){_NO_WORD_AFTER}"
+        # A part of a size is none: 2.3×1.8 cm.
+        rf"(?<![\d{_LETTER}.×*])(?!{_NO_MEASURE})"
+        rf"(?P<amount>(?:{_SIGN})?{_NUMBER}) ?(?P<unit>{_UNIT})(?!/[a-z]){_NO_WORD_AFTER}"
     ),
     "number": (
         rf"{_SIGN}{_NUMBER}(?!\d)(?:[%％‰])?|"
         rf"\d{{1,20}}(?:\.\d{{1,20}})?[eE][-+]?\d{{1,4}}{_NO_WORD_AFTER}|"
         rf"(?<!\d)0\d{{2,3}}-\d{{7,8}}(?!\d)|(?<!\d)\d{{3,4}}(?:-\d{{3,4}}){{2}}(?!\d)|"
-        rf"(?<![\d/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
+        rf"(?<!\d)(?<!\d[/:]){_NUMBER}[:：/]{_NUMBER}(?![\d/:%{_LETTER}])|"
         rf"{_NUMBER}(?:[%％‰])?(?![\d{_LETTER}]|-[{_LETTER}])"
     ),
-    "laughter": (
-        rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|"
-        rf"(?:[hH]{{3,99}}|23{{3,99}}|6{{4,99}}){_NO_WORD_AFTER}"
-    ),
+    "laughter": (rf"(?P<laugh>[{_LAUGHS}])(?P=laugh){{2,99}}|[hH]{{3,99}}{_NO_WORD_AFTER}"),
     "word": (
-        rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
-        rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])/(?=[A-Z]{{1,3}}(?![{_ALNUM}])))[{_ALNUM}]{{1,200}}){{0,20}}"
+        rf"10[⁰¹²³⁴-⁹]{{1,3}}/[LdK]|(?<!\d)(?!{_NUMBER}(?:{_UNIT})(?![{_ALNUM}_]|[.\-'’&+_][{_ALNUM}]))"
+        rf"(?=[{_ALNUM}.+\-]{{0,99}}[{_LETTER}])[{_ALNUM}]{{1,200}}"
+        # Two with a slash are one word, TCP/IP, unless they are part of a list.
+        rf"(?:(?:[.\-'’&+_]|#(?=\d)|(?<=[A-Z])(?<!/[A-Z])(?<!/[A-Z]{{2}})(?<!/[A-Z]{{3}})/"
+        rf"(?=[A-Z]{{1,3}}(?![{_ALNUM}/+#])))[{_ALNUM}]{{1,200}}){{0,20}}"
         rf"(?:\+\+|\+(?![{_ALNUM}])|(?<=[CF])#)?"
     ),
     "punctuation": rf"(?P<repeated>[{_MARKS}])(?P=repeated){{1,999}}|[!！?？]{{2,999}}",
@@ -181,6 +250,7 @@ KINDS: Final[tuple[RunKind, ...]] = tuple(_PATTERNS)
 
 
 _PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PATTERNS.items()))
+_DIGITS: Final = re.compile("[0-9]+")
 _CANDIDATE: Final = re.compile(
     f"[!-~¯{_LETTER}￥¥€£₩→←（−{_PICTURE[1:-1]}\U0001f1e6-\U0001f1ff]|"
     f"(?P<twice>[{_MARKS}{_LAUGHS}])(?P=twice)|[！？]{{2}}"
@@ -257,7 +327,9 @@ class TypedRuns:
                 continue
             found = _PATTERN.match(seen, start, start + MAX_LENGTH)
             if found is None:
-                end = start + 1
+                # No run begins inside a row of digits.
+                digits = _DIGITS.match(seen, start)
+                end = digits.end() if digits else start + 1
                 continue
             kind: RunKind = found.lastgroup  # type: ignore[assignment]
             if kind == "topic":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_structreg.corpora.sentences import sentence_ends, split_words
+from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, split_words
 
 # Texts as they stand in books, papers, mails and chats; | marks where sentences are parted.
 LAYOUT = [
@@ -299,3 +299,27 @@ def test_spaces_are_part_of_the_text() -> None:
 def test_empty_words_are_refused() -> None:
     with pytest.raises(ValueError, match="a word is empty"):
         split_words(["好", "", "。"])
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([], ""),
+        (["用", "Git", "Hub", "，", "好"], "用Git Hub，好"),
+        (["It", "works", ".", "Then", ",", "stop", "!", "Go"], "It works. Then, stop! Go"),
+        (["我", "会", "Java", ".", "你", "呢"], "我会Java.你呢"),
+        (["比", "3", ":", "2"], "比3:2"),
+        (["1", ".", "Open"], "1. Open"),
+        (["go", "."], "go."),
+        (["重", "35", "kg", "Tom"], "重35kg Tom"),
+        (["降", "-2.5", "mm", "1,000", "km/h"], "降-2.5mm 1,000km/h"),
+        (["iPhone", "15", "Pro", "256", "GB"], "iPhone 15 Pro 256GB"),
+        (["重", "about", "kg"], "重about kg"),
+        (["git", "--version", "-d", "@lin"], "git --version -d @lin"),
+        (["5", "-3"], "5-3"),
+    ],
+)
+def test_spaces_of_latin_words(words: list[str], text: str) -> None:
+    spaces = latin_spaces(words)
+    assert len(spaces) == len(words)
+    assert "".join(word + " " * space for word, space in zip(words, spaces, strict=True)) == text

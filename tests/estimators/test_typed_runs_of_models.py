@@ -88,10 +88,12 @@ def texts_with_runs(draw: st.DrawFn, n: int = 3) -> tuple[str, Bounds]:
     text = draw(han)
     bounds: Bounds = []
     for kind, run, edges in draw(st.lists(st.sampled_from(RUNS), min_size=1, max_size=n)):
-        # Han characters between runs; names in such end with a colon or white space.
+        # Han characters between runs, three so that no range is seen. Names in such end with a
+        # colon or white space, and a mouth that is an open bracket stands before a mark.
         text += "大"
         bounds.append((kind, [len(text) + edge for edge in edges]))
-        text += run + ("：" if kind == "mention" else "学") + draw(han)
+        after = "：" if kind == "mention" else "，" if run.endswith("(") else "学生"
+        text += run + after + draw(han)
     return text, bounds
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final, get_args
 
@@ -12,9 +12,12 @@ from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spacy_structreg.corpora.brackets import plain_word, tagged_sentences
+from spacy_structreg.corpora.sentences import latin_spaces
 from spacy_structreg.corpora.typed_runs import TypedRunCase as Case
 from spacy_structreg.corpora.typed_runs import read_typed_runs
 from spacy_structreg.features.typed_runs import (
+    _PATTERN,
     FIRST_STAND_IN,
     KINDS,
     MAX_LENGTH,
@@ -126,6 +129,34 @@ def test_a_kind(text: str, kind: RunKind, words: str) -> None:
         ("9:00-18:00", [("time", "9:00"), ("time", "18:00")]),
         ("a@b.cn,c@d.cn", [("email", "a@b.cn"), ("email", "c@d.cn")]),
         ("v2.3.1版", [("version", "v2.3.1")]),
+        ("http://a.cn;http://b.cn", [("url", "http://a.cn"), ("url", "http://b.cn")]),
+        ("www.a.cn,www.b.cn", [("url", "www.a.cn"), ("url", "www.b.cn")]),
+        ("'http://a.cn','http://b.cn'", [("url", "http://a.cn"), ("url", "http://b.cn")]),
+        ("给--port=80", [("identifier", "--port"), ("number", "80")]),
+        ("C/C++", [("word", "C"), ("word", "C++")]),
+        ("http://a.cn/?b=1,2;3", [("url", "http://a.cn/?b=1,2;3")]),
+        ("@所有人大家好", [("mention", "@所有人")]),
+        ("foo@bar", [("word", "foo"), ("word", "bar")]),
+        ("Math.log(x)", [("word", "Math.log"), ("word", "x")]),
+        ("response.json()", [("identifier", "response.json()")]),
+        ("config.json(新)", [("path", "config.json")]),
+        ("process.env里", [("word", "process.env")]),
+        ("my_app.log和b/c.log", [("path", "my_app.log"), ("path", "b/c.log")]),
+        ("学vue.js，改app.js", [("word", "vue.js"), ("path", "app.js")]),
+        ("user.name和yes.it", [("word", "user.name"), ("word", "yes.it")]),
+        ("t.me/x和a.b.vip", [("url", "t.me/x"), ("url", "a.b.vip")]),
+        ("12306.cn和asp.net", [("url", "12306.cn"), ("word", "asp.net")]),
+        ("2.5A和220V", [("measure", "2.5|A"), ("measure", "220|V")]),
+        ("1.8m和2.5 A", [("measure", "1.8|m"), ("measure", "2.5|A")]),
+        ("降至-5℃，早-5度", [("measure", "-5|℃"), ("number", "-5")]),
+        ("哈 :D", [("emoticon", ":D")]),
+        ("难过:(，好:)", [("emoticon", ":("), ("emoticon", ":)")]),
+        ("(≧ω≦)和(´▽｀)", [("emoticon", "(≧ω≦)"), ("emoticon", "(´▽｀)")]),
+        ("装.bashrc，以.txt结尾", [("path", ".bashrc"), ("path", ".txt")]),
+        (
+            "ls -R，git --ab-c",
+            [("word", "ls"), ("identifier", "-R"), ("word", "git"), ("identifier", "--ab-c")],
+        ),
     ],
 )
 def test_several(text: str, expected: list[tuple[str, str]]) -> None:
@@ -134,7 +165,23 @@ def test_several(text: str, expected: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "大学生活", "好。", "哈哈", "呵呵，", "北京-上海", "@", "按#键", "¥", "（一）", "和/或"],
+    [
+        *(
+            "",
+            "大学生活",
+            "好。",
+            "哈哈",
+            "呵呵，",
+            "北京-上海",
+            "@",
+            "按#键",
+            "¥",
+            "（一）",
+            "和/或",
+        ),
+        *("5A级", "3m胶带", "10W+", "如下:(一)总则", "(ω)", "(●)", "(□□)", "@小林同学\n"),
+        "@这一句话太长不是名字：",
+    ],
 )
 def test_nothing(text: str) -> None:
     assert found(text) == []
@@ -229,9 +276,23 @@ def test_runs_are_apart_in_order_and_without_white_space(text: str) -> None:
     ],
 )
 def test_long_repeats(piece: str) -> None:
-    """None is longer than it may be, so that what is looked at is linear in the text."""
+    """None is longer than it may be."""
     for text in (piece * (5_000 // len(piece)), "http://" + piece * (5_000 // len(piece))):
         check_runs(text, FINDER.find(text))
+
+
+@pytest.mark.parametrize("piece", ["1", "a", "1A", "a1", "哈"])
+def test_rows_are_passed_at_once(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+
+    class Counted:
+        def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
+            tries.append(start)
+            return _PATTERN.match(text, start, end)
+
+    monkeypatch.setattr("spacy_structreg.features.typed_runs._PATTERN", Counted())
+    FINDER.find(piece * 5_000)
+    assert 0 < len(tries) <= 5_000 * len(piece) / 50
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -312,10 +373,68 @@ def test_the_context_changes_nothing(kind: str, data: st.DataObject) -> None:
     cases = [case for case in CASES if case.kind == kind and case.text not in LEFT]
     case = data.draw(st.sampled_from(cases))
     run = data.draw(st.sampled_from(case.runs))
-    han = st.text("大学生在北京的了龍一", max_size=4)
+    # No numerals: 一年-5 is a range.
+    han = st.text("大学生在北京的了龍", max_size=4)
     before, after = data.draw(han), data.draw(han)
-    # A colon or white space ends names in Han characters.
-    after = data.draw(st.sampled_from("： :\n")) + after if kind == "mention" else after
+    # A colon or white space ends names in Han characters, and a mark a mouth that is a bracket.
+    if kind == "mention":
+        after = data.draw(st.sampled_from("： :\u3000")) + after
+    if case.text[run[-1] - 1] == "(":
+        after = "，" + after
     text = f"{before}{case.text[run[0] : run[-1]]}{after}"
     shift = len(before) - run[0]
     assert faults(Case(kind, text, [[edge + shift for edge in run]])) == []
+
+
+# What may stand before runs, and the kinds of which some are something else behind it: 5月-18℃ has
+# no sign, 20%a@b.cn is one address, and so is 微信/src/main.py one path.
+BEFORE: Final[dict[str, set[RunKind]]] = {
+    "5月": {"number", "measure"},
+    "20%": {"number", "measure", "email", "identifier", "path"},
+    "数量:": {"emoticon"},
+    "微信/": {"path", "word", "punctuation"},
+    "（": set(),
+}
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_marks_and_numbers_before(before: str) -> None:
+    found: list[str] = []
+    for case in CASES:
+        if case.kind not in PARTLY | BEFORE[before] and case.text not in LEFT:
+            for run in case.runs:
+                piece = case.text[run[0] : run[-1]]
+                after = "：" if case.kind == "mention" else "，" if piece.endswith("(") else "大"
+                shift = len(before) - run[0]
+                runs = [[edge + shift for edge in run]]
+                found += faults(Case(case.kind, before + piece + after, runs))
+    assert found == []
+
+
+# The treebank -------------------------------------------------------------------------------------
+
+# One word in Han and Latin letters, which no pattern knows.
+MIXED: Final = {"终稿v7.docx"}
+
+
+def test_the_treebank_is_not_contradicted() -> None:
+    """Words that were cut by hand end where runs do, and nowhere inside them."""
+    treebank = Path(__file__).parents[2] / "treebank"
+    found: list[str] = []
+    n_runs = 0
+    for path in sorted(path for part in ("train", "dev") for path in treebank.glob(f"{part}/*")):
+        for sentence in tagged_sentences(path):
+            words = [plain_word(word) for word, _ in sentence]
+            text = "".join(
+                word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
+            )
+            closed, _, inside = said(text)
+            ends = {0, *accumulate(map(len, words))}
+            for at in (closed - ends) | (inside & ends):
+                bounds = pairwise([0, *accumulate(map(len, words))])
+                parts = [w for w, (a, b) in zip(words, bounds, strict=True) if a <= at <= b]
+                if not MIXED.intersection(parts):
+                    found.append(f"{path.name} {parts} {text}")
+            n_runs += len(inside)
+    assert found == []
+    assert n_runs > 1000
