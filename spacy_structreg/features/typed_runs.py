@@ -275,7 +275,9 @@ character and for the others. What it sees is `FIRST_STAND_IN` + number - 1."""
 # Of these, nothing is said about where they begin and end: they may be parts of longer words, such
 # as 3.5万 or T恤. But nothing goes on behind C++ and GPT-4, nor digits with numerals or a dash.
 _OPEN: Final = ("number", "word")
-_CLOSES: Final = re.compile("(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八九~～—-])|(?<=[A-Za-z]-[0-9])")
+_CLOSES: Final = re.compile(
+    "(?<=[+#])|(?<=[0-9])(?=[一二两三四五六七八九~～—-])|(?<=[A-Za-z]-[0-9])"
+)
 
 
 # The groups of the words of a run.
