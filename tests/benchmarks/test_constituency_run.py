@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,14 @@ def pairs(sentences: Sequence[ConstituencySentence]) -> list[Any]:
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    CONSTITUENCY.write(tmp_path / "test.bracket", trees("test"))
-    assert CONSTITUENCY.read(tmp_path / "test.bracket") == trees("test")
+    def without_relations(sentences: Sequence[ConstituencySentence]) -> list[Any]:
+        # They come from function tags, which are not written.
+        return [replace(each, relations=()) for each in sentences]
+
+    written = trees("test")
+    CONSTITUENCY.write(tmp_path / "test.bracket", written)
+    read = CONSTITUENCY.read(tmp_path / "test.bracket")
+    assert without_relations(read) == without_relations(written)
 
 
 def test_heads_are_those_of_the_rules_of_the_treebank(tmp_path: Path) -> None:
