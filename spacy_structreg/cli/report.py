@@ -201,7 +201,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was counted of a pipeline; a variant that could not be made says why."""
+    """Counts of a pipeline; a variant that could not be made says why."""
 
     registers: dict[str, Row]
     all: Row
@@ -259,7 +259,7 @@ def measure(
 
 
 def places(doc: Doc) -> list[int]:
-    """Where the tokens of a Doc begin."""
+    """Offsets at which the tokens of a Doc begin."""
     return [token.idx for token in doc]
 
 

@@ -44,7 +44,7 @@ _FINAL: Final = frozenset(TERMINATORS + STOPS)
 
 
 def count_final_marks(words: Sequence[str]) -> int:
-    """How many words at the end of a text are final punctuation, which many people leave out.
+    """Number of words at the end of a text that are final punctuation, which many people leave out.
 
     They are marks that end sentences, such as ``。`` and ``？！``; quotes and brackets are none,
     for those that open would be left over. The first word is none.

@@ -133,7 +133,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     @property
     def runs(self) -> TypedRuns | None:
-        """What finds typed runs in texts; None if nothing does."""
+        """Finder of typed runs; None if the model looks for none."""
         return TypedRuns(self.whole_runs) if self.typed_runs else None
 
     @abstractmethod
@@ -321,7 +321,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         }
 
     def _said_of_runs(self, texts: list[str]) -> list[NDArray[np.uint8]] | None:
-        """What typed runs say of the characters of texts; None if there is none."""
+        """Constraints by the typed runs of texts; None if there are none."""
         if (runs := self.runs) is None:
             return None
         found = list(map(runs.find, texts))

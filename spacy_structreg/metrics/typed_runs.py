@@ -1,4 +1,4 @@
-"""Whether the words of a text keep to the typed runs in it (URLs, measures, emoticons, …)."""
+"""Scores of typed runs: URLs, measures, emoticons and the like in segmented text."""
 
 from __future__ import annotations
 

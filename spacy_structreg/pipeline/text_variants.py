@@ -250,7 +250,7 @@ def _phrase_head(doc: Doc, begin: int, end: int, at: int, is_gone: bool) -> int:
 
 
 def _rewritten_user_data(doc: Doc, new: Doc, place: Sequence[int]) -> dict[Any, Any]:
-    """What a Doc has besides, with the values of extensions at their tokens and spans."""
+    """Other annotation of a Doc, with the values of extensions at their tokens and spans."""
     found: dict[Any, Any] = {}
     first = {token.idx: token.i for token in doc}
     last = {token.idx + len(token): token.i + 1 for token in doc}
