@@ -154,6 +154,8 @@ def test_the_package_does_what_its_page_shows(finished, tmp_path):
     card = (package / "README.md").read_text(encoding="utf-8")
     assert f"{100 * report['registers']['law']['figures']['ents_f']:.1f}" in card
     assert "`NT`: temporal noun" in card
+    runs = report["typed_runs"]["all"]
+    assert f"cut rightly: {runs['right']} of {runs['cases']}." in card
 
     (wheel,) = (package / "dist").glob("*.whl")
     text = "今天上午，临江市图书馆正式开放。\n见 https://t.cn/a?b=1 ，重35kg！"
