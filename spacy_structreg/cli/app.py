@@ -17,6 +17,7 @@ from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.correct import correct_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
+from spacy_structreg.cli.explain import explain_command
 from spacy_structreg.cli.fit import SETTINGS, fit_command
 from spacy_structreg.cli.info import info_command
 from spacy_structreg.cli.init_config import init_config_command
@@ -47,6 +48,7 @@ structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("report")(report_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
 structreg_app.command("info")(info_command)
+structreg_app.command("explain")(explain_command)
 structreg_app.command("correct")(correct_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("compile-words")(compile_words_command)

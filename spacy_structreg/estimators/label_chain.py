@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from spacy_structreg.metrics.labeling.spans import OUTSIDE, SpanScores, score_sp
 from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
+from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
+from spacy_structreg.models.explanation import Explanation, shown
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.reports import EpochReport, ScoresT
@@ -72,6 +74,16 @@ class SequenceFeatures(Protocol):
         self, items: Sequence[Any], reach: int
     ) -> tuple[NDArray[np.uint64], tuple[FeatureList, ...]]: ...
 
+    def named_lists(self, items: Sequence[Any]) -> list[list[list[tuple[str, str, str]]]]: ...
+
+
+class StreamFeatures(SequenceFeatures, Protocol):
+    """Those that have streams."""
+
+    def value_of(self, items: Sequence[Any], field: str, i: int) -> str: ...
+
+    def source_of(self, field: str) -> str: ...
+
 
 class SequenceDecoder:
     """Labels sequences of what features see, by one set of weights."""
@@ -112,6 +124,42 @@ class SequenceDecoder:
     def marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
         """The probability of each label of the chain at each position."""
         return self._decoder.marginals(*self._spec.see(items))
+
+    def explain(self, items: Sequence[Any], places: Sequence[str]) -> Explanation:
+        """The features behind the labels of items. places: their names."""
+        spec = self._spec
+        symbols, lists = spec.see(items)
+        if not items:
+            return Explanation("", "", 0.0, ())
+        ((score, best),) = self._decoder.nbest(symbols, lists, 1)
+        path = best.tolist()
+
+        def rival(i: int) -> Sequence[int] | None:
+            allowed = np.ones((len(path), len(spec.labels)), dtype=bool)
+            allowed[i, path[i]] = False
+            try:
+                other: list[int] = self._decoder.label(symbols, lists, allowed).tolist()
+            except ValueError:
+                # It is the only label that there can be.
+                return None
+            return other
+
+        view = ChainView(
+            symbols,
+            lists,
+            spec.labels,
+            places,
+            lambda field, i, _: shown(cast("StreamFeatures", spec.seen).value_of(items, field, i)),
+            lambda field, i, _: cast("StreamFeatures", spec.seen).source_of(field),
+            spec.seen.named_lists(items),
+        )
+        decisions = ExplainedChain(self._decoder.chain, view).decisions(
+            path, score, lambda y: spec.labels[y], rival
+        )
+        analysis = " ".join(
+            f"{place}/{label}" for place, label in zip(places, spec.decode(best), strict=True)
+        )
+        return Explanation(" ".join(places), analysis, score, tuple(decisions))
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
         """The weights of pairs of neighbouring labels of the chain, where they are not 0."""
@@ -299,6 +347,21 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         return self._seen, {}, {}
 
     # Prediction ----------------------------------------------------------------------------------
+
+    def explain(self, items: Any) -> Explanation:
+        """The features behind each label, and what would have changed it.
+
+        items: as `predict` takes them; labels are those of the chain, in its own scheme. Time grows
+        with the square of their number. Raises ValueError as `predict`.
+        """
+        seen = self._items(items)
+        with self._decoders().borrow() as decoder:
+            return decoder.explain(seen, self._places(seen))
+
+    @staticmethod
+    def _places(items: Sequence[Any]) -> list[str]:
+        """The names of items in explanations."""
+        return [str(number) for number in range(1, len(items) + 1)]
 
     def _marginals(self, items: Sequence[Any]) -> NDArray[np.float64]:
         with self._probable().borrow() as decoder:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends
+from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
@@ -37,6 +38,7 @@ from spacy_structreg.metrics.segmentation import SegmentationScores, score_segme
 from spacy_structreg.models.decoders import DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
+from spacy_structreg.models.explanation import Explanation, joined
 from spacy_structreg.models.protocols import Decoder
 from spacy_structreg.models.reports import ScoresT
 from spacy_structreg.models.settings import Sentences
@@ -223,6 +225,35 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             ]
 
         return _stream(texts, self._decoders(), decode, n_threads)
+
+    def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation:
+        """The features behind the words of a text, and what would have changed them.
+
+        There is a decision for each character that is no white space, and in models of words one
+        more at the end of each sentence. user_words: as for `predict`. Time grows with the square
+        of the length of a sentence. Raises ValueError as `predict`.
+        """
+        text = str(text)
+        words = compiled(user_words)
+        (ends,), limits = self._parts([text], words)
+        with self._decoders().borrow() as decoder:
+            _prefer(decoder, words)
+            return joined(
+                [
+                    explained_sentence(
+                        decoder,
+                        self._character_scheme(),
+                        text[start:end],
+                        _of_part(limits, start, end),
+                    )
+                    for start, end in pairwise([0, *(ends or [0])])
+                ],
+                text,
+            )
+
+    def _character_scheme(self) -> AnyScheme | None:
+        """The scheme of a model that labels characters."""
+        return None
 
     def _squeezed(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
         """Yield the sentences of a text without white space, and what is said of their places."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.explained_words import explained_tags
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.estimators.word_knowledge import (
     WordKnowledge,
@@ -30,6 +31,7 @@ from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
 from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
+from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
     MAX_BEAM,
@@ -193,6 +195,14 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             allowed = None if given is None else _allowed(decoder, [(listed, given)])
             found = decoder.nbest(listed, n, allowed)
         return [(score, _with_given(tags, given)) for score, tags in found]
+
+    def explain(self, words: Words) -> Explanation:
+        """The features behind the tag of each word, and what would have changed them.
+
+        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        """
+        with self._decoders().borrow() as decoder:
+            return explained_tags(decoder, _listed(words))
 
     def _stream(
         self,

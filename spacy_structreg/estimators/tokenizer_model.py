@@ -14,6 +14,7 @@ from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
 from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.example_schema import ExampleSchema
+from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled, Report
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import AnyWords
@@ -87,6 +88,8 @@ class TokenizerModel(Protocol):
     def can_adapt(self) -> bool: ...
 
     def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self: ...
+
+    def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation: ...
 
     def predict_margins(
         self, texts: Iterable[str], *, n_threads: int = 1

@@ -64,3 +64,15 @@ separate: listed(w-1) t-1 | tags(w-1) t-1 | tags(w-2) tags(w-1) t-1
 tag: tags(w-1)
 """
 """The listed tags of a word with the tag that it has."""
+
+CORPUS: Final = "corpus"
+WORD_LIST: Final = "word list"
+STATISTICS: Final = "statistics"
+GUIDE: Final = "guide"
+WORD_CLASSES: Final = "word classes"
+TYPED_RUN: Final = "typed run"
+USER_WORDS: Final = "user words"
+"""The names that explanations have for what a feature knows its value from."""
+
+BEYOND: Final = "(edge)"
+"""The value of an atom, in explanations, beyond the ends of a sentence."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from spacy_structreg.models.corrections import Corrections
+    from spacy_structreg.models.explanation import Explanation
 
 ValueT = TypeVar("ValueT")
 Sentences: TypeAlias = Literal["doc", "punctuation"]
@@ -121,6 +122,21 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def _nothing(self, doc: Doc) -> Any:
         """Make empty predictions, as long as there is no model."""
         return None
+
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        """What the estimator predicts from, of each part of a Doc, as arguments of `explain`."""
+        return ((sequence,) for sequence in self.unlabeled(doc))
+
+    def explain(self, doc: Doc) -> Explanation:
+        """The features behind the decisions about a Doc, and what would have changed them.
+
+        What the Doc has already of what is predicted is not looked at. Raises ValueError if the
+        model has not been trained.
+        """
+        from spacy_structreg.models.explanation import joined
+
+        parts = [self.estimator.explain(*each) for each in self._sentences_of(doc) if any(each)]
+        return joined(parts, doc.text)
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.

@@ -25,6 +25,7 @@ from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.models.corrections import Corrections
+from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
@@ -182,6 +183,13 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         found = self._stream(copies, self._listed(), n_threads)
         for text, items in zip(texts, found, strict=True):
             yield self._doc(text, items)
+
+    def explain(self, text: str, *, user_words: AnyWords | None = None) -> Explanation:
+        """The features behind the words of a text, and what would have changed them.
+
+        user_words: as of a call. Raises ValueError if the model has not been trained.
+        """
+        return self.model.explain(text, self._listed(user_words))
 
     def words(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
         """The words of a stream of texts, without white space, and without making Docs.

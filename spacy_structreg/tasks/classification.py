@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.features.knowledge import CORPUS
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.features.word_atoms import lower_case
 from spacy_structreg.tasks.feature_dictionaries import feature_list
@@ -83,6 +84,18 @@ class WordBag:
         """
         symbols = np.empty((0, len(items) + 2 * reach), dtype=np.uint64)
         return symbols, (feature_list(map(self.features, items)),)
+
+    def named_lists(self, items: Sequence[Sequence[str]]) -> list[list[list[tuple[str, str, str]]]]:
+        """The features to which `see` gives keys, as `tasks.tokens.TokenFeatures.named_lists`."""
+        return [
+            [
+                [
+                    (template, value, CORPUS)
+                    for template, _, value in (name.partition("=") for name in self.features(words))
+                ]
+                for words in items
+            ]
+        ]
 
     def _names(self, words: Sequence[str]) -> Iterator[str]:
         seen = [word for word in words if word and not word.isspace()]

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.features.knowledge import CORPUS
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.features.template_compiler import Shape, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM
@@ -138,6 +139,22 @@ class DictionaryFeatures:
             )
         symbols = np.empty((0, len(features) + 2 * reach), dtype=np.uint64)
         return symbols, tuple(found)
+
+    def named_lists(
+        self, items: Sequence[Mapping[str, object] | Iterable[str]]
+    ) -> list[list[list[tuple[str, str, str]]]]:
+        """The features to which `see` gives keys, as `tasks.tokens.TokenFeatures.named_lists`."""
+        return [
+            [
+                [
+                    (f"{event}: {name}", "", CORPUS)
+                    for name in position
+                    if event == LABEL or name.partition(SEPARATOR)[0] in self.edges
+                ]
+                for position in self.names(items)
+            ]
+            for event in self.lists
+        ]
 
     def names(self, items: Sequence[Mapping[str, object] | Iterable[str]]) -> list[list[str]]:
         """The names of the features of each position."""

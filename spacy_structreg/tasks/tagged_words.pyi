@@ -1,5 +1,8 @@
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spacy_structreg.search.transition_system import TransitionSystem
 from spacy_structreg.tasks.tagging import WordAtoms
 
@@ -9,6 +12,7 @@ def hash_of_tag(tag: str) -> int: ...
 class TaggedWordTransitions(TransitionSystem):
     @property
     def words(self) -> WordAtoms: ...
+    def fields(self) -> NDArray[np.uint64]: ...
 
 class TaggedWordBuffer:
     @property

@@ -25,6 +25,8 @@ from spacy_structreg.search.transition_system cimport (
 from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.tagging cimport LENGTH, N_FIELDS, WORD_CLASS, WordAtoms
 
+import numpy as np
+
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.tasks.tagging import WORD_FIELDS
 
@@ -191,6 +193,21 @@ cdef class TaggedWordTransitions(TransitionSystem):
         for i in range(len(actions)):
             derivation.actions[i] = actions[i]
         return derivation
+
+    def fields(self):
+        """The fields of the words of the loaded sentence, for inspection.
+
+        Returns uint64 of shape (n_words, n_fields). Their order is that of `tasks.tagging.WORD_FIELDS`, and the tag comes last; fields that no
+        atom reads need not be filled.
+        """
+        fields = np.zeros((self._n, <Py_ssize_t> N_FIELDS_OF_WORD), dtype=np.uint64)
+        cdef uint64_t[:, ::1] view = fields
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        for i in range(self._n):
+            for k in range(N_FIELDS_OF_WORD):
+                view[i, k] = self._fields[(FIRST_WORD + i) * N_FIELDS_OF_WORD + k]
+        return fields
 
     # Features ----------------------------------------------------------------------------------
 

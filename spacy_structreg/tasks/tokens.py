@@ -31,15 +31,17 @@ before and the label. ``edge:`` without atoms is the pair itself, the tag bigram
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.features.gazetteers import Gazetteers
+from spacy_structreg.features.knowledge import BEYOND, CORPUS, WORD_CLASSES, WORD_LIST
 from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.scripts import Script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -71,6 +73,8 @@ LABELING_EVENTS: Final = (LABEL, EDGE)
 """The events on which templates of labeling fire, and the names of the lists of features."""
 
 SYMBOL_BITS: Final = 64
+# As names have it.
+_PADDING: Final = r"\-"
 _MANY: Final = {"ngrams": NGRAMS, "words": WORDS, "gazetteers": GAZETTEERS}
 _COLUMN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # So many bytes of words are remembered, and what a dictionary and its objects take for each.
@@ -279,6 +283,60 @@ class TokenFeatures:
             for i in range(len(tokens))
         ]
 
+    def value_of(self, tokens: Sequence[Sequence[str]], field: str, i: int) -> str:
+        """The value of a stream at a position, which may lie beyond the ends, for explanations."""
+        if not 0 <= i < len(tokens):
+            return BEYOND
+        word = self._seen([tokens[i][0]])[0]
+        if field in self._word_fields:
+            return self._value(field, word) or ""
+        return tokens[i][self.columns.index(field)]
+
+    def named_lists(
+        self, tokens: Sequence[Sequence[str]]
+    ) -> list[list[list[tuple[str, str, str]]]]:
+        """The features to which `see` gives keys in `lists`, in their order, for explanations.
+
+        Of each list, and each position, a template, its value, and its knowledge source.
+        """
+        words = self._seen([token[0] for token in tokens])
+        tokens = [(word, *token[1:]) for word, token in zip(words, tokens, strict=True)]
+        found = self._phrases.match(words) if self._phrases is not None else []
+        return [
+            [
+                [
+                    (str(template), value, self._source(template))
+                    for template in self.templates
+                    if template.event == event and not self._is_single(template)
+                    for value in self._joined_values(template, tokens, found, i)
+                ]
+                for i in range(len(tokens))
+            ]
+            for event in self.lists
+        ]
+
+    def _joined_values(
+        self,
+        template: StateTemplate,
+        tokens: Sequence[Sequence[str]],
+        found: Sequence[Sequence[str]],
+        i: int,
+    ) -> Iterator[str]:
+        """Yield the values of a template at a position, those of its atoms parted by spaces."""
+        values = (self._values(self._atoms[name], tokens, found, i) for name in template.atoms)
+        for chosen in product(*values):
+            yield " ".join(BEYOND if value == _PADDING else value for value in chosen)
+
+    def _source(self, template: StateTemplate) -> str:
+        sources = dict.fromkeys(self.source_of(self._atoms[name].field) for name in template.atoms)
+        return ", ".join(source for source in sources if source != CORPUS) or CORPUS
+
+    def source_of(self, field: str) -> str:
+        """The knowledge source of a field, for explanations."""
+        if field == "gazetteers":
+            return WORD_LIST
+        return WORD_CLASSES if field in CLASS_FIELDS and field in self._word_fields else CORPUS
+
     def reads_gazetteers(self) -> bool:
         """True if there are templates that read gazetteers, or would."""
         return any(map(self._reads_gazetteers, self.all_templates))
@@ -377,7 +435,7 @@ class TokenFeatures:
         for at in range(i + atom.first, i + atom.last + 1):
             if not 0 <= at < len(tokens):
                 if not atom.is_many:
-                    return [r"\-"]
+                    return [_PADDING]
             elif atom.field == "words":
                 values.append(tokens[at][0])
             elif atom.field == "ngrams":

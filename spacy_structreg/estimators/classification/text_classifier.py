@@ -132,6 +132,10 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
         return [_text(given)]
 
     @staticmethod
+    def _places(items: Sequence[Any]) -> list[str]:
+        return [" ".join(words) for words in items]
+
+    @staticmethod
     def _extent(items: Sequence[Any]) -> int:
         return len(items[0])
 

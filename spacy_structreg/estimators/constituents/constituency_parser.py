@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
+from spacy_structreg.corpora.binarization import debinarize
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.estimators.constituents.constituent_queries import (
     ConstituentQuery,
@@ -17,6 +18,7 @@ from spacy_structreg.estimators.constituents.constituent_queries import (
     visible_constituents,
 )
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
+from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import TaggedSentence
 from spacy_structreg.estimators.word_knowledge import WordKnowledge, contents_of_words
@@ -28,6 +30,7 @@ from spacy_structreg.learn.setting_fields import check_int, check_strings, from_
 from spacy_structreg.metrics.constituents import BracketScores, score_brackets
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.constituents import (
@@ -103,6 +106,28 @@ class ConstituencyParser(
         query = ConstituentQuery.of((words, tags), None)
         with self._decoders().borrow() as decoder:
             return [(score, query.answer(tree)) for score, tree in decoder.nbest(*query.visible, n)]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        """
+        query = ConstituentQuery.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            visible, of_visible = query.visible
+            names = ["SHIFT", "TERMINATE", "IDLE"] + [
+                f"{way} {label}"
+                for way in ("UNARY", "LEFT", "RIGHT", "LEFT-TEMPORARY", "RIGHT-TEMPORARY")
+                for label in decoder.system.labels
+            ]
+
+            def shown(actions: list[int]) -> str:
+                tree = debinarize(decoder.system.steps(actions))
+                return " ".join(
+                    f"{each.label}({''.join(visible[each.begin : each.end])})" for each in tree
+                )
+
+            return explained_tree(decoder, visible, of_visible, names, shown)
 
     # Hooks of the base classes -------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from spacy_structreg.corpora.dependencies import (
     projectivize,
 )
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.estimators.explained_words import explained_tree
 from spacy_structreg.estimators.tree_parser import TreeParser, TreeParserSettings, TreeSpec
 from spacy_structreg.estimators.tree_queries import (
     GivenArcs,
@@ -35,6 +36,7 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.metrics.dependencies import ParsingScores, score_parses
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.example_schema import Words
+from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
@@ -160,6 +162,29 @@ class DependencyParser(
                 (score, query.answer(decoder, tree))
                 for score, tree in decoder.nbest(query.words, query.tags, n)
             ]
+
+    def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
+        """The features behind the actions that build the tree, and what would have changed them.
+
+        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        """
+        query = Query.of((words, tags), None)
+        with self._decoders().borrow() as decoder:
+            names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
+                f"ARC-{side} {label}".rstrip()
+                for side in ("LEFT", "RIGHT")
+                for label in decoder.labels or [""]
+            ]
+
+            def shown(actions: list[int]) -> str:
+                heads, labels = decoder.system.tree(actions)
+                return " ".join(
+                    f"{word}←{query.words[head]}:{decoder.labels[label]}"
+                    for word, head, label in zip(query.words, heads, labels, strict=True)
+                    if head != ROOT
+                )
+
+            return explained_tree(decoder, query.words, query.tags, names, shown)
 
     # Hooks of the base classes -------------------------------------------------------------------
 

@@ -74,6 +74,11 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     # Hooks of the base classes -------------------------------------------------------------------
 
+    def _character_scheme(self) -> JointScheme:
+        spec: Any = self._known_spec()
+        scheme: JointScheme = spec.scheme
+        return scheme
+
     def _spec_of(self, examples: Iterable[TaggedGold]) -> CharacterJointSpec:
         listed = list(examples)
         atoms = self.settings.atoms(lambda: map(self.SCHEMA.text, listed))

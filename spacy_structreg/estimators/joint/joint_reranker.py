@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_structreg.estimators.char_word_ensemble import CharWordEnsemble, PairSettings, part
+from spacy_structreg.estimators.explained_texts import AnyScheme
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
@@ -58,6 +59,9 @@ class JointReranker(
     def tags(self) -> tuple[str, ...]:
         """The tags of words, sorted; none as long as they are to be learnt from data."""
         return self.words.labels
+
+    def _character_scheme(self) -> AnyScheme | None:
+        return self.characters._character_scheme()
 
     def _new_pool(self, weight: float) -> DecoderPool[RerankingDecoder]:
         chain_tables = self.characters._decoders().tables

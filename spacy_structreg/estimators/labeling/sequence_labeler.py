@@ -140,3 +140,7 @@ class SequenceLabeler(Labeler[LabeledTokens]):
         if len(self.settings.columns) == 1:
             return [(row,) if isinstance(row, str) else row for row in rows]
         return rows
+
+    @staticmethod
+    def _places(items: Sequence[Any]) -> list[str]:
+        return [row[0] for row in items]

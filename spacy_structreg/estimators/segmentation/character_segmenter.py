@@ -159,6 +159,9 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     ) -> CharacterSpec:
         return self._spec_for(self.settings.restored_atoms(entries, arrays))
 
+    def _character_scheme(self) -> SegmentationScheme:
+        return self._scheme
+
     def _spec_for(self, atoms: CharacterAtoms) -> CharacterSpec:
         features = ChainFeatures(self._shapes, atoms.atoms, len(self._scheme.labels))
         return CharacterSpec(atoms, self._scheme, features)

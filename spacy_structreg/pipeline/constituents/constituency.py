@@ -146,6 +146,12 @@ class StructregConstituency(TreePipe):
             for of_doc in zip(bounds, places, strict=True)
         ]
 
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        for start, end in self._spans(doc):
+            places = [token.i for token in visible_tokens(doc[start:end])]
+            if places:
+                yield self._sentence(doc, places)
+
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[list[TreePart] | None]) -> None:
         """Write the trees of each Doc. scores: from `predict`."""
         for doc, parts in zip(docs, scores, strict=True):

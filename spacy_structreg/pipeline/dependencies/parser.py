@@ -93,6 +93,9 @@ class StructregParser(TreePipe):
             trees.append(Parse(tuple(heads), tuple(labels)))
         return trees
 
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return (self._sentence(doc, *span) for span in self._spans(doc))
+
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Parse | None]) -> None:
         """Write the trees of each Doc. scores: from `predict`.
 

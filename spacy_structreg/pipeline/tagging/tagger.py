@@ -87,6 +87,9 @@ class StructregTagger(EstimatorPipe):
             labels.append([label for _ in sentence_bounds(doc) for label in next(tagged)])
         return labels
 
+    def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        return (([doc[i].text for i in range(start, end)],) for start, end in sentence_bounds(doc))
+
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
         """Write labels, one for each token of each Doc. scores: from `predict`."""
         for doc, labels in zip(docs, scores, strict=True):

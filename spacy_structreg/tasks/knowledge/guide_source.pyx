@@ -43,6 +43,11 @@ cdef class GuideSource(CharacterSource):
         atom, stored, restore = self._contents
         return GuideSource(atom, self._new_decoder, stored, restore)
 
+    @property
+    def tags(self):
+        """The names of the tags of words; none if the model has none."""
+        return self._decoder.tags
+
     def contents(self):
         return self._contents[1]
 

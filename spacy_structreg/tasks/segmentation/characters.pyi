@@ -85,6 +85,17 @@ class CharacterDecoder(TextDecoder):
     @property
     def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+    def best_labels(
+        self,
+        text: str,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
+        place: int | None = None,
+        excluded: Iterable[int] = (),
+    ) -> tuple[str, float, list[int]]: ...
     def nbest(
         self,
         text: str,

@@ -491,6 +491,41 @@ cdef class CharacterDecoder(TextDecoder):
             if score > best[self._begins_of[y]]:
                 best[self._begins_of[y]] = score
 
+    def best_labels(
+        self, str text not None, listed=None, listed_tags=(), *, bonuses=None, fixed=None,
+        place=None, excluded=(),
+    ):
+        """The best labels of one sentence: (characters, score, numbers of labels), for inspection.
+
+        characters: those that are labeled, without white space, before the model's view of them.
+        place: the number of a character that gets none of the labels `excluded`. The other
+        arguments are those of `spans`. Without a legal path the score is minus infinity.
+        """
+        cdef Py_ssize_t n = self._open_text(text, listed, listed_tags, bonuses, fixed)
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef Py_ssize_t n_columns
+        cdef Py_ssize_t c
+        cdef Py_ssize_t i
+        cdef double score = 0.0
+        cdef bint masked
+        characters = "".join([chr(self.characters[i]) for i in range(n)])
+        for by_lists in (True, False) if n else ():
+            masked = self._present_sentence(n, by_lists)
+            if place is not None:
+                n_columns = n if self.chain.lattice == NULL else self.chain.lattice.n
+                if not masked:
+                    memset(self.chain.mask_for(n_columns), 1, n_columns * n_labels)
+                    masked = True
+                for c in range(n_columns):
+                    i = c if self.chain.lattice == NULL else self.chain.lattice.positions[c]
+                    if i == place:
+                        for y in excluded:
+                            self.chain._mask[c * n_labels + <Py_ssize_t?> y] = 0
+            score = self.chain.decode(n, masked, self._labels)
+            if score > -INFINITY or self._listed is None:
+                break
+        return characters, score, [self._labels[i] for i in range(n)]
+
 
 def _decoder(atoms, chain, label_begins, tags, label_tags, lists):
     return CharacterDecoder(

@@ -106,6 +106,8 @@ cdef class WordDecoder(TextDecoder):
     cdef readonly WordTransitions system
     cdef readonly WordGuide guide
 
+    cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil
+    cdef int _consult(self, Py_ssize_t n) except -1 nogil
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.transition_system import TransitionSystem
+from spacy_structreg.search.visited_states import VisitedState
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
@@ -79,3 +80,12 @@ class WordDecoder(TextDecoder):
         bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
         fixed: NDArray[np.uint8] | None = None,
     ) -> list[tuple[float, list[Any]]]: ...
+    def best_states(
+        self,
+        text: str,
+        listed: NDArray[np.int32] | None = None,
+        listed_tags: Sequence[str] = (),
+        *,
+        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+        fixed: NDArray[np.uint8] | None = None,
+    ) -> tuple[str, float, list[VisitedState], list[dict[int, float]]]: ...

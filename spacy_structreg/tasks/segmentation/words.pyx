@@ -43,6 +43,7 @@ from spacy_structreg.tasks.segmentation.text cimport (
 
 import numpy as np
 
+from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.tag_records import check_tags
 
 cdef enum:
@@ -901,14 +902,11 @@ cdef class WordDecoder(TextDecoder):
         by_guide = self.guide is not None and self.guide.prefer(words)
         return self.system.characters.prefer(words) or by_guide
 
-    cdef Py_ssize_t _search(
-        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
-    ) except -1 nogil:
-        """Search the sentence at hand; returns the first of the items found."""
-        cdef const uint8_t* constraints = self.constraints if self.is_constrained else NULL
-        cdef bint prune = self.system.prune
-        cdef Py_ssize_t first
-        self.system.load(self.characters, n, constraints)
+    cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil:
+        """Let the system have the sentence at hand."""
+        self.system.load(
+            self.characters, n, self.constraints if self.is_constrained else NULL
+        )
         self.system._listed = self.listed
         self.system._bonuses = self.bonuses
         self.system.has_external_score = self.bonuses != NULL or (
@@ -917,12 +915,26 @@ cdef class WordDecoder(TextDecoder):
         self.system.has_heuristic = self.bonuses != NULL or (
             self.guide is not None and self.guide.looks_ahead
         )
+        return 0
+
+    cdef int _consult(self, Py_ssize_t n) except -1 nogil:
+        """Ask the guide, if there is one, about the sentence that the system has."""
+        if self.guide is None:
+            return 0
+        return self.guide.consult(
+            self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
+            self.bonuses, &self.system.guide,
+        )
+
+    cdef Py_ssize_t _search(
+        self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
+    ) except -1 nogil:
+        """Search the sentence at hand; returns the first of the items found."""
+        cdef bint prune = self.system.prune
+        cdef Py_ssize_t first
+        self._present_sentence(n)
         try:
-            if self.guide is not None:
-                self.guide.consult(
-                    self.characters, n, constraints, self.listed, self.bonuses,
-                    &self.system.guide,
-                )
+            self._consult(n)
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
                 # What the records leave need not reach the end.
@@ -1004,3 +1016,40 @@ cdef class WordDecoder(TextDecoder):
                 (score, self._tagged_words(text, 0) if self.tags else self._words(text, 0))
             )
         return analyses
+
+    def best_states(
+        self, str text not None, listed=None, listed_tags=(), *, bonuses=None, fixed=None,
+    ):
+        """The way to the best analysis of one sentence, for inspection.
+
+        Returns the characters of the sentence, without white space and before the model's view of
+        them; the score; the `search.visited_states.VisitedState`s; and of each the part of its
+        external scores that bonuses are, by action. Arguments: as those of `spans`.
+        """
+        cdef Py_ssize_t n = self._open_text(text, listed, listed_tags, bonuses, fixed)
+        cdef Py_ssize_t n_found = 0
+        cdef Py_ssize_t first
+        cdef double score
+        cdef Py_ssize_t i
+        if n == 0:
+            return "", 0.0, [], []
+        first = self._search(n, 1, &n_found)
+        score = self._take(first)
+        actions = [START + self.word_tags[i] if self.begins[i] else APPEND for i in range(n)]
+        actions.append(START + self.system.n_tags)
+        characters = "".join([chr(self.characters[i]) for i in range(n)])
+        self._present_sentence(n)
+        try:
+            self._consult(n)
+            visited = visited_states(self.system, actions)
+            # What is left without them is the guide's.
+            self.system._bonuses = NULL
+            others = visited_states(self.system, actions)
+        finally:
+            self.system.release()
+        parts = [
+            {action: total - other.external.get(action, 0.0)
+             for action, total in state.external.items()}
+            for state, other in zip(visited, others, strict=True)
+        ]
+        return characters, score, visited, parts

@@ -1,0 +1,199 @@
+"""`structreg explain`: the features behind the decisions of a pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Decision, Explanation
+
+__all__ = ["explain", "explain_command"]
+
+
+def explain_command(
+    pipeline: PipelineArgument,
+    text: Annotated[str, Arg(metavar="TEXT", help="The text itself, in quotes")],
+    *,
+    component: Annotated[
+        str | None,
+        Opt(
+            "--component",
+            "-c",
+            help="Whose decisions: a pipe, or 'tokenizer'; by default the first that has a model",
+        ),
+    ] = None,
+    decision: Annotated[
+        int | None, Opt("--decision", "-d", help="List the features of this decision, from 1 on")
+    ] = None,
+    limit: Annotated[
+        int, Opt("--limit", "-n", min=0, help="List so many features at most; 0 for all")
+    ] = 20,
+    output: Annotated[
+        Path | None,
+        Opt("--output", "-o", help="Page to write, .html, with the features of all decisions"),
+    ] = None,
+) -> None:
+    """Tell why a pipeline decides as it does, and what would have changed that.
+
+    Without --decision there is a table of all decisions: each with the runner-up, the margin, and
+    the strongest of the features that would have to change for the runner-up to win. With it, the
+    features that carried one decision, and those that tell it from the runner-up.
+    """
+    with user_errors():
+        if output is not None and output.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"{output}: a page needs a name that ends in .html")
+        check_file(output)
+        found = explain(pipeline, text, component=component)
+        chosen = None if decision is None else found.decision(decision)
+        if output is not None:
+            write_page(output, found, decision)
+            typer.echo(f"{output}: {len(found.decisions) if chosen is None else 1:,} decisions")
+        elif decision is None or chosen is None:
+            print_all(found)
+        else:
+            print_decision(found, decision, limit)
+
+
+def explain(pipeline: str, text: str, *, component: str | None = None) -> Explanation:
+    """Explain the decisions of a part of a pipeline about a text.
+
+    component: a pipe, or ``"tokenizer"``; None for the first that has a model. Pipes see what those
+    before them make of the text.
+    Raises ValueError if there is no such part, it has no model of ours, or that has not been
+    trained; ValueError or OSError for a pipeline that cannot be loaded.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.pipeline.task import TOKENIZER
+
+    nlp = load_pipeline(pipeline)
+    able = [TOKENIZER] if hasattr(nlp.tokenizer, "explain") else []
+    able += [name for name, pipe in nlp.pipeline if hasattr(pipe, "explain")]
+    if not able:
+        raise ValueError(f"no part of the pipeline {pipeline} has a model that could be explained")
+    name = able[0] if component is None else component
+    if name not in able:
+        raise ValueError(
+            f"the pipeline {pipeline} has no part {name!r} that could be explained; "
+            f"choose {', '.join(able)}"
+        )
+    part: Any = nlp.tokenizer if name == TOKENIZER else nlp.get_pipe(name)
+    if not part.estimator.is_trained:
+        raise ValueError(f"the part {name!r} of the pipeline {pipeline} has not been trained")
+    if name == TOKENIZER:
+        explained: Explanation = part.explain(text)
+        return explained
+    doc = nlp.make_doc(text)
+    for other, pipe in nlp.pipeline:
+        if other == name:
+            break
+        doc = pipe(doc)
+    explained = part.explain(doc)
+    return explained
+
+
+def print_all(found: Explanation) -> None:
+    """Print a table of all decisions."""
+    from wasabi import msg
+
+    typer.echo(f"{found.analysis}\nscore {found.score:.3f}")
+    rows = [
+        (
+            number,
+            each.place,
+            each.chosen,
+            "-" if each.runner_up is None else each.runner_up,
+            "-" if each.runner_up is None else f"{each.margin:.3f}",
+            to_change(each),
+        )
+        for number, each in enumerate(found.decisions, 1)
+    ]
+    msg.table(
+        rows,
+        header=("", "place", "decision", "runner-up", "margin", "would have to change"),
+        aligns=("r", "l", "l", "l", "r", "l"),
+        divider=True,
+        max_col=200,
+    )
+
+
+def to_change(decision: Decision) -> str:
+    """The strongest feature that would have to change, and how many others."""
+    needed = decision.to_change
+    if not needed:
+        return "-"
+    first = f"{needed[0].template}={needed[0].value}"
+    return first if len(needed) == 1 else f"{first} and {len(needed) - 1} more"
+
+
+def print_decision(found: Explanation, number: int, limit: int) -> None:
+    """Print the features of a decision. limit: how many of each kind; 0 for all."""
+    from wasabi import msg
+
+    decision = found.decision(number)
+    typer.echo(f"{decision.place}: {decision.chosen}, {decision.score:.3f}")
+    contributions = decision.contributions[: limit or None]
+    msg.table(
+        [(each.template, each.value, each.source, f"{each.score:.3f}") for each in contributions],
+        title=f"features of the decision, {counted(contributions, decision.contributions)}",
+        header=("template", "value", "source", "score"),
+        aligns=("l", "l", "l", "r"),
+        divider=True,
+        max_col=200,
+    )
+    if decision.runner_up is None:
+        typer.echo("There was no other choice.")
+        return
+    typer.echo(
+        f"runner-up: {decision.runner_up}, {decision.runner_up_score:.3f}, "
+        f"{decision.margin:.3f} behind"
+    )
+    needed = set(decision.to_change)
+    differences = tuple(
+        each
+        for rank, each in enumerate(decision.differences)
+        if not limit or rank < limit or each in needed
+    )
+    msg.table(
+        [
+            (
+                each.template,
+                each.value,
+                each.place,
+                each.source,
+                f"{each.chosen:.3f}",
+                f"{each.runner_up:.3f}",
+                f"{each.score:.3f}",
+                "*" if each in needed else "",
+            )
+            for each in differences
+        ],
+        title=f"what tells the two apart, {counted(differences, decision.differences)}",
+        header=("template", "value", "at", "source", "decision", "runner-up", "difference", ""),
+        aligns=("l", "l", "l", "l", "r", "r", "r", "l"),
+        divider=True,
+        max_col=200,
+    )
+    if needed:
+        typer.echo(f"Without the {len(needed):,} marked * the runner-up would not score less.")
+
+
+def counted(shown: tuple[object, ...], of: tuple[object, ...]) -> str:
+    """A number of features of so many."""
+    return f"{len(shown):,} of {len(of):,}"
+
+
+def write_page(path: Path, found: Explanation, number: int | None) -> None:
+    """Write the decisions as a page, in one step; number: of one decision, or all."""
+    from spacy_structreg.cli.explanation_page import page
+    from spacy_structreg.corpora.files import replace_text
+
+    with replace_text(path) as stream:
+        stream.write(page(found, number))
