@@ -67,12 +67,16 @@ def explain(pipeline: str, text: str, *, component: str | None = None) -> Explan
 
     component: a pipe, or ``"tokenizer"``; None for the first that has a model. Pipes see what those
     before them make of the text.
-    Raises ValueError if there is no such part, it has no model of ours, or that has not been
-    trained; ValueError or OSError for a pipeline that cannot be loaded.
+    Raises ValueError for lone surrogates in the text, if there is no such part, it has no model of
+    ours, or that has not been trained; ValueError or OSError for a pipeline that cannot be loaded.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.pipeline.task import TOKENIZER
 
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"the text cannot be read behind its character {error.start}") from error
     nlp = load_pipeline(pipeline)
     able = [TOKENIZER] if hasattr(nlp.tokenizer, "explain") else []
     able += [name for name, pipe in nlp.pipeline if hasattr(pipe, "explain")]
@@ -156,11 +160,7 @@ def print_decision(found: Explanation, number: int, limit: int) -> None:
         f"{decision.margin:.3f} behind"
     )
     needed = set(decision.to_change)
-    differences = tuple(
-        each
-        for rank, each in enumerate(decision.differences)
-        if not limit or rank < limit or each in needed
-    )
+    differences = decision.differences[: limit or None]
     msg.table(
         [
             (
@@ -182,7 +182,8 @@ def print_decision(found: Explanation, number: int, limit: int) -> None:
         max_col=200,
     )
     if needed:
-        typer.echo(f"Without the {len(needed):,} marked * the runner-up would not score less.")
+        features = "feature" if len(needed) == 1 else f"{len(needed):,} features"
+        typer.echo(f"Without the {features} marked * the runner-up would not score less.")
 
 
 def counted(shown: tuple[object, ...], of: tuple[object, ...]) -> str:

@@ -1041,6 +1041,8 @@ cdef class WordDecoder(TextDecoder):
         self._present_sentence(n)
         try:
             self._consult(n)
+            # What lies beyond the window of the guide is compared too: its scores say why.
+            self.system.guide.allowed = NULL
             visited = visited_states(self.system, actions)
             # What is left without them is the guide's.
             self.system._bonuses = NULL
