@@ -197,8 +197,9 @@ cdef class TaggedWordTransitions(TransitionSystem):
     def fields(self):
         """The fields of the words of the loaded sentence, for inspection.
 
-        Returns uint64 of shape (n_words, n_fields). Their order is that of `tasks.tagging.WORD_FIELDS`, and the tag comes last; fields that no
-        atom reads need not be filled.
+        Returns uint64 of shape (n_words, n_fields). Their order is that of
+        `tasks.tagging.WORD_FIELDS`, and the tag comes last; fields that no atom reads need not be
+        filled.
         """
         fields = np.zeros((self._n, <Py_ssize_t> N_FIELDS_OF_WORD), dtype=np.uint64)
         cdef uint64_t[:, ::1] view = fields
