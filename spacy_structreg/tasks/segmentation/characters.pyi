@@ -85,6 +85,9 @@ class CharacterDecoder(TextDecoder):
     @property
     def lists(self) -> tuple[NDArray[np.uint32], NDArray[np.bool_]] | None: ...
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+    def tag_scores(
+        self, text: str, fixed: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
     def nbest(
         self,
         text: str,
