@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from heapq import nlargest
 from itertools import chain, islice, pairwise
 from operator import itemgetter
@@ -30,6 +30,7 @@ from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
+from spacy_structreg.estimators.search_words import SearchWord, inner_words, lexicons_of
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.features.typed_runs import CutKind, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
@@ -112,6 +113,10 @@ class WordFinder(Decoder, Protocol):
     ) -> NDArray[np.int64]: ...
 
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
+
+    def tag_scores(
+        self, text: str, fixed: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
 
     def nbest(
         self, text: str, k: int, **limits: Unpack[LimitsOfPart]
@@ -215,13 +220,23 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         analyses agree. Numbers near 0 are decisions in doubt. Raises ValueError as `predict`.
         """
 
+        return self._of_sentences(texts, lambda decoder: decoder.margins, n_threads)
+
+    def _of_sentences(
+        self,
+        texts: Iterable[str],
+        asked: Callable[[FinderT], Callable[..., NDArray[np.float64]]],
+        n_threads: int,
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """Ask decoders of the sentences of each text, without white space."""
+
         def decode(
             decoder: FinderT, portion: list[str]
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
             _prefer(decoder, None)
+            ask = asked(decoder)
             return [
-                [(each, decoder.margins(each, said)) for each, said in self._squeezed(text)]
-                for text in portion
+                [(each, ask(each, said)) for each, said in self._squeezed(text)] for text in portion
             ]
 
         return _stream(texts, self._decoders(), decode, n_threads)
@@ -254,6 +269,31 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     def _character_scheme(self) -> AnyScheme | None:
         """The scheme of a model that labels characters."""
         return None
+
+    def search_words(
+        self, text: str, user_words: AnyWords | None = None, *, n: int = 3
+    ) -> list[SearchWord]:
+        """The words of a text and the words inside them, for a search index.
+
+        By their begins and then their ends, each as (start, end, text). Inside a word are the words
+        of the model's and the user's lists, and parts of two characters or more that the `n` best
+        analyses of the word alone find (`estimators.search_words`); with n = 1, listed words alone.
+        user_words: as for `predict`. Raises ValueError if n < 1, and as `predict`.
+        """
+        text = str(text)
+        words = compiled(user_words)
+        lists = list(lexicons_of(self))
+        if words:
+            lists.append((words.lexicon, str))
+        if n < 1:
+            raise ValueError(f"at least one analysis must be asked for, not {n}")
+        nbest = cache(lambda word: self._nbest_of(word, n, None, ()))
+        found: list[SearchWord] = []
+        for start, end in self.predict_spans(text, words).tolist():
+            inside = inner_words(text[start:end], nbest, lists)
+            bounds = sorted((start + first, start + last) for first, last in inside)
+            found += (SearchWord(*each, text[slice(*each)]) for each in [(start, end), *bounds])
+        return sorted(found)
 
     def _squeezed(self, text: str) -> Iterator[tuple[str, NDArray[np.uint8] | None]]:
         """Yield the sentences of a text without white space, and what is said of their places."""
@@ -450,6 +490,18 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         Raises ValueError if n < 1, or if the tagger has not been trained.
         """
         return self._nbest_of(text, n, user_words, spans)
+
+    def predict_tag_scores(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]:
+        """Scores of the tags of texts: for each text its sentences, without white space.
+
+        With each sentence of n characters comes an array of shape (n, n_tags), with tags as `tags`
+        has them: the score of the best analysis in which a character is in a word of this tag; -inf
+        if there is none, or, for models of words, none among their best 16. Raises ValueError as
+        `predict`.
+        """
+        return self._of_sentences(texts, lambda decoder: decoder.tag_scores, n_threads)
 
     def _tag(
         self,

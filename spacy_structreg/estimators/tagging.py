@@ -144,6 +144,8 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             TAGGER_TABLES,
         )
         super().__init__(replace(settings, templates=complete(self._templates)))
+        # Decoders of another beam, with those that they are made from.
+        self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
             # A trainer checks which updates there are, and which beams go with them.
             spec = self._spec_for((), (), WordKnowledge.unread(settings), None)
@@ -183,15 +185,17 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         return self._stream(sentences, given, self._decoders(), n_threads)
 
     def nbest(
-        self, words: Words, n: int, *, given: GivenTags | None = None
+        self, words: Words, n: int, *, given: GivenTags | None = None, beam: int | None = None
     ) -> list[tuple[float, list[str]]]:
         """The `n` best sequences of tags, best first, with their scores; fewer if there are fewer.
 
-        No more than n, or `decode_beam` if that is more, are told apart on the way. The score is
-        the sum of the weights of all features. Raises ValueError if n < 1, and as `predict`.
+        beam: how many sequences are kept from word to word; None for `decode_beam`, which lets few
+            of them through.
+        The score is the sum of the weights of all features. Raises ValueError if n < 1 or beam < 1,
+        and as `predict`.
         """
         listed = _listed(words)
-        with self._decoders().borrow() as decoder:
+        with self._of_beam(beam).borrow() as decoder:
             allowed = None if given is None else _allowed(decoder, [(listed, given)])
             found = decoder.nbest(listed, n, allowed)
         return [(score, _with_given(tags, given)) for score, tags in found]
@@ -203,6 +207,17 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         """
         with self._decoders().borrow() as decoder:
             return explained_tags(decoder, _listed(words))
+
+    def _of_beam(self, beam: int | None) -> DecoderPool[TagDecoder]:
+        """Decoders that keep so many sequences; those of `decode_beam` for None."""
+        pool = self._decoders()
+        if beam is None:
+            return pool
+        wide = self._wide
+        if wide is None or wide[0] is not pool or wide[1] != beam:
+            spec: Any = replace(self._known_spec(), decode_beam=beam)  # type: ignore[type-var]
+            wide = self._wide = (pool, beam, DecoderPool(pool.tables, spec.new_decoder))
+        return wide[2]
 
     def _stream(
         self,

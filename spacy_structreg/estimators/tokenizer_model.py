@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import State
@@ -95,6 +96,19 @@ class TokenizerModel(Protocol):
         self, texts: Iterable[str], *, n_threads: int = 1
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]: ...
 
+    def nbest(
+        self,
+        text: str,
+        n: int,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> Sequence[tuple[float, Sequence[Any]]]: ...
+
+    def search_words(
+        self, text: str, user_words: AnyWords | None = None, *, n: int = 3
+    ) -> list[SearchWord]: ...
+
     def untrained(self) -> Self: ...
 
     @classmethod
@@ -114,6 +128,13 @@ class TokenizerModel(Protocol):
 @runtime_checkable
 class TaggingModel(TokenizerModel, Protocol):
     """A tokenizer's model that finds the tags of words as well."""
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    def predict_tag_scores(
+        self, texts: Iterable[str], *, n_threads: int = 1
+    ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]: ...
 
     def predict_tagged(
         self,

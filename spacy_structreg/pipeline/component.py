@@ -23,6 +23,15 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.sentences import split_words
+from spacy_structreg.pipeline.analyses import (
+    KeepsAnalyses,
+    calibrations_as_bytes,
+    calibrations_of_bytes,
+    load_calibrations,
+    packed_parts,
+    save_calibrations,
+    unpacked_parts,
+)
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import (
     EstimatorShim,
@@ -37,6 +46,7 @@ from spacy_structreg.pipeline.word_check import WordCheck
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.models.calibration import Calibration
     from spacy_structreg.models.corrections import Corrections
     from spacy_structreg.models.explanation import Explanation
 
@@ -46,7 +56,7 @@ Sentences: TypeAlias = Literal["doc", "punctuation"]
 logger = logging.getLogger("spacy")
 
 
-class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
     A subclass says what gold sentences are (`gold`) and writes what is predicted. The keywords of
@@ -83,6 +93,7 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         self.cfg = {} if cfg is None else cfg
         self._shim: EstimatorShim = shim_of(model, name, self.ARCHITECTURE)
         self._check = WordCheck(name)
+        self.calibrations = {}
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, tuple[Hashable, list[Any]]] = WeakKeyDictionary()
 
@@ -141,13 +152,24 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.
 
+        Alternatives and confidence are written to the Docs at once, if they are to be kept.
         Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
         """
         docs = list(docs)
         if not self.estimator.is_trained:
             return list(map(self._nothing, docs))
         self._check_docs(docs)
-        return self._predict(docs)
+        predicted = self._predict(docs)
+        if self.keeps_analyses:
+            for doc, of_doc in zip(docs, predicted, strict=True):
+                self._keep_analyses(doc, of_doc)
+        return predicted
+
+    def _keep_analyses(self, doc: Doc, predicted: Any) -> None:
+        """Write alternatives and confidence of a Doc, as `keep_analyses` has set.
+
+        predicted: of `_predict`, for this Doc, which does not have it yet.
+        """
 
     def _check_docs(self, docs: list[Doc]) -> None:
         self._check.words(docs, self.estimator.word_counts)
@@ -318,18 +340,22 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         """Raise ValueError if a model that was read does not go with the settings."""
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The model, as bytes; none if it is untrained."""
-        return self._shim.to_bytes()
+        """The model, none if it is untrained, and the calibrations, as bytes."""
+        return packed_parts(self._shim.to_bytes(), calibrations_as_bytes(self.calibrations))
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Take the model that `to_bytes` gave, its settings included."""
-        self._shim.from_bytes(bytes_data)
+        model, calibration = unpacked_parts(bytes_data)
+        calibrations = calibrations_of_bytes(calibration)
+        self._shim.from_bytes(model)
         self._check_model()
+        self.calibrations = calibrations
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model file into the folder `path`."""
+        """Write the model file, and that of calibrations if there are any, into a folder."""
         save_estimator(self.estimator, Path(path))
+        save_calibrations(self.calibrations, Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Map the model file in the folder `path`, and take its settings.
@@ -337,8 +363,10 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         Raises ValueError if the file is missing, though the model was trained, or damaged, or the
         model does not go with the settings of the component.
         """
+        calibrations = load_calibrations(Path(path))
         self.estimator = load_estimator(self.estimator, Path(path))
         self._check_model()
+        self.calibrations = calibrations
         return self
 
     def _settings(self) -> dict[str, Any]:
@@ -346,13 +374,21 @@ class EstimatorPipe(TrainablePipe):  # type: ignore[misc]  # spaCy's class has n
         return {name: getattr(self, name) for name in settings_of(type(self))}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make, (type(self), self.vocab, self.model, self.name, self._settings())
+        kept = self._settings(), self.calibrations
+        return _make, (type(self), self.vocab, self.model, self.name, kept)
 
 
 def _make(
-    cls: type[Any], vocab: Vocab, model: Model[Any, Any], name: str, settings: dict[str, Any]
+    cls: type[Any],
+    vocab: Vocab,
+    model: Model[Any, Any],
+    name: str,
+    kept: tuple[dict[str, Any], dict[str, Calibration]],
 ) -> Any:
-    return cls(vocab, model, name, **settings)
+    settings, calibrations = kept
+    pipe = cls(vocab, model, name, **settings)
+    pipe.calibrations = calibrations
+    return pipe
 
 
 def settings_of(component: type[EstimatorPipe]) -> dict[str, inspect.Parameter]:

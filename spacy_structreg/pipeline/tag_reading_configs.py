@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.task import ConfigParts, ConfigRequest, Figures, pipes_writing
 
 ABOUT_GOLD = """\
@@ -58,6 +59,7 @@ def tag_reading_parts(
         components="".join(sources)
         + component.format(
             attribute=attribute,
+            analyses=CONFIG_TEXT,
             sentences="doc" if request.is_alphabetic else "punctuation",
             **other,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, islice, tee
@@ -23,10 +23,23 @@ from spacy.vocab import Vocab
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.margins import word_margins
+from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.models.calibration import Calibration
 from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.protocols import Compiled
+from spacy_structreg.pipeline.analyses import (
+    KeepsAnalyses,
+    VisibleText,
+    calibrations_as_bytes,
+    calibrations_of_bytes,
+    joined_margins,
+    keep,
+    load_calibrations,
+    save_calibrations,
+)
 from spacy_structreg.pipeline.component import check_learns_from_batches
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
 from spacy_structreg.pipeline.score_table import with_table
@@ -61,7 +74,7 @@ ModelT = TypeVar("ModelT", bound=TokenizerModel)
 ItemT = TypeVar("ItemT")
 
 
-class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
+class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
@@ -69,6 +82,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         (`tasks.segmentation.user_words`). The list may be changed, or another one put in its place,
         while other threads use the tokenizer: a text is read by the list as it is when its turn
         comes, a stream by the list that it began with. See `using` for a list for some calls only.
+    kept: settings of `keep_analyses`, which are off. calibrations: of margins.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
     the tokens hold the text itself.
@@ -79,11 +93,20 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
 
-    def __init__(self, vocab: Vocab, model: ModelT, user_words: UserWords | None = None) -> None:
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: ModelT,
+        user_words: UserWords | None = None,
+        kept: Mapping[str, Any] | None = None,
+        calibrations: Mapping[str, Calibration] | None = None,
+    ) -> None:
         extend_glossary()
         self.vocab = vocab
         self.model = model
         self.user_words = UserWords() if user_words is None else user_words
+        self.keep_analyses(**kept or {})
+        self.calibrations = dict(calibrations or {})
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
 
@@ -98,7 +121,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
 
     def with_estimator(self, estimator: Any) -> Self:
         """A tokenizer of the same listed words that has another model."""
-        return type(self)(self.vocab, estimator, self.user_words)
+        return type(self)(self.vocab, estimator, self.user_words, self.kept_settings)
 
     # Hooks ---------------------------------------------------------------------------------------
 
@@ -140,7 +163,8 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         listed = self._listed(user_words)
         spans = list(spans)
         if self.model.is_trained:
-            return self._doc(text, self._predict(text, listed, spans))
+            doc = self._doc(text, self._predict(text, listed, spans))
+            return self._keep_analyses(doc, listed, spans) if self.keeps_analyses else doc
         return self._doc(text, self._untrained(_characters(text, listed, spans), listed))
 
     @contextmanager
@@ -180,9 +204,11 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             yield from map(self, texts)
             return
         texts, copies = tee(texts)
-        found = self._stream(copies, self._listed(), n_threads)
+        listed = self._listed()
+        found = self._stream(copies, listed, n_threads)
         for text, items in zip(texts, found, strict=True):
-            yield self._doc(text, items)
+            doc = self._doc(text, items)
+            yield self._keep_analyses(doc, listed) if self.keeps_analyses else doc
 
     def explain(self, text: str, *, user_words: AnyWords | None = None) -> Explanation:
         """The features behind the words of a text, and what would have changed them.
@@ -198,6 +224,42 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         """
         listed = self._listed()
         return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
+
+    def search_words(self, text: str, *, n: int = 3) -> list[SearchWord]:
+        """The words of a text and the words inside them, as (start, end, text), by their begins.
+
+        For a search index: of 中华人民共和国 also 中华, 人民 and 共和国. Inside words are the
+        listed ones, those of the model's own lists, and parts that the `n` best analyses of the
+        word alone find (`estimators.raw_text.RawTextPredictor.search_words`).
+        Raises ValueError if n < 1, or the model has not been trained.
+        """
+        return self.model.search_words(text, self._listed(), n=n)
+
+    def _keep_analyses(self, doc: Doc, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> Doc:
+        """Write alternatives and confidence of a Doc, as `keep_analyses` has set; returns it."""
+        if self.alternatives:
+            found = self.model.nbest(doc.text, self.alternatives, listed, spans=spans)
+            listing = [[score, 0, len(doc), list(items)] for score, items in found]
+            keep(doc, "alternatives", "words", [listing])
+        if self.confidence:
+            visible = VisibleText.of(doc)
+            margins = joined_margins(next(self.model.predict_margins([doc.text])))
+            ends = visible.ends
+            decided = ~visible.touches
+            if listed or spans:
+                decided |= (margins > 0) != ends
+            margins = np.where(decided, np.where(ends, np.inf, -np.inf), margins)
+            of_text = np.full(max(0, len(doc.text) - 1), np.inf)
+            of_text[visible.places[:-1][visible.touches]] = margins[visible.touches]
+            self._keep_margins(doc, "boundaries", of_text)
+            self._keep_margins(
+                doc, "words", visible.spread(doc, word_margins(margins, visible.bounds))
+            )
+            self._keep_tags(doc, visible, listed)
+        return doc
+
+    def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
+        """Write the margins of tags, if the tokenizer finds any."""
 
     def adapted(
         self, texts: Iterable[str | Doc], *, together: bool = True, n_threads: int = 1
@@ -310,6 +372,7 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
         content = {
             "model": self.model.to_bytes() if self.model.is_trained else b"",
             "user_words": self.user_words.to_bytes() if self.user_words else b"",
+            "calibration": calibrations_as_bytes(self.calibrations),
         }
         packed: bytes = msgpack.packb(content)
         return packed
@@ -327,20 +390,23 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
             ) from error
         if (
             not isinstance(content, dict)
-            or content.keys() != {"model", "user_words"}
+            or content.keys() != {"model", "user_words", "calibration"}
             or not all(isinstance(part, bytes) for part in content.values())
         ):
             raise ValueError("these are no model and words of a tokenizer; write them anew")
         model, words = content["model"], content["user_words"]
         user_words = UserWords().from_bytes(words) if words else UserWords()
+        calibrations = calibrations_of_bytes(content["calibration"])
         self.model = type(self.model).from_bytes(model) if model else self.model.untrained()
         self.user_words = user_words
+        self.calibrations = calibrations
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model file, and that of the listed words if there are any, into a folder."""
         folder = Path(path)
         save_estimator(self.model, folder)
+        save_calibrations(self.calibrations, folder)
         if words := self.user_words.to_bytes() if self.user_words else b"":
             with replace_bytes(folder / WORDS_FILE) as stream:
                 stream.write(words)
@@ -360,12 +426,20 @@ class ModelTokenizer(ABC, Generic[ModelT, ItemT]):
                 user_words.read(folder / WORDS_FILE)
             except ValueError as error:
                 raise ValueError(f"{folder / WORDS_FILE}: {error}") from error
+        calibrations = load_calibrations(folder)
         self.model = load_estimator(self.model, folder)
         self.user_words = user_words
+        self.calibrations = calibrations
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.vocab, self.model, self.user_words)
+        return type(self), (
+            self.vocab,
+            self.model,
+            self.user_words,
+            self.kept_settings,
+            self.calibrations,
+        )
 
 
 def new_doc(vocab: Vocab, text: str, items: list[str]) -> Doc:

@@ -45,6 +45,7 @@ def test_spacy_lists_the_commands() -> None:
         b"jackknife",
         b"draw",
         b"compile-words",
+        b"calibrate",
     ):
         assert b"\n  " + name + b" " in result.stdout
 

@@ -55,6 +55,9 @@ def test_names_that_users_know() -> None:
             "seed": None,
             "learning": {"@misc": "spacy_structreg.Learning.v1", **DEFAULT_LEARNING.as_dict()},
         },
+        "alternatives": 0,
+        "confidence": False,
+        "extension_prefix": "",
     }
     assert config["components"] == {"tokenizer_trainer": {"factory": "structreg_tokenizer_trainer"}}
     for part in ("train", "dev"):

@@ -170,6 +170,7 @@ def test_any_pipeline_imports_the_factories_and_next_to_nothing_else() -> None:
         "spacy_structreg.corpora.dependencies",
         "spacy_structreg.corpora.sentences",
         "spacy_structreg.pipeline",
+        "spacy_structreg.pipeline.analyses",
         "spacy_structreg.pipeline.classification",
         "spacy_structreg.pipeline.classification.text_classifier",
         "spacy_structreg.pipeline.component",

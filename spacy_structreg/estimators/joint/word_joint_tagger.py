@@ -138,6 +138,11 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             )
         )
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learnt from data."""
+        return self.labels
+
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[TaggedGold]) -> WordJointSpec:

@@ -66,6 +66,8 @@ class StructregConstituency(TreePipe):
     dependencies: write heads as well, with the label ``dep`` or ``ROOT``, instead of those that are
         there: those of the head words that the model has found, ``"parser"``, or of those that head
         rules find in its trees, ``"ctb"`` or ``"ptb"``; None for no heads.
+    alternatives: how many trees of each sentence are kept on the Doc (`keep_analyses`), in which
+        given constituents play no part; 0 for none.
     extension_prefix: of the names of the attributes that are registered (`register_attributes`).
     scorer: see `constituency_scorer`.
 
@@ -93,6 +95,7 @@ class StructregConstituency(TreePipe):
         overwrite: bool = False,
         spans_key: str = SPANS_KEY,
         dependencies: Dependencies | None = None,
+        alternatives: int = 0,
         extension_prefix: str = "",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -110,7 +113,7 @@ class StructregConstituency(TreePipe):
         register_attributes(extension_prefix, spans_key)
         self.spans_key = spans_key
         self.dependencies: Dependencies | None = dependencies
-        self.extension_prefix = extension_prefix
+        self.keep_analyses(alternatives=alternatives, extension_prefix=extension_prefix)
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -151,6 +154,20 @@ class StructregConstituency(TreePipe):
             places = [token.i for token in visible_tokens(doc[start:end])]
             if places:
                 yield self._sentence(doc, places)
+
+    def _keep_analyses(self, doc: Doc, predicted: list[TreePart]) -> None:
+        parts = []
+        for part in predicted:
+            found: list[tuple[float, ConstituencySentence]] = []
+            if part.places:
+                sentence = self._sentence(doc, part.places)
+                found = self.estimator.nbest(*sentence, self.alternatives)
+            trees = (
+                (score, [phrase[:3] for phrase in _phrases(part._replace(tree=tree))])
+                for score, tree in found
+            )
+            parts.append((part.start, part.end, list(trees), None))
+        self._keep_parts(doc, "constituents", parts)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[list[TreePart] | None]) -> None:
         """Write the trees of each Doc. scores: from `predict`."""

@@ -53,6 +53,8 @@ spans_key = "constituents"
 # Write heads as well: those of the head words that the model finds, "parser", or of those that head
 # rules find in its trees, "ctb" or "ptb"; null for no heads.
 dependencies = null
+# How many trees of each sentence doc._.structreg keeps, which takes time; 0 for none.
+alternatives = 0
 # What the names of the attributes begin with: with "tree_", span._.labels is span._.tree_labels.
 extension_prefix = ""
 

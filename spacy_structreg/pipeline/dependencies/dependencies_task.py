@@ -40,7 +40,7 @@ sentences = "{sentences}"
 # Parse anew what is parsed already; false keeps heads that are there, and finds the others;
 # "labels" keeps heads, and finds all labels.
 overwrite = true
-
+{analyses}
 [components.parser.scorer]
 @scorers = "spacy_structreg.parsing_scorer.v1"
 

@@ -33,6 +33,8 @@ class StructregParser(TreePipe):
     overwrite: parse all anew. If not, heads and labels that are there stay, and the others are
         found to fit them; ValueError if no projective tree with one root has them. ``"labels"``
         lets heads stay, such as those of a constituency parser, and finds all labels anew.
+    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`); heads that
+        stay play no part in it.
     scorer: see `parsing_scorer`.
 
     A sentence starts at the leftmost word of its tree. The model learns from the trees of the
@@ -43,6 +45,7 @@ class StructregParser(TreePipe):
     """
 
     TASK = "dependencies"
+    MARGINS = ("heads",)
     FACTORY = "structreg_parser"
     ARCHITECTURE = "spacy_structreg.DependencyParser.v1"
     SCORER = "spacy_structreg.parsing_scorer.v1"
@@ -56,6 +59,9 @@ class StructregParser(TreePipe):
         attribute: Attribute = "tag",
         sentences: Sentences = "doc",
         overwrite: bool | Literal["labels"] = True,
+        alternatives: int = 0,
+        confidence: bool = False,
+        extension_prefix: str = "",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_setting(name, "overwrite", overwrite, (True, False, "labels"))
@@ -67,6 +73,9 @@ class StructregParser(TreePipe):
             sentences=sentences,
             overwrite=overwrite,
             scorer=scorer,
+        )
+        self.keep_analyses(
+            alternatives=alternatives, confidence=confidence, extension_prefix=extension_prefix
         )
 
     # Prediction ----------------------------------------------------------------------------------
@@ -95,6 +104,15 @@ class StructregParser(TreePipe):
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         return (self._sentence(doc, *span) for span in self._spans(doc))
+
+    def _keep_analyses(self, doc: Doc, predicted: Parse) -> None:
+        parts = []
+        for start, end in self._spans(doc):
+            found = self.estimator.nbest(*self._sentence(doc, start, end), self.n_asked)
+            heads = predicted.heads[start:end]
+            decided = [i if head == ROOT else head for i, head in enumerate(heads, start)]
+            parts.append((start, end, [_placed(start, *each) for each in found], decided))
+        self._keep_parts(doc, "heads", parts, lambda item: item[0])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Parse | None]) -> None:
         """Write the trees of each Doc. scores: from `predict`.
@@ -146,6 +164,12 @@ class StructregParser(TreePipe):
 
     def _left_out(self) -> str:
         return "have no heads, or not the words that are predicted,"
+
+
+def _placed(start: int, score: float, tree: Parse) -> tuple[float, list[tuple[int, str]]]:
+    """A tree as (head, label) pairs, heads as places in the Doc; a root is its own head."""
+    heads = (i if head == ROOT else start + head for i, head in enumerate(tree.heads, start))
+    return score, list(zip(heads, tree.labels, strict=True))
 
 
 create_parser = component_factory(

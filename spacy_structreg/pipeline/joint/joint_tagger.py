@@ -10,7 +10,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_structreg.estimators.margins import tag_margins
 from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
+from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
@@ -18,10 +20,16 @@ from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
-def create_joint_tagger(model: TokenizerModel) -> Callable[[Language], JointTagger]:
+def create_joint_tagger(
+    model: TokenizerModel,
+    alternatives: int = 0,
+    confidence: bool = False,
+    extension_prefix: str = "",
+) -> Callable[[Language], JointTagger]:
     """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
+    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     Raises ValueError for a model that does not tag.
     """
     if not isinstance(model, TaggingModel):
@@ -33,8 +41,14 @@ def create_joint_tagger(model: TokenizerModel) -> Callable[[Language], JointTagg
         )
     tagging = model
 
+    kept = {
+        "alternatives": alternatives,
+        "confidence": confidence,
+        "extension_prefix": extension_prefix,
+    }
+
     def make(nlp: Language) -> JointTagger:
-        return JointTagger(nlp.vocab, tagging)
+        return JointTagger(nlp.vocab, tagging, kept=kept)
 
     return make
 
@@ -49,6 +63,7 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
 
     NAME = "spacy_structreg.JointTagger.v1"
     TASK = "joint"
+    MARGINS = ("boundaries", "words", "tags")
 
     def tagged_words(
         self, texts: Iterable[str], *, n_threads: int = 1
@@ -81,6 +96,25 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
 
     def _untrained(self, words: list[str], listed: CompiledWords) -> list[tuple[str, str]]:
         return [(word, listed.forced_tag(word) or "") for word in words]
+
+    def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
+        numbers = {tag: i for i, tag in enumerate(self.model.tags)}
+        tokens = [doc[i] for i in visible.tokens]
+        margins = np.full(len(tokens), np.inf)
+        # A listed word has the tag that it is listed with, whatever the model says.
+        asked = [
+            i
+            for i, token in enumerate(tokens)
+            if token.tag_ in numbers and listed.forced_tag(token.text) is None
+        ]
+        if asked:
+            sentences = next(self.model.predict_tag_scores([doc.text]))
+            margins[asked] = tag_margins(
+                np.concatenate([scores for _, scores in sentences]),
+                [visible.bounds[i][0] for i in asked],
+                [numbers[tokens[i].tag_] for i in asked],
+            )
+        self._keep_margins(doc, "tags", visible.spread(doc, margins))
 
     def _doc(self, text: str, items: list[tuple[str, str]]) -> Doc:
         doc = new_doc(self.vocab, text, [word for word, _ in items])

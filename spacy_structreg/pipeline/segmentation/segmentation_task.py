@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.metrics.segmentation import SegmentationScorer
+from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.task import (
@@ -59,7 +60,7 @@ def tokenizer_parts(
         noun="tokenizer",
         pipeline=["tokenizer_trainer"],
         components=TRAINER.format(factory=json.dumps(factory)),
-        tokenizer=f"[nlp.tokenizer]\n@tokenizers = {json.dumps(tokenizer)}\n\n",
+        tokenizer=f"[nlp.tokenizer]\n@tokenizers = {json.dumps(tokenizer)}\n{CONFIG_TEXT}\n",
         model=config_block("nlp.tokenizer.model", model),
         about_gold="# A tokenizer is given no gold annotation.",
         scores=score_weights(factory),

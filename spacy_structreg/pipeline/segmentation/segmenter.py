@@ -16,15 +16,27 @@ from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
-def create_segmenter(model: TokenizerModel) -> Callable[[Language], Segmenter]:
+def create_segmenter(
+    model: TokenizerModel,
+    alternatives: int = 0,
+    confidence: bool = False,
+    extension_prefix: str = "",
+) -> Callable[[Language], Segmenter]:
     """Make the factory of a `Segmenter`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``; or from one that
         tags as well, which learns from the tags of the corpus and then gives words alone.
+    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     """
 
+    kept = {
+        "alternatives": alternatives,
+        "confidence": confidence,
+        "extension_prefix": extension_prefix,
+    }
+
     def make(nlp: Language) -> Segmenter:
-        return Segmenter(nlp.vocab, model)
+        return Segmenter(nlp.vocab, model, kept=kept)
 
     return make
 
@@ -34,6 +46,7 @@ class Segmenter(ModelTokenizer[TokenizerModel, str]):
 
     NAME = "spacy_structreg.Segmenter.v1"
     TASK = "segmentation"
+    MARGINS = ("boundaries", "words")
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:
         """Score the words, by spaCy's figures and by those of the bakeoffs."""

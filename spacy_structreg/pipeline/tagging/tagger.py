@@ -37,6 +37,7 @@ class StructregTagger(EstimatorPipe):
         and derive the others by spaCy's attribute_ruler.
     overwrite: tag all words anew, for example those that a joint tokenizer has tagged. If not, tags
         that are there stay, and those that are missing are found to fit them.
+    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     scorer: see `tagging_scorer`.
 
     A Doc whose sentences are known is tagged sentence by sentence, any other as one sentence, in
@@ -47,6 +48,7 @@ class StructregTagger(EstimatorPipe):
     """
 
     TASK = "tagging"
+    MARGINS = ("tags",)
     FACTORY = "structreg_tagger"
     ARCHITECTURE = "spacy_structreg.Tagger.v1"
     SCORER = "spacy_structreg.tagging_scorer.v1"
@@ -59,12 +61,18 @@ class StructregTagger(EstimatorPipe):
         *,
         attribute: Attribute = "tag",
         overwrite: bool = False,
+        alternatives: int = 0,
+        confidence: bool = False,
+        extension_prefix: str = "",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_setting(name, "attribute", attribute, get_args(Attribute))
         super().__init__(vocab, model, name, scorer=scorer, cfg={"attribute": attribute})
         self.attribute: Attribute = attribute
         self.overwrite = overwrite
+        self.keep_analyses(
+            alternatives=alternatives, confidence=confidence, extension_prefix=extension_prefix
+        )
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -78,7 +86,7 @@ class StructregTagger(EstimatorPipe):
         given = None
         if not self.overwrite and any(map(self._has_any, docs)):
             given = [
-                [self._label(doc[i]) or None for i in range(start, end)]
+                [self.label_of(doc[i]) or None for i in range(start, end)]
                 for doc, start, end in spans
             ]
         tagged = iter(self.estimator.predict_batch(words, given=given))
@@ -89,6 +97,18 @@ class StructregTagger(EstimatorPipe):
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         return (([doc[i].text for i in range(start, end)],) for start, end in sentence_bounds(doc))
+
+    def _keep_analyses(self, doc: Doc, predicted: list[str]) -> None:
+        has_any = not self.overwrite and self._has_any(doc)
+        # A narrow beam lets few alternatives through.
+        n, beam = self.n_asked, self.estimator.settings.decode_beam or 0
+        parts = []
+        for start, end in sentence_bounds(doc):
+            words = [doc[i].text for i in range(start, end)]
+            given = [self.label_of(doc[i]) or None for i in range(start, end)] if has_any else None
+            found = self.estimator.nbest(words, n, given=given, beam=max(n, beam))
+            parts.append((start, end, found, predicted[start:end]))
+        self._keep_parts(doc, "tags", parts)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
         """Write labels, one for each token of each Doc. scores: from `predict`."""
@@ -108,7 +128,7 @@ class StructregTagger(EstimatorPipe):
         if self.attribute != "tag" and (self.overwrite or not token.pos):
             token.pos_ = pos
 
-    def _label(self, token: Token) -> str:
+    def label_of(self, token: Token) -> str:
         """The label that a token has; empty if a part of it is missing."""
         if self.attribute == "tag":
             return str(token.tag_)
@@ -137,7 +157,7 @@ class StructregTagger(EstimatorPipe):
         n_others = 0
         for start, end in bounds:
             tokens = visible_tokens(doc[start:end])
-            pairs = [(token.text, self._label(token) or None) for token in tokens]
+            pairs = [(token.text, self.label_of(token) or None) for token in tokens]
             if any(label for _, label in pairs):
                 sentences.append(pairs)
             else:

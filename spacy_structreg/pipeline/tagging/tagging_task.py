@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.metrics.tagging import TaggingScorer
+from spacy_structreg.pipeline.analyses import CONFIG_TEXT
 from spacy_structreg.pipeline.documents import tagged_words
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.task import (
@@ -33,7 +34,7 @@ factory = "structreg_tagger"
 attribute = "{attribute}"
 # Tag words anew that have a tag already.
 overwrite = false
-
+{analyses}
 [components.tagger.scorer]
 @scorers = "spacy_structreg.tagging_scorer.v1"
 
@@ -52,7 +53,7 @@ def tagger_parts(request: ConfigRequest) -> ConfigParts:
         title="a tagger of words",
         noun="tagger",
         pipeline=["tagger"],
-        components=COMPONENT.format(attribute=attribute),
+        components=COMPONENT.format(attribute=attribute, analyses=CONFIG_TEXT),
         model=config_block("components.tagger.model", Tagger, templates=templates),
         about_gold='# The gold annotation that the tagger is given: with "sents" as well, it sees '
         "sentences one by one.",

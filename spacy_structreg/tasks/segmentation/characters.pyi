@@ -96,6 +96,9 @@ class CharacterDecoder(TextDecoder):
         place: int | None = None,
         excluded: Iterable[int] = (),
     ) -> tuple[str, float, list[int]]: ...
+    def tag_scores(
+        self, text: str, fixed: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]: ...
     def nbest(
         self,
         text: str,

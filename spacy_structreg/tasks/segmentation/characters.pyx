@@ -526,6 +526,31 @@ cdef class CharacterDecoder(TextDecoder):
                 break
         return characters, score, [self._labels[i] for i in range(n)]
 
+    def tag_scores(self, str text not None, fixed=None):
+        """As of a `TextDecoder`, for all analyses: -inf where a tag cannot be."""
+        cdef Py_ssize_t n = self._open_text(text, None, (), None, fixed)
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef double[:, ::1] ahead = np.zeros((n + 1, n_labels))
+        cdef double[:, ::1] found
+        cdef double score
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        if n != len(text):
+            raise ValueError("the sentence has white space in it; leave it out")
+        scores = np.full((n, len(self.tags)), -np.inf)
+        if not n or not self.tags:
+            return scores
+        found = scores
+        with nogil:
+            if not self._solve_both_ways(n, ahead, True):
+                self._solve_both_ways(n, ahead, False)
+            for i in range(n):
+                for y in range(n_labels):
+                    score = self.chain.viterbi.table[i * n_labels + y] + ahead[i, y]
+                    if score > found[i, self._tag_of[y]]:
+                        found[i, self._tag_of[y]] = score
+        return scores
+
 
 def _decoder(atoms, chain, label_begins, tags, label_tags, lists):
     return CharacterDecoder(

@@ -521,6 +521,23 @@ cdef class TextDecoder(BufferOwner):
             best[place, at] = np.maximum(best[place, at], score)
         return best[1] - best[0]
 
+    def tag_scores(self, str text not None, fixed=None):
+        """Scores of the tags of a sentence without white space; fixed: as for `spans`.
+
+        Returns, for each character and tag, the score of the best analysis in which the character
+        is in a word of this tag: float64 of shape (n, n_tags), and -inf where none of the best 16
+        has it. (A chain knows it for all analyses.)
+        """
+        number = {tag: i for i, tag in enumerate(self.tags)}
+        scores = np.full((len(text), len(self.tags)), -np.inf)
+        if not text or not self.tags:
+            return scores
+        for score, items in self.nbest(text, RANKS_OF_MARGINS, fixed=fixed):
+            tags = np.repeat([number[tag] for _, tag in items], [len(word) for word, _ in items])
+            at = np.arange(len(text))
+            scores[at, tags] = np.maximum(scores[at, tags], score)
+        return scores
+
     cdef list _words(self, str text, Py_ssize_t base, bint white_space=False):
         """The words that are marked in a text, with the white space between them if asked for."""
         cdef const uint8_t* marks = self._marks + base
