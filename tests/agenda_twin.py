@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
+from math import inf
 
 import numpy as np
 from twins import murmur_64a
@@ -226,8 +227,13 @@ class WordsTwin:
         """What later features see of a state besides the text."""
         return () if ended else tuple((len(word), tag) for word, tag in words[-2:])
 
-    def beam(self, width: float, merge: bool = False, n_best: int = 1) -> Found:
-        """What a single beam finds: after each action the best, ties by action, then by parent."""
+    def beam(
+        self, width: float, merge: bool = False, n_best: int = 1, margin: float = inf
+    ) -> Found:
+        """What a single beam finds: after each action the best, ties by action, then by parent.
+
+        margin: those that lie further than this behind the best of all are not among them.
+        """
         items: list[tuple[float, Words, list[int]]] = []
         slots: list[list] = [[(0.0, -1, -1, (), [])], *([] for _ in range(len(self.text) + 1))]
         last = len(self.text) + 1
@@ -245,6 +251,8 @@ class WordsTwin:
             if slot == last:
                 return [(score, actions) for score, _, actions in opened[:n_best]]
             for score, words, actions in opened:
+                if score < opened[0][0] - margin:
+                    break
                 items.append((score, words, actions))
                 for action in self.legal(words):
                     slots[slot + 1].append(
@@ -415,10 +423,11 @@ def agenda_of(
     *,
     merge: bool = False,
     memo: bool = True,
+    margin: float | None = None,
 ) -> Agenda:
     """The agenda of a twin, its text loaded."""
     system = WordTransitions(
         CharacterAtoms(twin.types, True), twin.n_tags, twin.by_words, twin.max_word_length
     )
     system.load_text(twin.text, twin.constraints)
-    return Agenda(StateScorer(system, twin.templates, tables, memo), width, merge)
+    return Agenda(StateScorer(system, twin.templates, tables, memo), width, merge, margin)

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from math import inf
 from typing import Any, ClassVar
 
 from agenda_twin import NO_WORD, Feature, SmallWeights, Value, Weights
@@ -315,12 +316,14 @@ class ParserTwin(ABC):
         *,
         merge: bool = False,
         n_best: int = 1,
+        margin: float = inf,
         cost: Callable[[int, int], float] | None = None,
         allowed: AbstractSet[Actions] | None = None,
     ) -> Iterator[list[Item]]:
         """What the beam keeps after each action; ties by action, then parent.
 
         n_best: so many are kept at the end, which may be any step if the search ends early.
+        margin: those that lie further than this behind the best are dropped.
         cost: of an action at a step, beyond its features. allowed: the only ways to go.
         """
         kept = [Item(0.0, 0, (), self.start)]
@@ -340,7 +343,7 @@ class ParserTwin(ABC):
             room = max(width, n_best) if is_last or self.ends_early else width
             alike: dict[object, Item] = {}
             for candidate in candidates:
-                if len(kept) >= room:
+                if len(kept) >= room or candidate.score < candidates[0].score - margin:
                     break
                 view = self.view(candidate.state, step) if merge else len(kept)
                 if view in alike:
@@ -366,10 +369,10 @@ class ParserTwin(ABC):
         return [found]
 
     def beam(
-        self, width: float, merge: bool = False, n_best: int = 1
+        self, width: float, merge: bool = False, n_best: int = 1, margin: float = inf
     ) -> list[tuple[float, list[int]]]:
         """What the agenda finds."""
-        *_, last = self.slots(width, merge=merge, n_best=n_best)
+        *_, last = self.slots(width, merge=merge, n_best=n_best, margin=margin)
         return [(item.score, list(item.actions)) for item in last[:n_best]]
 
 
@@ -596,12 +599,13 @@ def agenda_of(
     *,
     merge: bool = False,
     memo: bool = True,
+    margin: float | None = None,
     given: tuple[Sequence[int | None], Sequence[int | None]] | None = None,
 ) -> Agenda:
     """The agenda of a twin, its sentence loaded."""
     loaded = system.new(twin.templates, twin.n_labels)
     loaded.load_words(twin.words, twin.tags, *(given or ()))
-    return Agenda(StateScorer(loaded, twin.templates, tables, memo), width, merge)
+    return Agenda(StateScorer(loaded, twin.templates, tables, memo), width, merge, margin)
 
 
 def tables_of(system: System, twin: ParserTwin) -> list[TrainedRows]:

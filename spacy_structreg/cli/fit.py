@@ -90,6 +90,16 @@ def fit_command(
     threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads that train side by side")
     ] = 2,
+    beam_loss: Annotated[
+        float | None,
+        Opt(
+            "--beam-loss",
+            min=0.0,
+            max=1.0,
+            help="Of models that search by a beam: drop states beyond the least margin that costs "
+            "at most so much on --dev, such as 0.001, a tenth of a point",
+        ),
+    ] = None,
     report: Annotated[
         Path | None, Opt("--report", help="JSON file for the epochs and figures on dev")
     ] = None,
@@ -119,6 +129,7 @@ def fit_command(
             n_models=models,
             patience=patience,
             n_threads=threads,
+            beam_loss=beam_loss,
             report=report,
             overrides=overrides,
             resume=resume,
@@ -128,6 +139,8 @@ def fit_command(
             figures["seeds"], figures["dev_epochs"], figures[name], strict=True
         ):
             typer.echo(f"seed {seed}: {name} {dev_f:.4f} at epoch {epoch}")
+        if beam_loss is not None:
+            typer.echo(f"beam_margin {figures['beam_margin']}")
         typer.echo(f"{output}: trained in {time.perf_counter() - began:.1f} seconds")
 
 
@@ -142,6 +155,7 @@ def fit(
     n_models: int = 1,
     patience: int = 5,
     n_threads: int = 1,
+    beam_loss: float | None = None,
     report: Path | None = None,
     overrides: dict[str, Any] | None = None,
     resume: bool = False,
@@ -151,13 +165,15 @@ def fit(
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
     unlabeled: what else is learnt from, of models that have feature noising.
+    beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev; it is
+    among what is returned then.
     resume: go on with a training whose state lies beside the output; without it, that is dropped.
 
     Outputs are checked before training. While it goes on, the output is the best pipeline so far:
     of several models, that of the best one.
     Raises ValueError if a corpus is empty or unreadable, for unlabeled ones that the model cannot
-    learn from, for the state of another training, and as `load_training`; OSError if something
-    cannot be read or written.
+    learn from, for a loss where there is no beam, for the state of another training, and as
+    `load_training`; OSError if something cannot be read or written.
     """
     from spacy_structreg.cli.training import load_training
     from spacy_structreg.corpora.files import replace_text
@@ -179,6 +195,8 @@ def fit(
     model.n_models = n_models
     # Not all estimators know the keyword.
     further = {} if unlabeled is None else {"unlabeled": training.unlabeled(unlabeled)}
+    if beam_loss is not None and not hasattr(model, "tune_beam_margin"):
+        raise ValueError(f"--beam-loss is for models with a beam; the {model.NOUN} has none")
     if resume and getattr(model.learning, "optimizer", "sgd") == "lbfgs":
         typer.echo("L-BFGS keeps no state to go on from: training begins anew", err=True)
     state.begin()
@@ -208,6 +226,10 @@ def fit(
         "dev_epochs": [epoch.epoch for epoch in best],
         f"dev_{model.PRIMARY}": [epoch.primary or 0.0 for epoch in best],
     }
+    if beam_loss is not None:
+        figures["beam_margin"] = model.tune_beam_margin(
+            held_out, max_loss=beam_loss, n_threads=n_threads
+        )
     if whole is not None:
         model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))
         model.patience = None

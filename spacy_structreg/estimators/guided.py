@@ -26,6 +26,7 @@ from spacy_structreg.estimators.segmentation.character_segmenter import Characte
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
 from spacy_structreg.tasks.segmentation.words import WordDecoder
@@ -45,12 +46,20 @@ class GuidedSettings(PairSettings):
         "no window.",
     )
     beam: int = setting(4, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
+    beam_margin: float | None = setting(
+        None,
+        "In prediction, drop states that rank further than this behind the best of those that "
+        "they compete with; null for none. `fit --beam-loss` tunes it.",
+    )
 
 
-class Guided(CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
+class Guided(AdaptiveBeam, CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
     """A model of words with one of characters as its guide."""
 
     settings: GuidedSettings
+
+    def _search_anew(self) -> None:
+        self._pool = None
 
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoder]:
         chain_tables = self.characters._decoders().tables
@@ -66,7 +75,9 @@ class Guided(CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
                 looks_ahead=self.settings.looks_ahead,
                 window=self.settings.window,
             )
-            decoder: WordDecoder = words.new_decoder(tables, beam=self.settings.beam, guide=guide)
+            decoder: WordDecoder = words.new_decoder(
+                tables, beam=self.settings.beam, margin=self.settings.beam_margin, guide=guide
+            )
             return decoder
 
         return DecoderPool(self.words._decoders().tables, new_decoder)

@@ -14,6 +14,7 @@ from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.learn.setting_fields import setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, Words
@@ -68,7 +69,9 @@ class TreeParserSettings(WordSettings, ViewSettings, BeamSettings, PerceptronSet
 
 
 class TreeParser(
-    Estimator[GoldT, DecoderT, ScoresT], Generic[GoldT, DecoderT, ScoresT, GivenT, QueryT, TreeT]
+    AdaptiveBeam,
+    Estimator[GoldT, DecoderT, ScoresT],
+    Generic[GoldT, DecoderT, ScoresT, GivenT, QueryT, TreeT],
 ):
     """Builds a tree over tagged words by beam search over the states of a transition system.
 
@@ -175,6 +178,7 @@ class TreeSpec(ModelSpec[GoldT, DecoderT]):
     system: TransitionSystem
     templates: tuple[StateTemplate, ...]
     beam: int | None
+    margin: float | None
     update: str
 
     @property

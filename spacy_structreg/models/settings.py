@@ -257,6 +257,11 @@ class BeamSettings(Settings):
         minimum=1,
         maximum=MAX_BEAM,
     )
+    beam_margin: float | None = setting(
+        None,
+        "In prediction, drop states whose score lies further than this behind the best of those "
+        "that they compete with; null for none. `fit --beam-loss` tunes it.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

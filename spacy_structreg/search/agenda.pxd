@@ -29,6 +29,7 @@ ctypedef struct Bound:
 ctypedef struct Bounded:
     Py_ssize_t slot
     Py_ssize_t n  # of its bounds
+    double least  # candidates of lower rank need not be kept
 
 
 ctypedef struct Item:
@@ -57,6 +58,9 @@ cdef class Agenda(BufferOwner):
     cdef readonly TransitionSystem system
     cdef readonly Py_ssize_t width
     cdef readonly bint merge
+    cdef readonly double margin
+    cdef double _margin                 # of the search at hand
+    cdef bint _is_plain                 # whether it has one score, and slots are steps
     cdef Item* items
     cdef readonly Py_ssize_t n_items
     cdef char* _states
@@ -96,12 +100,16 @@ cdef class Agenda(BufferOwner):
         self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
     ) noexcept nogil
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil
+    cdef Py_ssize_t _search_greedily(self, Py_ssize_t n_slots) except -1 nogil
     cdef int trace(self, Py_ssize_t item, int32_t* actions) except -1 nogil
     cdef bint _follows_gold(self, Py_ssize_t item, int action) noexcept nogil
     cdef void _keep_best_of_kinds(
         self, Py_ssize_t item, uint8_t* mask, const double* scores
     ) noexcept nogil
     cdef int _propose(
+        self, Py_ssize_t item, const uint8_t* mask, const double* scores
+    ) except -1 nogil
+    cdef int _propose_plainly(
         self, Py_ssize_t item, const uint8_t* mask, const double* scores
     ) except -1 nogil
     cdef int _put(
@@ -112,6 +120,7 @@ cdef class Agenda(BufferOwner):
     cdef int _add_item(self, const Candidate* candidate) except -1 nogil
     cdef int _add_link(self, Py_ssize_t item, const Candidate* candidate) except -1 nogil
     cdef int _begin_bounds(self, Py_ssize_t keep) except -1 nogil
+    cdef Bounded* _bounded_of(self, Py_ssize_t slot) noexcept nogil
     cdef bint _may_stay(
         self, Py_ssize_t slot, double rank, const void* state, int action
     ) noexcept nogil

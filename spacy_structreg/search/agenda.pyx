@@ -13,9 +13,13 @@ was, links to the items that lie below.
 
 Candidates of equal rank are ordered by their action, then by the rank of their parent, so that a
 run can be repeated bit for bit.
+
+Where a model is sure, few states are worth going on from: with a margin, those are dropped whose
+rank lies further than that behind the best of their slot.
 """
 
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.string cimport memset
 
@@ -48,16 +52,21 @@ cdef class Agenda(BufferOwner):
     scorer: scores the actions of a state; its system is the task.
     width: how many items a slot keeps, ≥ 1; None for no limit.
     merge: keep only the best of the candidates of a slot that no later score can tell apart.
-    Raises ValueError if the width is less than 1.
+    margin: drop those whose rank is lower than that of the best of their slot by more than this,
+        if only the best derivation is searched for; None drops none. Training does not look at it.
+    Raises ValueError if the width is less than 1, or the margin less than 0.
     """
 
-    def __init__(self, StateScorer scorer not None, width=16, bint merge=False):
+    def __init__(self, StateScorer scorer not None, width=16, bint merge=False, margin=None):
         if width is not None and not 1 <= width <= NO_LIMIT:
             raise ValueError(f"a beam of width {width} cannot be; 1 is the least")
+        if margin is not None and not margin >= 0:
+            raise ValueError(f"a margin of {margin} cannot be; 0 is the least")
         self.scorer = scorer
         self.system = scorer.system
         self.width = NO_LIMIT if width is None else width
         self.merge = merge
+        self.margin = INFINITY if margin is None else margin
         reserve(&self.buffers, self.mask, max(1, self.system.n_actions) * TOGETHER)
         reserve(&self.buffers, self.scores,  max(1, self.system.n_actions) * TOGETHER)
         reserve(&self.buffers, self._right, max(1, self.system.n_actions))
@@ -65,7 +74,7 @@ cdef class Agenda(BufferOwner):
 
     def __reduce__(self):
         width = None if self.width == NO_LIMIT else self.width
-        return Agenda, (self.scorer, width, self.merge)
+        return Agenda, (self.scorer, width, self.merge, self.margin)
 
     cdef void* state(self, Py_ssize_t item) noexcept nogil:
         """The state of an item."""
@@ -85,12 +94,18 @@ cdef class Agenda(BufferOwner):
         self.items[0] = Item(0.0, -1, -1, 0, self.gold != NULL, 0.0, True, -1, 0, -1)
         self._packs = self.merge and self.system.has_stack
         self._n_links = 0
+        self._margin = INFINITY
         self._keep = NO_BOUND
         # States that are merged on a stack lie on all that they were put on.
         if not self._packs and self.width <= (
             MOST_BOUNDS_WHEN_MERGING if self.merge else MOST_BOUNDS
         ):
             self._begin_bounds(self.width)
+        self._is_plain = (
+            self._keep != NO_BOUND and not self.merge and self.cost == 0.0 and self.system.in_step
+            and not self.system.has_external_score and not self.system.has_heuristic
+            and not self.system.has_unpruned_slots
+        )
         self.system.init(self._states)
         self.scorer.clear_memo()
         return 0
@@ -109,6 +124,7 @@ cdef class Agenda(BufferOwner):
         cdef Py_ssize_t next_one = 0
         cdef Py_ssize_t place = 0
         cdef Py_ssize_t i
+        cdef double least
         cdef bint is_heap
         if slot == 0:
             return 1
@@ -136,7 +152,8 @@ cdef class Agenda(BufferOwner):
             &self.buffers, self._states, (self.n_items + min(n, width)) * self.system.state_size
         )
         self.system.reserve_states(min(n, width))
-        while n > 0 and n_kept < width:
+        least = self._ranked[0].rank - self._margin
+        while n > 0 and n_kept < width and self._ranked[next_one].rank >= least:
             kept = &self._candidates[self._ranked[next_one].place]
             if self.merge:
                 signature = (
@@ -381,6 +398,8 @@ cdef class Agenda(BufferOwner):
         cdef double rank
         cdef double paid
         cdef int action
+        if self._is_plain:
+            return self._propose_plainly(item, mask, scores)
         for action in range(self.system.n_actions):
             if not mask[action]:
                 continue
@@ -413,6 +432,25 @@ cdef class Agenda(BufferOwner):
             ):
                 continue
             self._put(slot, item, action, score, rank, scores[action] + paid, -1)
+        return 0
+
+    cdef int _propose_plainly(
+        self, Py_ssize_t item, const uint8_t* mask, const double* scores
+    ) except -1 nogil:
+        """`_propose` where the score decides, among the candidates of one slot."""
+        cdef double before = self.items[item].score
+        cdef Py_ssize_t slot = self.items[item].step + 1
+        cdef const Bounded* bounded = self._bounded_of(slot)
+        cdef double score
+        cdef int action
+        for action in range(self.system.n_actions):
+            score = before + scores[action]
+            # Most are told by this alone. What was not scored is anything.
+            if (
+                score >= bounded.least and mask[action]
+                and self._may_stay(slot, score, NULL, action)
+            ):
+                self._put(slot, item, action, score, score, scores[action], -1)
         return 0
 
     cdef int _put(
@@ -450,23 +488,29 @@ cdef class Agenda(BufferOwner):
         reserve(&self.buffers, self._bounds, self._n_bounded * keep)
         reserve(&self.buffers, self._bounded, self._n_bounded)
         for row in range(self._n_bounded):
-            self._bounded[row] = Bounded(-1, 0)
+            self._bounded[row] = Bounded(-1, 0, -INFINITY)
         return 0
+
+    cdef Bounded* _bounded_of(self, Py_ssize_t slot) noexcept nogil:
+        """What is noted of the ranks of a slot."""
+        # Slots that share a row forget each other, and so keep more for a while.
+        cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
+        if bounded.slot != slot:
+            bounded[0] = Bounded(slot, 0, -INFINITY)
+        return bounded
 
     cdef bint _may_stay(
         self, Py_ssize_t slot, double rank, const void* state, int action
     ) noexcept nogil:
         """True if a candidate is not known to be worse than all that its slot keeps; notes it."""
-        # Slots that share a row forget each other, and so keep more for a while.
-        cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
+        cdef Bounded* bounded = self._bounded_of(slot)
         cdef Bound* bounds = self._bounds + (slot & (self._n_bounded - 1)) * self._keep
         cdef uint64_t signature = 0
         cdef Py_ssize_t place
         cdef Py_ssize_t child
-        if bounded.slot != slot:
-            bounded[0] = Bounded(slot, 0)
-        if bounded.n == self._keep and rank < bounds[0].rank:
+        if rank < bounded.least:
             return False
+        bounded.least = max(bounded.least, rank - self._margin)
         place = bounded.n
         if self.merge:
             signature = self.system.signature(state, action)
@@ -495,6 +539,8 @@ cdef class Agenda(BufferOwner):
                 bounds[place] = bounds[child]
                 place = child
         bounds[place] = Bound(rank, signature)
+        if bounded.n == self._keep:
+            bounded.least = max(bounded.least, bounds[0].rank)
         return True
 
     cdef Py_ssize_t search(self, Py_ssize_t n_best, Py_ssize_t* n_found) except -1 nogil:
@@ -510,6 +556,11 @@ cdef class Agenda(BufferOwner):
         cdef Py_ssize_t count = 0
         cdef bint is_last
         self.begin()
+        if n_best == 1:
+            self._margin = self.margin
+        if self._is_plain and most == 1 and not self.system.ends_early:
+            n_found[0] = self._search_greedily(n_slots)
+            return self.n_items - 1
         if self._keep:
             self._begin_bounds(most)
         for slot in range(n_slots):
@@ -522,6 +573,42 @@ cdef class Agenda(BufferOwner):
             self.expand(first, count)
         n_found[0] = count
         return first
+
+    cdef Py_ssize_t _search_greedily(self, Py_ssize_t n_slots) except -1 nogil:
+        """`search` of a width of 1, which needs no candidates; returns the number of items found.
+
+        Only where the score decides.
+        """
+        cdef Py_ssize_t step
+        cdef double before = 0.0
+        cdef double highest
+        cdef double score
+        cdef int action
+        cdef int best
+        reserve(&self.buffers, self.items, n_slots)
+        reserve(&self.buffers, self._states, n_slots * self.system.state_size)
+        self.system.reserve_states(n_slots)
+        for step in range(n_slots - 1):
+            memset(self.mask, 0, self.system.n_actions)
+            self.system.legal(self.state(step), self.mask)
+            self.scorer.score(self.state(step), 1, self.mask, self.scores)
+            best = -1
+            highest = -INFINITY
+            for action in range(self.system.n_actions):
+                score = before + self.scores[action]
+                if score > highest and self.mask[action]:
+                    best = action
+                    highest = score
+            if best < 0:
+                return 0
+            before = highest
+            self.items[step + 1] = Item(
+                highest, <int32_t> step, best, <int32_t> step + 1, False, 0.0, True, -1,
+                <int32_t> step + 1, -1,
+            )
+            self.n_items += 1
+            self.system.apply(self.state(step), best, self.state(step + 1))
+        return 1
 
     cdef bint has_ended(
         self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best

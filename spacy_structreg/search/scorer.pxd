@@ -84,6 +84,7 @@ cdef class StateScorer(BufferOwner):
     cdef Py_ssize_t _cache_width
     cdef double* _vectors
     cdef Py_ssize_t _n_vector_cells
+    cdef const double** _addends   # the vectors of the groups of a state
     cdef uint64_t* _keys
     cdef double* _reals            # values of the features, if `_has_reals`
     cdef bint _has_reals
@@ -94,12 +95,14 @@ cdef class StateScorer(BufferOwner):
     # Of the states that are scored together.
     cdef uint64_t* _anchors        # (n, n_anchors)
     cdef uint64_t* _fired          # the events, as bits
+    cdef uint64_t* _group_signatures   # (n, n_groups)
     cdef int64_t* _places          # (n, n_groups): of the vectors of their groups, or of rows
     # Of one state: its atoms, and which of them are known.
     cdef uint64_t _values[MAX_ATOMS_OF_TASK]
     cdef uint64_t _mixed[MAX_ATOMS_OF_TASK]   # the same, as hashes take them
     cdef double _atom_reals[MAX_ATOMS_OF_TASK]
     cdef AtomSet _filled
+    cdef AtomSet _wanted       # those with one value that templates read
     cdef AtomSet _real_atoms   # those with one value and a real one
     # Of a training.
     cdef bint _training
@@ -120,9 +123,7 @@ cdef class StateScorer(BufferOwner):
     cdef int _score_event(
         self, const char* states, Py_ssize_t n, int event, bint places_only
     ) except -1 nogil
-    cdef bint _is_known(
-        self, int g, const uint64_t* anchors, uint64_t* signature, int64_t* vector
-    ) noexcept nogil
+    cdef bint _is_known(self, uint64_t signature, int64_t* vector) noexcept nogil
     cdef int64_t _new_entry(self, int g, uint64_t signature) except -1 nogil
     cdef int _add_job(
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total

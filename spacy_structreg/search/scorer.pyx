@@ -57,6 +57,41 @@ cdef enum:
 assert MAX_STATE_ATOMS == MAX_ATOMS_OF_STATE_TEMPLATE
 
 
+cdef inline void add_vectors(
+    double* scores, const double* const* vectors, int n, int width
+) noexcept nogil:
+    """Add vectors to scores, in their order; four sums at a time stay in registers."""
+    cdef double first
+    cdef double second
+    cdef double third
+    cdef double fourth
+    cdef const double* vector
+    cdef int i = 0
+    cdef int k
+    if n == 0:
+        return
+    while i + 4 <= width:
+        first = scores[i]
+        second = scores[i + 1]
+        third = scores[i + 2]
+        fourth = scores[i + 3]
+        for k in range(n):
+            vector = vectors[k] + i
+            first += vector[0]
+            second += vector[1]
+            third += vector[2]
+            fourth += vector[3]
+        scores[i] = first
+        scores[i + 1] = second
+        scores[i + 2] = third
+        scores[i + 3] = fourth
+        i += 4
+    while i < width:
+        for k in range(n):
+            scores[i] += vectors[k][i]
+        i += 1
+
+
 @cython.final
 cdef class StateScorer(BufferOwner):
     """Scores actions by templates and weight rows. It holds working memory: one in each thread.
@@ -119,6 +154,7 @@ cdef class StateScorer(BufferOwner):
         reserve_zeros(&self.buffers, self._groups, len(self.groups) + self.n_events + 1)
         reserve_zeros(&self.buffers, self._specs, len(templates))
         self._n_groups = len(self.groups)
+        reserve(&self.buffers, self._addends, self._n_groups + 1)
         reserve_zeros(&self.buffers, self._first_group, self.n_events + 2)
         reserve_zeros(&self.buffers, self._n_positional, self.n_events + 1)
         reserve_zeros(&self.buffers, self._events, system.n_actions)
@@ -152,6 +188,7 @@ cdef class StateScorer(BufferOwner):
                         spec.multi = a
                     else:
                         add_atom(&group.wanted, spec.atoms[a])
+                        add_atom(&self._wanted, spec.atoms[a])
                 n += 1
             group.last = n
             spec = &self._specs[group.first]
@@ -217,10 +254,10 @@ cdef class StateScorer(BufferOwner):
         cdef const int* first_fired = self.system.first_fired
         cdef const int* fired_scores = self._fired_scores
         cdef const int64_t* places
-        cdef const double* vector
         cdef double* event_scores
         cdef double total
         cdef Py_ssize_t s
+        cdef int n_vectors
         cdef int32_t row
         cdef int n_actions = self.system.n_actions
         cdef int action
@@ -238,24 +275,24 @@ cdef class StateScorer(BufferOwner):
                     continue
                 width = self._widths[e]
                 event_scores = scores if self._plain else self._event_scores + self._offsets[e]
+                memset(event_scores, 0, width * sizeof(double))
+                n_vectors = 0
                 g = self._first_group[e]
-                if g < self._first_group[e + 1] and places[g] >= 0:
-                    vector = self._vectors + places[g]
-                    for i in range(width):
-                        event_scores[i] = 0.0 + vector[i]
-                    # All that follows from the place stands together in the first.
-                    g += max(1, self._n_positional[e])
-                else:
-                    memset(event_scores, 0, width * sizeof(double))
                 while g < self._first_group[e + 1]:
                     if places[g] >= 0:
-                        vector = self._vectors + places[g]
-                        for i in range(width):
-                            event_scores[i] += vector[i]
+                        self._addends[n_vectors] = self._vectors + places[g]
+                        n_vectors += 1
                     elif places[g] < NO_ROW:
+                        # In the order of the groups.
+                        add_vectors(event_scores, self._addends, n_vectors, width)
+                        n_vectors = 0
                         row = <int32_t> (FIRST_ROW - places[g])
                         (<Rows> self._tables[e]).add_run(&row, 1, 0, event_scores)
-                    g += 1
+                    # All that follows from the place stands together in the first.
+                    g += (
+                        max(1, self._n_positional[e]) if g == self._first_group[e] else 1
+                    )
+                add_vectors(event_scores, self._addends, n_vectors, width)
             if not self._plain:
                 event_scores = self._event_scores
                 for action in range(n_actions):
@@ -290,6 +327,7 @@ cdef class StateScorer(BufferOwner):
         reserve(&self.buffers, self._anchors, n * self.system.n_anchors)
         reserve(&self.buffers, self._fired, n)
         reserve(&self.buffers, self._places, n * self._n_groups)
+        reserve(&self.buffers, self._group_signatures, n * self._n_groups)
         if not self.memo:
             self._n_vector_cells = 0
         elif self._n_vector_cells > MOST_CELLS:
@@ -320,6 +358,7 @@ cdef class StateScorer(BufferOwner):
         cdef const char* state
         cdef const uint64_t* anchors
         cdef int64_t* places
+        cdef uint64_t* signatures
         cdef uint64_t signature = 0
         cdef Py_ssize_t s
         cdef int first = self._first_group[event]
@@ -327,16 +366,30 @@ cdef class StateScorer(BufferOwner):
         cdef int g
         self._n_keys = 0
         self._n_jobs = 0
+        if self.memo and not places_only:
+            # Of all states first: what is known of them is on its way then.
+            for s in range(n):
+                if not self._fired[s] >> event & 1:
+                    continue
+                anchors = self._anchors + s * self.system.n_anchors
+                signatures = self._group_signatures + s * self._n_groups
+                for g in range(first_free, self._first_group[event + 1]):
+                    signatures[g] = self._signature(g, anchors)
+                    STRUCTREG_PREFETCH(
+                        &self._entries[signatures[g] & <uint64_t> (self._memo_slots - 1)]
+                    )
         for s in range(n):
             if not self._fired[s] >> event & 1:
                 continue
             memset(&self._filled, 0, sizeof(AtomSet))
             state = states + s * self.system.state_size
             anchors = self._anchors + s * self.system.n_anchors
+            signatures = self._group_signatures + s * self._n_groups
             places = self._places + s * self._n_groups
+            if first < first_free and self.memo:
+                signature = self._signature(self._n_groups + event, anchors)
             if first < first_free and not (
-                self.memo
-                and self._is_known(self._n_groups + event, anchors, &signature, &places[first])
+                self.memo and self._is_known(signature, &places[first])
             ):
                 places[first] = self._new_entry(self._n_groups + event, signature)
                 for g in range(first, first_free):
@@ -352,24 +405,19 @@ cdef class StateScorer(BufferOwner):
                     # No other state waits for the vector.
                     places[g] = NO_ROW
                     self._add_job(g, state, anchors, NOWHERE, NOWHERE)
-                elif not (
-                    self.memo and self._is_known(g, anchors, &signature, &places[g])
-                ):
-                    places[g] = self._new_entry(g, signature)
+                elif not (self.memo and self._is_known(signatures[g], &places[g])):
+                    places[g] = self._new_entry(g, signatures[g])
                     self._add_job(g, state, anchors, places[g], NOWHERE)
         self._do_jobs(event)
         return 0
 
-    cdef bint _is_known(
-        self, int g, const uint64_t* anchors, uint64_t* signature, int64_t* vector
-    ) noexcept nogil:
-        """True if the memo knows the vector of a group; if not, only the signature is written."""
-        cdef const MemoEntry* entry
-        signature[0] = self._signature(g, anchors)
-        entry = self._entry_of(signature[0])
+    cdef bint _is_known(self, uint64_t signature, int64_t* vector) noexcept nogil:
+        """True if the memo knows the vector of a group, which is written then."""
+        cdef const MemoEntry* entry = self._entry_of(signature)
         if entry.age != self._age:
             return False
         vector[0] = entry.vector
+        STRUCTREG_PREFETCH(&self._vectors[entry.vector])
         return True
 
     cdef int64_t _new_entry(self, int g, uint64_t signature) except -1 nogil:
@@ -556,6 +604,8 @@ cdef class StateScorer(BufferOwner):
             missing.words[w] = group.wanted.words[w] & ~self._filled.words[w]
             bits |= missing.words[w]
         if bits:
+            if self.system.fills_together:
+                missing = self._wanted
             self.system.fill_atoms(state, &missing, self._values)
             for w in range(WORDS_OF_ATOM_SET):
                 self._filled.words[w] |= missing.words[w]

@@ -51,6 +51,7 @@ cdef class TransitionSystem(BufferOwner):
     cdef readonly bint has_unpruned_slots  # in some slots states do not compete: see `is_unpruned`
     cdef readonly bint ends_early        # final states go on, until the best is one: see `is_final`
     cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
+    cdef readonly bint fills_together    # all atoms of a state cost little more than one of them
     cdef readonly bint static_oracle     # a gold action is right only after those before it
     cdef FiredEvent* fired               # those of action a: first_fired[a] to first_fired[a + 1]
     cdef int* first_fired

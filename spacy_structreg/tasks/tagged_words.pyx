@@ -74,6 +74,7 @@ cdef class TaggedWordTransitions(TransitionSystem):
         Raises ValueError for atoms that do not exist.
         """
         cdef int i
+        self.fills_together = True
         of_nodes = atoms_of_nodes(nodes)
         chosen = dict.fromkeys(names)
         for name in chosen:

@@ -13,6 +13,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.util import load_config_from_str
 from typer.testing import CliRunner
 from warm_python import executable
 
@@ -21,6 +22,7 @@ from spacy_structreg.cli.init_config import init_config
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.corpora.files import replace_text
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.models.reports import EpochReport
 
 EPOCHS = 4
@@ -70,6 +72,30 @@ def test_the_estimator_is_what_trains(
         "dev_seg_f": [max(scores)],
     }
     assert f"seed 3: dev_seg_f {max(scores):.4f}" in done.stdout
+
+
+def test_a_margin_is_tuned_for_models_with_a_beam(
+    config: Path, corpus: Path, tmp_path: Path, sentences: list[list[str]]
+) -> None:
+    output = tmp_path / "pipeline"
+    command = [*arguments(config, corpus, output), "--beam-loss", "0.01"]
+    refused = CliRunner().invoke(structreg_app, command)
+    assert refused.exit_code == 1
+    assert "--beam-loss is for models with a beam; the segmenter has none" in refused.output
+    of_words = load_config_from_str(init_config("segment"), interpolate=False)
+    of_words["nlp"]["tokenizer"]["model"] = {"@architectures": "spacy_structreg.WordSegmenter.v1"}
+    of_words.to_disk(config)
+    report = tmp_path / "report.json"
+    result = CliRunner().invoke(structreg_app, [*command, "--report", str(report)])
+    assert result.exit_code == 0, result.output
+    model = spacy.load(output).tokenizer.model
+    by_hand = WordSegmenter(seed=3, epochs=EPOCHS, patience=5).fit(sentences, sentences)
+    assert by_hand.beam_margin is None
+    margin = by_hand.tune_beam_margin(sentences, max_loss=0.01)
+    assert model.beam_margin == margin == json.loads(report.read_text("utf-8"))["beam_margin"]
+    assert f"beam_margin {margin}" in result.output
+    texts = ["".join(words) for words in sentences]
+    assert model.predict_batch(texts) == by_hand.predict_batch(texts)
 
 
 def test_all_trains_for_as_many_epochs_as_dev_says(

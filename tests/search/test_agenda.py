@@ -110,6 +110,18 @@ def test_a_beam_keeps_the_best_of_each_slot(twin: WordsTwin, merge: bool, n_best
         assert agenda.derivations(n_best) == twin.beam(width, merge, n_best)
 
 
+@quick_examples(60)
+@given(twins(), st.booleans(), st.sampled_from([0.0, 0.5, 1.0, 2.5, 6.0, 1e9]))
+def test_a_margin_drops_what_lies_behind(twin: WordsTwin, merge: bool, margin: float) -> None:
+    twin = replace(twin, by_words=False)
+    tables = tables_of(twin)
+    for width in (2, 4, 64):
+        agenda = agenda_of(twin, tables, width, merge=merge, margin=margin)
+        assert agenda.derivations(1) == twin.beam(width, merge, margin=margin)
+        # Lists of several are searched for without it.
+        assert agenda.derivations(3) == twin.beam(width, merge, 3)
+
+
 # Characters that do not repeat and templates that tell words apart: scores tie by chance only.
 DISTINCT = "我们的1Ａ，𠮷"
 TELLING = {
@@ -459,6 +471,16 @@ def test_a_beam_has_at_least_one_state(width: int) -> None:
     scorer = StateScorer(system, parse("append: c0"), empty_tables(system))
     with pytest.raises(ValueError, match=f"width {width} cannot be"):
         Agenda(scorer, width)
+
+
+@pytest.mark.parametrize("margin", [-1.0, float("nan")])
+def test_a_margin_is_no_less_than_nothing(margin: float) -> None:
+    system = WordTransitions(CharacterAtoms())
+    scorer = StateScorer(system, parse("append: c0"), empty_tables(system))
+    with pytest.raises(ValueError, match=f"margin of {margin} cannot be"):
+        Agenda(scorer, 4, margin=margin)
+    assert Agenda(scorer, 4).margin == float("inf")
+    assert pickle.loads(pickle.dumps(Agenda(scorer, 4, margin=1.5))).margin == 1.5
 
 
 def test_actions_that_do_not_exist_or_come_after_the_end() -> None:

@@ -376,6 +376,18 @@ def test_what_is_complete_stays_in_the_beam_until_it_is_the_best(
             assert agenda.derivations(n_best) == expected
 
 
+@given(SEEDS, st.integers(1, 6), st.sampled_from([0.0, 1.0, 2.5, 6.0, 1e9]))
+@WALKED
+def test_a_margin_drops_what_lies_behind_the_best(
+    draw: random.Random, n: int, margin: float
+) -> None:
+    system, twin = drawn_twin(draw, n, 2, draw.choice([1, 5]), max_unaries=2)
+    for width in (2, 8):
+        expected = twin.beam(width, margin=margin)
+        agenda = agenda_of(system, twin, tables_of(system, twin), width, margin=margin)
+        assert agenda.derivations(1) == expected
+
+
 def test_a_complete_tree_waits_for_longer_ones() -> None:
     """By hand: the bare word ends first, but a phrase over it is worth more at the next step."""
     system = ConstituencySystem(2)

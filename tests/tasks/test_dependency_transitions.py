@@ -238,6 +238,20 @@ def test_a_beam_keeps_the_best_of_each_step(
             assert agenda.derivations(n_best) == expected
 
 
+@EACH_SYSTEM
+@given(SEEDS, st.integers(1, 6), st.sampled_from([0.0, 1.0, 2.5, 6.0, 1e9]), st.booleans())
+@WALKED
+def test_a_margin_drops_what_lies_behind_the_best_of_a_step(
+    system: System, draw: random.Random, n: int, margin: float, merge: bool
+) -> None:
+    twin = drawn_twin(draw, system, n, n_templates=draw.choice([1, 5]))
+    for width in (2, 8):
+        expected = twin.beam(width, merge, margin=margin)
+        tables = tables_of(system, twin)
+        agenda = agenda_of(system, twin, tables, width, merge=merge, margin=margin)
+        assert agenda.derivations(1) == expected
+
+
 @given(SEEDS, st.integers(4, 7), st.sampled_from([2, 3, 8]))
 @WALKED
 def test_arc_eager_states_that_look_alike_are_merged(

@@ -192,7 +192,13 @@ class ConstituencyParser(
             atoms,
             max_unaries=max_unaries,
         )
-        return ConstituentSpec(system, self._templates, self.settings.beam, self._update)
+        return ConstituentSpec(
+            system=system,
+            templates=self._templates,
+            beam=self.settings.beam,
+            margin=self.settings.beam_margin,
+            update=self._update,
+        )
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
@@ -220,7 +226,7 @@ class ConstituentSpec(TreeSpec[ConstituencySentence, ConstituentDecoder]):
 
     def new_decoder(self, tables: list[TrainedRows]) -> ConstituentDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return ConstituentDecoder(Agenda(scorer, self.beam))
+        return ConstituentDecoder(Agenda(scorer, self.beam, margin=self.margin))
 
     def compile(self, example: ConstituencySentence, learner: Perceptron) -> Derivation | None:
         if _n_unaries(example) > MAX_UNARIES:

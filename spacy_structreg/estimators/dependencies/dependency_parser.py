@@ -260,6 +260,7 @@ class DependencyParser(
             system=system,
             templates=self._templates,
             beam=self.settings.beam,
+            margin=self.settings.beam_margin,
             update=self._update,
             merge=self._merges,
             arc_labels=tuple(labels),
@@ -305,7 +306,8 @@ class DependencySpec(TreeSpec[DependencySentence, ParseDecoder]):
 
     def new_decoder(self, tables: list[TrainedRows]) -> ParseDecoder:
         scorer = StateScorer(self.system.copy(), self.templates, tables)
-        return ParseDecoder(Agenda(scorer, self.beam, self.merge), self.arc_labels, self.root_label)
+        agenda = Agenda(scorer, self.beam, self.merge, self.margin)
+        return ParseDecoder(agenda, self.arc_labels, self.root_label)
 
     def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
         if not _is_tree(example):

@@ -22,6 +22,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.example_schema import TaggedGold
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -90,7 +91,7 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
     )
 
 
-class WordJointTagger(BaseJointTagger[WordDecoder]):
+class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     """Segments text and tags its words by features of both (Zhang & Clark 2011, section 4).
 
     What is not proposed is known by the records of the training corpus (section 4.2,
@@ -185,6 +186,7 @@ class WordJointTagger(BaseJointTagger[WordDecoder]):
             beam=self.settings.beam,
             merge=self.settings.merge,
             update=self.settings.update,
+            margin=self.settings.beam_margin,
             prune_training=self.settings.prune_training,
             tags=tags,
             records=records,
@@ -212,9 +214,11 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
         tables: list[TrainedRows],
         *,
         beam: int | None = None,
+        margin: float | None = None,
         guide: WordGuide | None = None,
     ) -> WordDecoder:
-        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge)
+        margin = self.margin if beam is None else margin
+        agenda = Agenda(self.new_scorer(tables), beam or self.beam, self.merge, margin)
         return WordDecoder(agenda, self.tags, guide)
 
     def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:

@@ -23,6 +23,7 @@ from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.settings import (
@@ -67,7 +68,7 @@ class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSett
     )
 
 
-class WordSegmenter(BaseSegmenter[WordDecoder]):
+class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
     """Segments text into words by features of whole words (Zhang & Clark 2011, section 3).
 
     Mini-samples are counted in words, and cut between them. Gold sentences are lists of words, or
@@ -89,7 +90,14 @@ class WordSegmenter(BaseSegmenter[WordDecoder]):
         templates = parse_state_templates(
             joined(settings.templates, *further), system.events, system.atoms, WORD_TABLES
         )
-        self._features = WordSpec(system, templates, settings.beam, settings.merge, settings.update)
+        self._features = WordSpec(
+            system,
+            templates,
+            settings.beam,
+            settings.merge,
+            settings.update,
+            settings.beam_margin,
+        )
         # Word lists and scripts are read when the model is trained.
         reads = settings.lexicon or settings.script is not None
         spec = None if reads else self._features
@@ -126,6 +134,7 @@ class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
     beam: int | None
     merge: bool | None
     update: str
+    margin: float | None = None
     prune_training: bool = True
 
     @property
@@ -166,11 +175,13 @@ class WordSpec(WordSearchSpec[SegmentedGold]):
         tables: list[TrainedRows],
         *,
         beam: int | None = None,
+        margin: float | None = None,
         guide: WordGuide | None = None,
     ) -> WordDecoder:
         width = beam or self.beam
         merge = width is None or guide is not None if self.merge is None else self.merge
-        return WordDecoder(Agenda(self.new_scorer(tables), width, merge), (), guide)
+        margin = self.margin if beam is None else margin
+        return WordDecoder(Agenda(self.new_scorer(tables), width, merge, margin), (), guide)
 
     def compile(self, example: SegmentedGold, learner: Perceptron) -> Derivation | None:
         if isinstance(example, PartialSentence):
