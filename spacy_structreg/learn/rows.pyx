@@ -31,7 +31,7 @@ cdef extern from *:
     #define STRUCTREG_UNROLLED static __forceinline
     #endif
 
-    #define STRUCTREG_ROWS_AHEAD 12
+    #define STRUCTREG_ROWS_AHEAD 12  /* memory is fetched for so many rows ahead */
 
     /* Adds rows of so many shifts times so many labels, both constants, to positions that follow
        each other. The scores of the positions that a row reaches stay in registers from row to
@@ -120,6 +120,8 @@ cdef enum:
     SPARSE_CELLS = 8
     SPARSE_SHARE = 8
     DENSE_CLASS = 15
+    # So many rows ahead of the one that is added, memory is fetched.
+    AHEAD = 12
 
 
 cdef class Rows(BufferOwner):
@@ -1117,6 +1119,12 @@ cdef class TrainedRows(Rows):
             structreg_add_dense(values, self.n_columns, rows, n, step, scores)
             return
         for i in range(n):
+            # Who adds up few rows has fetched them.
+            if step and i + 2 * AHEAD < n and rows[i + 2 * AHEAD] >= 0:
+                STRUCTREG_PREFETCH(&self._starts[rows[i + 2 * AHEAD]])
+            if step and i + AHEAD < n and rows[i + AHEAD] >= 0:
+                STRUCTREG_PREFETCH(&columns[self._starts[rows[i + AHEAD]]])
+                STRUCTREG_PREFETCH(&values[self._starts[rows[i + AHEAD]]])
             if rows[i] >= 0:
                 target = scores + i * step
                 for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
