@@ -28,6 +28,8 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
+from spacy_structreg.corpora.sentence_marks import SentenceMarks
+
 __all__ = ["latin_spaces", "sentence_ends", "split_words"]
 
 # Marks that end sentences wherever they stand, those of Latin script that need a closer look, and
@@ -82,6 +84,29 @@ CANDIDATE: Final = re.compile(
         j=f"(?:(?<=\u200d)[^{BREAKS}])?",
     )
 )
+
+
+def _members(ranges: str) -> str:
+    """The characters of ranges, as brackets of patterns have them, but unescaped."""
+    return "".join(
+        "".join(map(chr, range(ord(first), ord(last or first) + 1)))
+        for first, last in re.findall("(.)(?:-(.))?", ranges, re.DOTALL)
+    )
+
+
+# `CANDIDATE` needs to be tried at few characters only.
+_SPACES: Final = _members("\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000")
+_FOLLOWERS: Final = TERMINATORS + STOPS + CLOSERS + _members(EXTENDERS) + _members(FOLLOWERS)
+_MARKS: Final = SentenceMarks(
+    full_stops="。",
+    terminators=TERMINATORS,
+    dots=STOPS,
+    breaks=BREAKS,
+    followers=_FOLLOWERS,
+    after_dots=STOPS + CLOSERS + _SPACES + "[",
+    special=_FOLLOWERS + _SPACES + "".join(UNUSUAL),
+)
+
 FOOTNOTE: Final = re.compile(r"\[[0-9]{1,3}\]\s*")
 HAS_BREAK: Final = re.compile(f"[{BREAKS}]")
 HAS_TERMINATOR: Final = re.compile(f"[{re.escape(TERMINATORS + STOPS)}]")
@@ -144,22 +169,27 @@ def sentence_ends(text: str) -> list[int]:
     visible character. Takes time and memory linear in the text.
     """
     ends: list[int] = []
-    quotes = _Quotes(text)
-    start = 0
+    quotes: _Quotes | None = None
     # White space at the very beginning belongs to the first sentence.
     at = len(text) - len(text.lstrip())
-    while match := CANDIDATE.search(text, at):
+    while (at := _MARKS.next(text, at, ends)) >= 0:
+        match = CANDIDATE.match(text, at)
+        if match is None:
+            at += 1
+            continue
+        start = ends[-1] if ends else 0
         first, at = match.span()
         if match[0] == "。" and text[at : at + 1] not in UNUSUAL:
-            # Nearly all of Chinese; the rest comes to the same, but takes longer.
+            # The rest comes to the same, but takes longer.
             is_end = True
         elif text[first] == ":":
             at = first + len(match[0].rstrip(AFTER_ADDRESS))
             is_end = False
         elif HAS_BREAK.search(match[0]):
-            quotes.begin_line(at)
+            quotes = _Quotes(text, at)
             is_end = True
         else:
+            quotes = quotes or _Quotes(text)
             stop, _ = match.span(match.lastindex or 0)
             if quotes.open_next(first, stop, at):
                 stop = at = stop - 1
@@ -168,22 +198,18 @@ def sentence_ends(text: str) -> list[int]:
             is_end = at < len(text) and _ends(text, start, first, stop, at)
         if is_end:
             ends.append(at)
-            start = at
-    if start < len(text):
+    if text and (not ends or ends[-1] < len(text)):
         ends.append(len(text))
     return ends
 
 
 class _Quotes:
-    """Straight quotes of a text, of which every second one in a line closes."""
+    """Straight quotes of a line that begins at `at`, of which every second one closes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int = 0) -> None:
         self._text = text
-        self._counted = 0
+        self._counted = at
         self._is_open = False
-
-    def begin_line(self, at: int) -> None:
-        self._counted, self._is_open = at, False
 
     def open_next(self, first: int, stop: int, at: int) -> bool:
         """True if the last of some marks is a quote that opens the sentence behind them.

@@ -14,6 +14,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Final,
     Generic,
     Protocol,
     TypeAlias,
@@ -85,6 +86,9 @@ class LimitsOfPart(TypedDict):
     fixed: NDArray[np.uint8] | None
 
 
+_NO_LIMITS: Final[Limits] = {"listed": None, "listed_tags": (), "bonuses": None, "fixed": None}
+
+
 class WordFinder(Decoder, Protocol):
     """A decoder of raw text (`tasks.segmentation.text.TextDecoder`)."""
 
@@ -109,8 +113,8 @@ class WordFinder(Decoder, Protocol):
     ) -> list[list[tuple[str, str]]]: ...
 
     def spans(
-        self, text: str, sentences: list[int], **limits: Unpack[LimitsOfPart]
-    ) -> NDArray[np.int64]: ...
+        self, texts: list[str], sentences: list[list[int]], **limits: Unpack[Limits]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
 
@@ -202,12 +206,35 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: Iterable[AnySpan] = (),
     ) -> NDArray[np.int64]:
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
-        text = str(text)
-        words = compiled(user_words)
-        (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
-            _prefer(decoder, words)
-            return decoder.spans(text, ends, **_of_part(limits, 0, len(text)))
+            return self._spans(decoder, [str(text)], compiled(user_words), list(spans))[0]
+
+    def predict_spans_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Begins and ends of the words of texts, and which words are whose; as `predict_spans`.
+
+        The fastest call, as it makes no strings. Returns ``spans``, int64 of shape (n_words, 2),
+        and ``starts``, int64 of shape (n_texts + 1,): offsets in text i, of its words, are
+        ``spans[starts[i] : starts[i + 1]]``.
+        """
+        words = compiled(user_words)
+
+        def decode(
+            decoder: FinderT, portion: list[str]
+        ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+            return [self._spans(decoder, portion, words)]
+
+        # One item for a portion of the texts.
+        portions = list(_stream(texts, self._decoders(), decode, n_threads))
+        n_words = [np.diff(starts) for _, starts in portions]
+        spans = [np.empty((0, 2), dtype=np.int64), *(found for found, _ in portions)]
+        starts = np.cumsum(np.concatenate([[0], *n_words]), dtype=np.int64)
+        return np.concatenate(spans), starts
 
     def predict_margins(
         self, texts: Iterable[str], *, n_threads: int = 1
@@ -332,6 +359,17 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         _prefer(decoder, user_words)
         return decoder.segment(texts, ends, **limits, white_space=white_space)
 
+    def _spans(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
+        return decoder.spans(texts, ends, **limits)
+
     def _parts(
         self,
         texts: list[str],
@@ -343,6 +381,8 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: of the text, if there is but one. No place lies across the end of a sentence.
         """
         ends = list(map(self._sentence_ends, texts))
+        if not (user_words or spans or self.typed_runs):
+            return ends, _NO_LIMITS
         found = list(map(user_words.look_up, texts)) if user_words else []
         tags: tuple[str, ...] = user_words.tags if user_words else ()
         forced = [each.forced for each in found]

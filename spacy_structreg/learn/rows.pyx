@@ -23,6 +23,84 @@ import numpy as np
 
 from spacy_structreg.learn.row_arrays import replaced_rows
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define STRUCTREG_UNROLLED static inline __attribute__((always_inline))
+    #else
+    #define STRUCTREG_UNROLLED static __forceinline
+    #endif
+
+    #define STRUCTREG_ROWS_AHEAD 12  /* memory is fetched for so many rows ahead */
+
+    /* Adds rows of so many shifts times so many labels, both constants, to positions that follow
+       each other. The scores of the positions that a row reaches stay in registers from row to
+       row. To add zeros for rows that are not there changes no score, as none is -0, and is
+       cheaper than to tell them apart. */
+    STRUCTREG_UNROLLED void structreg_add_shifted(
+        const float *values, const Py_ssize_t n_shifts, const Py_ssize_t n_labels,
+        const int32_t *rows, Py_ssize_t n, double *scores
+    ) {
+        static const float zeros[64];
+        double sums[64];
+        const Py_ssize_t n_columns = n_shifts * n_labels, n_kept = n_columns - n_labels;
+        Py_ssize_t i, k;
+        for (k = 0; k < n_kept; k++)
+            sums[k] = scores[k];
+        for (i = 0; i < n; i++, scores += n_labels) {
+            const float *row = rows[i] < 0 ? zeros : values + (int64_t) rows[i] * n_columns;
+            if (i + STRUCTREG_ROWS_AHEAD < n) {
+                const int32_t ahead = rows[i + STRUCTREG_ROWS_AHEAD];
+                const float *next = values + (int64_t) (ahead < 0 ? 0 : ahead) * n_columns;
+                STRUCTREG_PREFETCH(next);
+                STRUCTREG_PREFETCH(next + n_columns - 1);
+            }
+            for (k = 0; k < n_labels; k++)
+                sums[n_kept + k] = scores[n_kept + k];
+            for (k = 0; k < n_columns; k++)
+                sums[k] += row[k];
+            for (k = 0; k < n_labels; k++)
+                scores[k] = sums[k];
+            for (k = 0; k < n_kept; k++)
+                sums[k] = sums[k + n_labels];
+        }
+        for (k = 0; k < n_kept; k++)
+            scores[k] = sums[k];
+    }
+
+    static void structreg_add_dense(
+        const float *values, Py_ssize_t n_columns, const int32_t *rows, Py_ssize_t n,
+        Py_ssize_t step, double *scores
+    ) {
+        Py_ssize_t i, k;
+        #define STRUCTREG_CASE(n_shifts, n_labels) \
+            if (step == n_labels && n_columns == n_shifts * n_labels) { \
+                structreg_add_shifted(values, n_shifts, n_labels, rows, n, scores); \
+                return; \
+            }
+        STRUCTREG_CASE(1, 4)
+        STRUCTREG_CASE(2, 4)
+        STRUCTREG_CASE(3, 4)
+        STRUCTREG_CASE(4, 4)
+        STRUCTREG_CASE(1, 6)
+        STRUCTREG_CASE(2, 6)
+        STRUCTREG_CASE(3, 6)
+        STRUCTREG_CASE(4, 6)
+        #undef STRUCTREG_CASE
+        for (i = 0; i < n; i++) {
+            const float *row = values + (int64_t) rows[i] * n_columns;
+            double *target = scores + i * step;
+            if (rows[i] >= 0)
+                for (k = 0; k < n_columns; k++)
+                    target[k] += row[k];
+        }
+    }
+    """
+    void structreg_add_dense(
+        const float* values, Py_ssize_t n_columns, const int32_t* rows, Py_ssize_t n,
+        Py_ssize_t step, double* scores,
+    ) noexcept nogil
+
 # Averages must fit single precision, and sums of them double.
 MAX_WEIGHT = 1e30
 # Counts of occurrences are exact as doubles.
@@ -42,6 +120,8 @@ cdef enum:
     SPARSE_CELLS = 8
     SPARSE_SHARE = 8
     DENSE_CLASS = 15
+    # So many rows ahead of the one that is added, memory is fetched.
+    AHEAD = 12
 
 
 cdef class Rows(BufferOwner):
@@ -1035,27 +1115,20 @@ cdef class TrainedRows(Rows):
         cdef double* target
         cdef const float* values = self._values
         cdef const uint16_t* columns = self._columns
-        cdef Py_ssize_t n_columns = self.n_columns
-        # Most rows are of four labels, or some times four.
-        cdef bint by_fours = n_columns % 4 == 0
+        if not self.adaptive:
+            structreg_add_dense(values, self.n_columns, rows, n, step, scores)
+            return
         for i in range(n):
-            if rows[i] < 0:
-                continue
-            target = scores + i * step
-            if self.adaptive:
+            # Who adds up few rows has fetched them.
+            if step and i + 2 * AHEAD < n and rows[i + 2 * AHEAD] >= 0:
+                STRUCTREG_PREFETCH(&self._starts[rows[i + 2 * AHEAD]])
+            if step and i + AHEAD < n and rows[i + AHEAD] >= 0:
+                STRUCTREG_PREFETCH(&columns[self._starts[rows[i + AHEAD]]])
+                STRUCTREG_PREFETCH(&values[self._starts[rows[i + AHEAD]]])
+            if rows[i] >= 0:
+                target = scores + i * step
                 for k in range(self._starts[rows[i]], self._starts[rows[i] + 1]):
                     target[columns[k]] += values[k]
-            elif by_fours:
-                values = &self._values[<int64_t> rows[i] * n_columns]
-                for k in range(0, n_columns, 4):
-                    target[k] += values[k]
-                    target[k + 1] += values[k + 1]
-                    target[k + 2] += values[k + 2]
-                    target[k + 3] += values[k + 3]
-            else:
-                values = &self._values[<int64_t> rows[i] * n_columns]
-                for k in range(n_columns):
-                    target[k] += values[k]
 
     cdef void add_weighted(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores

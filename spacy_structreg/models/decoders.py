@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any, Final, Generic, TypeVar
 
@@ -50,23 +49,15 @@ class DecoderPool(Generic[DecoderT]):
     ) -> None:
         self.tables = tables
         self._make = make
-        self._idle: list[DecoderT] = []
+        self.idle: list[DecoderT] = []
 
     def new_decoder(self) -> DecoderT:
         """A decoder of its own, which is not lent again."""
         return self._make(self.tables)
 
-    @contextmanager
-    def borrow(self) -> Iterator[DecoderT]:
-        """Lend a decoder that nobody else uses."""
-        # Taking from and adding to a list are atomic.
-        try:
-            decoder = self._idle.pop()
-        except IndexError:
-            decoder = self.new_decoder()
-        yield decoder
-        if decoder.capacity <= _KEPT:
-            self._idle.append(decoder)
+    def borrow(self) -> _Loan[DecoderT]:
+        """Lend a decoder that nobody else uses, for a ``with`` block."""
+        return _Loan(self)
 
     def stream(
         self,
@@ -99,6 +90,27 @@ class DecoderPool(Generic[DecoderT]):
                     yield from pending.popleft().result()
             while pending:
                 yield from pending.popleft().result()
+
+
+class _Loan(Generic[DecoderT]):
+    """A decoder of a pool, lent for a ``with`` block; it does not come back after an error."""
+
+    __slots__ = ("_decoder", "_pool")
+
+    def __init__(self, pool: DecoderPool[DecoderT]) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> DecoderT:
+        # Taking from and adding to a list are atomic.
+        try:
+            self._decoder = self._pool.idle.pop()
+        except IndexError:
+            self._decoder = self._pool.new_decoder()
+        return self._decoder
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self._decoder.capacity <= _KEPT:
+            self._pool.idle.append(self._decoder)
 
 
 def _portions(inputs: Iterable[InputT], size: Callable[[InputT], int]) -> Iterator[list[InputT]]:

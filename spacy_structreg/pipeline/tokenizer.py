@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import msgpack
 import numpy as np
 from spacy.language import Language
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -57,15 +58,16 @@ from spacy_structreg.tasks.segmentation.user_words import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords", "new_doc"]
+__all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords"]
 
 WORDS_FILE: Final = "user_words"
 
-_WHITE_SPACE: Final = re.compile(r"\s")
 # A character, or a run of white space.
 _SINGLE: Final = re.compile(r"\s+|\S")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STAND_IN: Final = ["x", "y", "z"]
+# So many words are remembered with their hashes.
+_MOST_HASHES: Final = 100_000
 
 # The lists that tokenizers use in the current context, in place of their own; the last one counts.
 _IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_words", default=())
@@ -109,6 +111,7 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         self.calibrations = dict(calibrations or {})
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
+        self._hashes = _Hashes(vocab.strings)
 
     @property
     def estimator(self) -> Any:
@@ -167,6 +170,35 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
             return self._keep_analyses(doc, listed, spans) if self.keeps_analyses else doc
         return self._doc(text, self._untrained(_characters(text, listed, spans), listed))
 
+    def _new_doc(self, text: str, items: list[str]) -> Doc:
+        """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
+
+        items: the words and, as items of its own, the white space between them. One space after a
+        token belongs to the token; all other white space becomes tokens. Raises ValueError for lone
+        surrogates.
+        """
+        tokens = items
+        spaces = [False] * len(items)
+        if text.split(maxsplit=1) != [text]:
+            tokens, spaces = _with_spaces(items)
+        if self._hashes.strings is not self.vocab.strings:
+            self._hashes = _Hashes(self.vocab.strings)
+        words: Any = self._hashes
+        try:
+            try:
+                return Doc(self.vocab, words=list(map(words.__getitem__, tokens)), spaces=spaces)
+            except KeyError:
+                # A memory zone has ended.
+                words.clear()
+                return Doc(self.vocab, words=list(map(words.__getitem__, tokens)), spaces=spaces)
+        except UnicodeEncodeError as error:
+            found = _SURROGATE.search(text)
+            offset = found.start() if found else 0
+            raise ValueError(
+                f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
+                "which no Doc can hold; decode the text with errors='replace'"
+            ) from error
+
     @contextmanager
     def using(self, user_words: AnyWords) -> Iterator[UserWords | CompiledWords]:
         """Use another list of words within a ``with`` block, in this thread only.
@@ -187,10 +219,10 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         """The list that counts now."""
         words = given
         if words is None:
-            words = next(
-                (words for tokenizer, words in reversed(_IN_USE.get()) if tokenizer is self),
-                self.user_words,
-            )
+            words = self.user_words
+            for tokenizer, in_use in _IN_USE.get():
+                if tokenizer is self:
+                    words = in_use
         listed = compiled(words)
         assert listed is not None
         return listed
@@ -442,26 +474,22 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         )
 
 
-def new_doc(vocab: Vocab, text: str, items: list[str]) -> Doc:
-    """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
+class _Hashes(dict[str, int]):
+    """The hashes of words in a store of strings, which are cheaper to make Docs of than words.
 
-    items: the words and, as items of its own, the white space between them. One space after a
-    token belongs to the token; all other white space becomes tokens. Raises ValueError for lone
-    surrogates.
+    A word that is not there yet is added to the store. The strings of a memory zone leave the store
+    when it ends; making a Doc of their hashes then raises a KeyError.
     """
-    tokens = items
-    spaces = [False] * len(items)
-    if _WHITE_SPACE.search(text):
-        tokens, spaces = _with_spaces(items)
-    try:
-        return Doc(vocab, words=tokens, spaces=spaces)
-    except UnicodeEncodeError as error:
-        found = _SURROGATE.search(text)
-        offset = found.start() if found else 0
-        raise ValueError(
-            f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
-            "which no Doc can hold; decode the text with errors='replace'"
-        ) from error
+
+    def __init__(self, strings: StringStore) -> None:
+        super().__init__()
+        self.strings = strings
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MOST_HASHES:
+            self.clear()
+        found = self[word] = self.strings.add(word)
+        return found
 
 
 def _with_spaces(items: list[str]) -> tuple[list[str], list[bool]]:

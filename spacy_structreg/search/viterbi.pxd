@@ -52,8 +52,13 @@ cdef class LabelGraph(BufferOwner):
     cdef Py_ssize_t n_hubs
     cdef Py_ssize_t n_edges
     cdef Py_ssize_t n_bounds
+    # Of few labels the predecessors once more, `fan_in` of each: where there are fewer, the first
+    # one is repeated. 0 for graphs of more labels.
+    cdef int fan_in
+    cdef uint8_t* padded
 
     cdef int _find_blocks(self) except -1
+    cdef int _pad_predecessors(self) except -1
 
 
 cdef class Transitions(BufferOwner):
@@ -82,6 +87,9 @@ cdef class Viterbi(BufferOwner):
     cdef readonly LabelGraph graph
     cdef readonly Transitions transitions
     cdef double* table
+    # (n, n_labels): the best predecessors, beside the table, if `_is_traced`.
+    cdef uint8_t* _back
+    cdef bint _is_traced
     cdef uint8_t* _alive
     cdef double* _merged
     cdef const Lattice* lattice
@@ -104,6 +112,7 @@ cdef class Viterbi(BufferOwner):
     cdef double last_score(self, Py_ssize_t column) noexcept nogil
     cdef const double* _prefix(self, Py_ssize_t column) noexcept nogil
     cdef void go_back(self, Py_ssize_t* column, uint16_t* label) noexcept nogil
+    cdef uint16_t _before(self, Py_ssize_t position, Py_ssize_t label) noexcept nogil
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil
     cdef double finish(self, Py_ssize_t n, uint16_t* path) noexcept nogil
     cdef void _trace(self, Py_ssize_t column, uint16_t label, uint16_t* path) noexcept nogil

@@ -16,9 +16,10 @@ position 0. Of a sequence without a lattice, the columns are the positions.
 Ties go to the lowest label, then to the lowest
 predecessor, so that results can be repeated.
 
-Decoders keep the scores of all prefixes instead of back pointers, and look for the best
-predecessor again where a path goes: a step to the next position then is additions and maxima of
-numbers that lie side by side, and the n best paths need nothing else.
+Decoders keep the scores of all prefixes and look for the best predecessor again where a path goes:
+a step to the next position then is additions and maxima of numbers that lie side by side, and the n
+best paths need nothing else. Of few labels, the best path keeps back pointers as well, which cost
+less than to look again.
 """
 
 from libc.math cimport INFINITY
@@ -28,6 +29,72 @@ from libc.string cimport memmove, memset
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 
 import numpy as np
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define STRUCTREG_UNROLLED static inline __attribute__((always_inline))
+    #else
+    #define STRUCTREG_UNROLLED static __forceinline
+    #endif
+
+    /* Extends the best paths over `count` positions: `table` gets their scores, and `back` their
+       best predecessors, the lowest of equal ones. The scores before the first position stand
+       before `table`. Nothing is compared by jumps, which could not be foreseen. */
+    STRUCTREG_UNROLLED void structreg_extend(
+        const Py_ssize_t n_labels, const Py_ssize_t fan_in, const uint8_t *predecessors,
+        const double *transitions, const double *emissions, const uint8_t *mask, Py_ssize_t count,
+        double *table, uint8_t *back
+    ) {
+        Py_ssize_t i, y, p;
+        for (i = 0; i < count; i++) {
+            const double *prefix = table - n_labels;
+            for (y = 0; y < n_labels; y++) {
+                const uint8_t *from = predecessors + y * fan_in;
+                const double *steps = transitions + y * fan_in;
+                double best = prefix[from[0]] + steps[0];
+                uint8_t origin = from[0];
+                for (p = 1; p < fan_in; p++) {
+                    const double score = prefix[from[p]] + steps[p];
+                    const int is_better = score > best;
+                    best = is_better ? score : best;
+                    origin = is_better ? from[p] : origin;
+                }
+                table[y] = best + emissions[y];
+                back[y] = origin;
+            }
+            if (mask) {
+                for (y = 0; y < n_labels; y++)
+                    table[y] = mask[y] ? table[y] : -INFINITY;
+                mask += n_labels;
+            }
+            table += n_labels;
+            back += n_labels;
+            emissions += n_labels;
+        }
+    }
+
+    static void structreg_extend_all(
+        Py_ssize_t n_labels, Py_ssize_t fan_in, const uint8_t *predecessors,
+        const double *transitions, const double *emissions, const uint8_t *mask, Py_ssize_t count,
+        double *table, uint8_t *back
+    ) {
+        #define STRUCTREG_EXTEND(labels, origins) structreg_extend( \
+            labels, origins, predecessors, transitions, emissions, mask, count, table, back)
+        if (n_labels == 4 && fan_in == 2)
+            STRUCTREG_EXTEND(4, 2);
+        else if (n_labels == 6 && fan_in == 4)
+            STRUCTREG_EXTEND(6, 4);
+        else
+            STRUCTREG_EXTEND(n_labels, fan_in);
+        #undef STRUCTREG_EXTEND
+    }
+    """
+    void structreg_extend_all(
+        Py_ssize_t n_labels, Py_ssize_t fan_in, const uint8_t* predecessors,
+        const double* transitions, const double* emissions, const uint8_t* mask, Py_ssize_t count,
+        double* table, uint8_t* back,
+    ) noexcept nogil
 
 cdef enum:
     # Graphs of more labels are decoded by blocks.
@@ -86,6 +153,8 @@ cdef class LabelGraph(BufferOwner):
             self.first_predecessor[y + 1] = <int32_t> n
         if self.by_blocks:
             self._find_blocks()
+        else:
+            self._pad_predecessors()
 
     def __reduce__(self):
         return LabelGraph, (self.legal, self.starts, self.ends, self.by_blocks)
@@ -134,6 +203,25 @@ cdef class LabelGraph(BufferOwner):
             self.n_edges += run.fan_in * (run.last - run.first)
             self.n_runs += 1
             y = run.last
+        return 0
+
+    cdef int _pad_predecessors(self) except -1:
+        """Lay out the predecessors of few labels in rows of one length, if every label has any."""
+        cdef const int32_t* bounds = self.first_predecessor
+        cdef Py_ssize_t widest = 0
+        cdef Py_ssize_t y
+        cdef Py_ssize_t j
+        for y in range(self.n_labels):
+            if self.n_labels > FEW_LABELS or bounds[y] == bounds[y + 1]:
+                return 0
+            widest = max(widest, bounds[y + 1] - bounds[y])
+        self.fan_in = <int> widest
+        reserve_zeros(&self.buffers, self.padded, self.n_labels * widest)
+        for y in range(self.n_labels):
+            for j in range(widest):
+                self.padded[y * widest + j] = <uint8_t> self.predecessors[
+                    bounds[y] + j if bounds[y] + j < bounds[y + 1] else bounds[y]
+                ]
         return 0
 
     def prune(self, mask):
@@ -428,6 +516,8 @@ cdef class Viterbi(BufferOwner):
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil:
         """Make room for a sequence of `n` positions."""
         reserve(&self.buffers, self.table, n * self.graph.n_labels)
+        if self.graph.fan_in:
+            reserve(&self.buffers, self._back, n * self.graph.n_labels)
         return 0
 
     cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil:
@@ -445,16 +535,32 @@ cdef class Viterbi(BufferOwner):
         Blocks are given in order, beginning with position 0, which begins a new sequence.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
+        cdef double transitions[FEW_LABELS * FEW_LABELS]
         cdef double* prefix
+        cdef Py_ssize_t fan_in = self.graph.fan_in
         cdef Py_ssize_t i
         cdef Py_ssize_t y
+        cdef Py_ssize_t j
         if first == 0:
             self._base = 0
             self._due = 0
             self.lattice = NULL
+            self._is_traced = fan_in > 0 and self.edges == NULL
         self.reserve_positions(first + count - self._base)
         prefix = self.table + (first - self._base) * n_labels
         for i in range(count):
+            if first + i > 0 and self._is_traced:
+                for y in range(n_labels):
+                    for j in range(fan_in):
+                        transitions[y * fan_in + j] = self.transitions.scores[
+                            self.graph.padded[y * fan_in + j] * n_labels + y
+                        ]
+                structreg_extend_all(
+                    n_labels, fan_in, self.graph.padded, transitions, emissions + i * n_labels,
+                    NULL if mask == NULL else mask + i * n_labels, count - i, prefix,
+                    self._back + (first + i - self._base) * n_labels,
+                )
+                return 0
             if first + i > 0:
                 self.transitions.step(
                     prefix - n_labels, emissions + i * n_labels, self.edges_to(first + i),
@@ -484,6 +590,7 @@ cdef class Viterbi(BufferOwner):
         cdef Py_ssize_t c
         cdef Py_ssize_t y
         self._base = 0
+        self._is_traced = False
         self.lattice = lattice
         self.reserve_positions(lattice.n)
         for c in range(lattice.n):
@@ -563,6 +670,15 @@ cdef class Viterbi(BufferOwner):
             ):
                 column[0] = self.lattice.before[b]
 
+    cdef uint16_t _before(self, Py_ssize_t position, Py_ssize_t label) noexcept nogil:
+        """The label before one at a position, on the best path to it; without a lattice."""
+        cdef Py_ssize_t place = (position - self._base) * self.graph.n_labels
+        if self._is_traced:
+            return self._back[place + label]
+        return self.transitions.best_predecessor(
+            self.table + place - self.graph.n_labels, self.edges_to(position), label
+        )
+
     cdef void settle(self, Py_ssize_t n, uint16_t* path) noexcept nogil:
         """Write the part of the path on which all paths over the first `n` positions agree.
 
@@ -590,13 +706,17 @@ cdef class Viterbi(BufferOwner):
             x = 0
             for y in range(n_labels):
                 if alive[y]:
-                    x = self.transitions.best_predecessor(prefix, self.edges_to(i + 1), y)
+                    x = self._before(i + 1, y)
                     n_alive += not before[x]
                     before[x] = 1
             alive, before = before, alive
             if n_alive == 1:
                 self._trace(i, x, path)
                 memmove(self.table, prefix, (n - i) * n_labels * sizeof(double))
+                if self._is_traced:
+                    memmove(
+                        self._back, self._back + (i - self._base) * n_labels, (n - i) * n_labels
+                    )
                 self._base = i
                 break
         self._due = 2 * (n - self._base)
@@ -637,7 +757,10 @@ cdef class Viterbi(BufferOwner):
         cdef Py_ssize_t i = self.position_of(column)
         path[i] = label
         while i > self._base:
-            self.go_back(&column, &label)
+            if self.lattice == NULL:
+                label = self._before(i, label)
+            else:
+                self.go_back(&column, &label)
             i -= 1
             path[i] = label
 

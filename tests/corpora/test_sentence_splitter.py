@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.corpora import sentences
 from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, split_words
 
 # Texts as they stand in books, papers, mails and chats; | marks where sentences are parted.
@@ -323,3 +326,57 @@ def test_spaces_of_latin_words(words: list[str], text: str) -> None:
     spaces = latin_spaces(words)
     assert len(spaces) == len(words)
     assert "".join(word + " " * space for word, space in zip(words, spaces, strict=True)) == text
+
+
+class PlainMarks:
+    """All places that the pattern matches need a closer look."""
+
+    def next(self, text: str, at: int, ends: list[int]) -> int:
+        found = sentences.CANDIDATE.search(text, at)
+        return found.start() if found else -1
+
+
+SPICE = [
+    *"。！？!?….．\"'”」)]:/[ \n\r\t\u2028\x1c、，(“~等\u200d\u200b\u0301👍😀𠀀aA1好",
+    "http://a.b/c?d",
+    "[1]",
+    "……",
+    "Mr. ",
+    "U.S. He",
+]
+
+
+@given(st.lists(st.one_of(st.sampled_from(SPICE), st.characters(exclude_categories=["Cs"]))))
+def test_marks_are_those_of_the_pattern(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = sentence_ends(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sentences, "_MARKS", PlainMarks())
+        assert sentence_ends(text) == found
+
+
+def test_tables_of_marks_hold_the_classes_of_the_pattern() -> None:
+    every = "".join(map(chr, range(0x10000)))
+    classes = sentences._MARKS.classes
+    inner = re.escape(sentences.TERMINATORS + sentences.STOPS + sentences.CLOSERS)
+    following = f"[{inner}{sentences.EXTENDERS}{sentences.FOLLOWERS}]"
+    assert {c for c in classes["followers"] if c < "\U00010000"} == set(
+        re.findall(following, every)
+    )
+    assert set(re.findall(rf"\s|{following}", every)) <= set(classes["special"])
+    assert set(re.findall(r"\s", every)) <= set(classes["after_dots"])
+
+
+@pytest.mark.parametrize("unit", [".)", ".", "。”", "：/", "://", "!’a", "…", '"', "。\n"])
+def test_marks_are_found_again_after_pickling(unit: str) -> None:
+    text = f"好{unit * 3}好"
+    marks = pickle.loads(pickle.dumps(sentences._MARKS))
+    ends: list[int] = []
+    again: list[int] = []
+    assert marks.next(text, 0, ends) == sentences._MARKS.next(text, 0, again)
+    assert ends == again
+
+
+def test_a_text_is_a_string() -> None:
+    with pytest.raises(TypeError, match="not bytes"):
+        sentences._MARKS.next(b"a.", 0, [])  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from made_up_corpora import sentences
 
@@ -38,6 +39,24 @@ def test_batches_equal_one_by_one(
     assert sum(map(len, texts)) > 300_000
     assert fitted.predict_batch(texts, n_threads=n_threads) == expected
     assert list(fitted.predict_stream(iter(texts), n_threads=n_threads)) == expected
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_spans_of_batches_equal_one_by_one(
+    n_threads: int, fitted: CharacterSegmenter, texts: list[str]
+) -> None:
+    few = ["", *texts[:1500], " \n", ""]
+    spans, starts = fitted.predict_spans_batch(iter(few), n_threads=n_threads)
+    assert spans.dtype == starts.dtype == np.int64
+    assert starts.shape == (len(few) + 1,)
+    for i, text in enumerate(few):
+        assert spans[starts[i] : starts[i + 1]].tolist() == fitted.predict_spans(text).tolist()
+    listed = [texts[0][1:4]]
+    spans, _ = fitted.predict_spans_batch(texts[:1], user_words=listed)
+    assert spans.tolist() == fitted.predict_spans(texts[0], listed).tolist()
+    none, starts = fitted.predict_spans_batch([], n_threads=n_threads)
+    assert none.shape == (0, 2)
+    assert starts.tolist() == [0]
 
 
 def test_one_segmenter_in_many_threads(fitted: CharacterSegmenter, texts: list[str]) -> None:

@@ -170,6 +170,30 @@ def test_memory_zones_can_be_used() -> None:
     assert tokens(TRAINED(TEXTS[0])) == DEV[0]
 
 
+def test_words_of_a_zone_that_has_ended_are_made_again(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Docs are made of hashes that are kept from call to call, of strings that may be gone."""
+    monkeypatch.setattr("spacy_structreg.pipeline.tokenizer._MOST_HASHES", 20)
+    texts = [*TEXTS[:4], "请把Ａ甲放到河边", "NOUN和乙 \n丙。", "", *TEXTS[:2]]
+    with TRAINED.memory_zone():
+        expected = [parts(TRAINED(text)) for text in texts]
+    assert any(("丙", "") in words for words in expected)
+    for turn in range(4):
+        with nlp.memory_zone():
+            assert [parts(nlp(text)) for text in texts] == expected
+            assert [parts(nlp(text + "丁" * turn)) for text in texts[:3]]
+        assert len(nlp.tokenizer._hashes) <= 20
+        # Nothing of a zone outlives it.
+        assert "丙" not in nlp.vocab.strings
+    docs = [nlp(text) for text in texts]
+    assert [parts(doc) for doc in docs] == expected
+    # Another vocabulary has other strings.
+    nlp.tokenizer.vocab = spacy.blank("zh").vocab
+    assert [parts(nlp.tokenizer(text)) for text in texts] == expected
+    assert all(token.text in nlp.tokenizer.vocab.strings for doc in docs for token in doc)
+
+
 # Saving ------------------------------------------------------------------------------------------
 
 

@@ -370,3 +370,33 @@ def test_lattices_that_do_not_fit(columns: list[tuple[int, list[int]]]) -> None:
     graph = LabelGraph([[1]], [1], [1])
     with pytest.raises(ValueError, match="lattice do"):
         viterbi(graph, np.zeros((2, 1)), [[0.0]], lattice=columns)
+
+
+@st.composite
+def long_problems(draw: st.DrawFn):
+    graph = draw(st.sampled_from([bmes().graph, six_labels().graph, draw(graphs())]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 60))
+    highest = draw(st.sampled_from([1, 1000]))
+    emissions = rng.integers(-highest, highest + 1, (n, graph.n_labels)).astype(float)
+    transitions = rng.integers(-highest, highest + 1, (graph.n_labels,) * 2).astype(float)
+    mask = rng.random(emissions.shape) < 0.9 if draw(st.booleans()) else None
+    return graph, emissions, transitions, mask
+
+
+@given(long_problems(), st.integers(0, 7), st.booleans(), st.booleans())
+def test_back_pointers_lead_where_searching_again_does(problem, block, start, end) -> None:
+    """Few labels have back pointers; decoded by blocks, or with edges that say nothing, none do."""
+    graph, emissions, transitions, mask = problem
+    by_blocks = LabelGraph(graph.legal, graph.starts, graph.ends, True)
+    few = LabelGraph(graph.legal, graph.starts, graph.ends, False)
+    edges = np.zeros((len(emissions) - 1, graph.n_labels, graph.n_labels))
+    ends = {"open_start": start, "open_end": end}
+    found = []
+    for labels, more in [(few, {}), (by_blocks, {}), (few, {"edges": edges})]:
+        try:
+            score, path = viterbi(labels, emissions, transitions, mask, block, **ends, **more)
+            found.append((score, path.tolist()))
+        except ValueError as error:
+            found.append(str(error))
+    assert found[0] == found[1] == found[2]

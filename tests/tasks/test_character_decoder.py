@@ -66,9 +66,31 @@ def test_nothing_but_white_space_is_lost(decoder: CharacterDecoder, text: str) -
     words = segment(decoder, text)
     assert "".join(words) == "".join(text.split())
     assert all(word.split() == [word] for word in words)
-    spans = decoder.spans(text, [len(text)])
+    spans = decoder.spans([text], [[len(text)]])[0]
     assert spans.dtype == np.int64
     assert spans.tolist() == spans_of(text, words)
+
+
+@given(DECODER, st.lists(TEXTS, max_size=30), st.integers(1, 40))
+def test_sentences_decoded_together_are_those_decoded_alone(
+    decoder: CharacterDecoder, texts: list[str], longest: int
+) -> None:
+    """A text of one sentence is decoded alone; the first text is too long to join others."""
+    texts = ["我们在北京大学学习" * 60, *texts]
+    ends = [[*range(longest, len(text), longest), len(text)] if text else [] for text in texts]
+    alone = [
+        [
+            word
+            for first, last in itertools.pairwise([0, *limits])
+            for word in segment(decoder, text[first:last])
+        ]
+        for text, limits in zip(texts, ends, strict=True)
+    ]
+    assert decoder.segment(texts, ends) == alone
+    spans, starts = decoder.spans(texts, ends)
+    assert starts.tolist() == [0, *itertools.accumulate(map(len, alone))]
+    for i, text in enumerate(texts):
+        assert spans[starts[i] : starts[i + 1]].tolist() == spans_of(text, alone[i])
 
 
 @given(DECODER, TEXTS)
@@ -92,7 +114,7 @@ CLUSTERS = [
 def test_what_belongs_together_is_never_cut(decoder: CharacterDecoder, parts: list[str]) -> None:
     text = "".join(parts)
     ends = set(itertools.accumulate(map(len, parts)))
-    for begin, end in decoder.spans(text, [len(text)]).tolist():
+    for begin, end in decoder.spans([text], [[len(text)]])[0].tolist():
         assert end in ends
         assert begin in {0, *ends}
 
@@ -165,14 +187,14 @@ def test_many_texts_and_sentences_equal_one_by_one(decoder: CharacterDecoder, do
     expected = [list(itertools.chain(*sentences)) for sentences in alone]
     assert decoder.segment(texts, ends) == expected
     for text, limits, words in zip(texts, ends, expected, strict=True):
-        assert decoder.spans(text, limits).tolist() == spans_of(text, words)
+        assert decoder.spans([text], [limits])[0].tolist() == spans_of(text, words)
 
 
 def test_no_text_and_empty_texts() -> None:
     decoder = make_decoder()
     assert decoder.segment([], []) == []
     assert decoder.segment(["", " ", ""], [[], [1], [0, 0]]) == [[], [], []]
-    assert decoder.spans("", []).shape == (0, 2)
+    assert decoder.spans([""], [[]])[0].shape == (0, 2)
     assert decoder.nbest("", 3) == [(0.0, [])]
     assert decoder.nbest(" \n", 3) == [(0.0, [])]
 

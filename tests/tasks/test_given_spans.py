@@ -257,8 +257,8 @@ def test_stand_ins_are_what_the_model_sees(kind: str, text: str) -> None:
     ends = [len(text)] if text else []
     seen, cut = with_stand_ins(text, runs), said % SAYS_STAND_IN
     with model(kind)._decoders().borrow() as decoder:
-        found = decoder.spans(text, ends, fixed=said).tolist()
-        assert found == decoder.spans(seen, ends, fixed=cut).tolist()
+        found = decoder.spans([text], [ends], fixed=[said])[0].tolist()
+        assert found == decoder.spans([seen], [ends], fixed=[cut])[0].tolist()
         words, *others = decoder.segment([text, seen, text], [ends] * 3, fixed=[said, cut, said])
         assert words == others[1] == [text[start:end] for start, end in found]
         assert list(map(len, others[0])) == list(map(len, words))

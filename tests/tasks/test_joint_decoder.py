@@ -114,7 +114,7 @@ def test_words_and_spans_agree_with_tagged_words(model: Model, text: str) -> Non
     tagged = model.tag(text)
     ends = [len(text)] if text else []
     assert model.decoder.segment([text], [ends]) == [[word for word, _ in tagged]]
-    spans = model.decoder.spans(text, ends).tolist()
+    spans = model.decoder.spans([text], [ends])[0].tolist()
     assert [text[begin:end] for begin, end in spans] == [word for word, _ in tagged]
     assert "".join(word for word, _ in tagged) == "".join(text.split())
 

@@ -314,12 +314,12 @@ def test_places_that_do_not_fit_their_text() -> None:
     with model("characters")._decoders().borrow() as decoder:
         for places in ([[0, 3, -1]], [[-1, 1, -1]], [[1, 1, -1]], [[1, 2, -1], [0, 1, -1]]):
             with pytest.raises(ValueError, match="do not fit their text"):
-                decoder.spans("大学", [2], np.array(places))
+                decoder.spans(["大学"], [[2]], [np.array(places)])
         for tag in (-2, 1):
             with pytest.raises(ValueError, match="do not fit their text"):
-                decoder.spans("大学", [2], np.array([[0, 1, tag]]), ["NN"])
+                decoder.spans(["大学"], [[2]], [np.array([[0, 1, tag]])], ["NN"])
         with pytest.raises(ValueError, match="goes beyond its sentence"):
-            decoder.spans("大学", [1, 2], np.array([[0, 2, -1]]))
+            decoder.spans(["大学"], [[1, 2]], [np.array([[0, 2, -1]])])
 
 
 # Work ---------------------------------------------------------------------------------------------
@@ -342,7 +342,8 @@ def test_the_work_is_linear_in_the_text(kind: str, words: list[str]) -> None:
     for n in (200, 400, 800):
         text = piece * (n // len(piece))
         with model(kind)._decoders().borrow() as decoder:
-            spans = decoder.spans(text, [n], compiled.places(text), compiled.tags).tolist()
+            places = [compiled.places(text)]
+            spans = decoder.spans([text], [[n]], places, compiled.tags)[0].tolist()
             done.append(
                 decoder.lattice.n_columns if kind == "characters" else decoder.agenda.n_items
             )

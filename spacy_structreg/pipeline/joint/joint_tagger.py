@@ -15,7 +15,7 @@ from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerMo
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
-from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
@@ -117,8 +117,11 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
         self._keep_margins(doc, "tags", visible.spread(doc, margins))
 
     def _doc(self, text: str, items: list[tuple[str, str]]) -> Doc:
-        doc = new_doc(self.vocab, text, [word for word, _ in items])
-        tags = [tag for word, tag in items if not word.isspace()]
+        doc = self._new_doc(text, [word for word, _ in items])
+        tags = [tag for _, tag in items]
+        if "" in tags:
+            # White space has no tag, and may not be a token.
+            tags = [tag for word, tag in items if not word.isspace()]
         if len(doc) > len(tags):
             found = iter(tags)
             tags = [SPACE_TAG if token.is_space else next(found) for token in doc]

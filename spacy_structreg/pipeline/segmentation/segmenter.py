@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
-from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
@@ -66,4 +66,4 @@ class Segmenter(ModelTokenizer[TokenizerModel, str]):
         return words
 
     def _doc(self, text: str, items: list[str]) -> Doc:
-        return new_doc(self.vocab, text, items)
+        return self._new_doc(text, items)

@@ -47,6 +47,8 @@ cdef class CharacterDecoder(TextDecoder):
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
         const ListedWords* listed, const BonusWords* bonuses, bint by_lists,
     ) except -1 nogil
+    cdef void _constrain(self, uint8_t constraint, uint8_t* mask) noexcept nogil
+    cdef int _decode_together(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil
     cdef bint _solve_both_ways(
         self, Py_ssize_t n, double[:, ::1] ahead, bint by_lists

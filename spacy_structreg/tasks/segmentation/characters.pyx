@@ -34,8 +34,12 @@ cdef enum:
     TYPE_BITS = 4
     PADDING = 0x110000
     TABLE = 0x20000
+    # So many characters of sentences are scored together: what that takes stays in the cache.
+    TOGETHER = 512
 
 assert TABLE == TABLE_SIZE
+
+NO_LABELS = "no labels are legal for a sentence under its constraints"
 
 
 cdef class CharacterAtoms(BufferOwner):
@@ -131,7 +135,9 @@ cdef class CharacterAtoms(BufferOwner):
 
     def prefer(self, words):
         """See `TextDecoder.prefer`."""
-        return any([source.prefer(words, self.seen) for source in self.sources])
+        return self.n_sources > 0 and any(
+            [source.prefer(words, self.seen) for source in self.sources]
+        )
 
     def seen(self, str text not None):
         """A text as the model sees it: a string of the same length."""
@@ -289,7 +295,6 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t c
         cdef Py_ssize_t y
         cdef int32_t w
-        cdef bint begins
         cdef bint by_columns = listed != NULL or bonuses != NULL
         by_lists = by_lists and self._listed is not None
         self.atoms.fill(characters, n, symbols, self.chain.stride, self.chain.features.reach)
@@ -313,10 +318,8 @@ cdef class CharacterDecoder(TextDecoder):
                 memset(mask, 1, n_labels)
             else:
                 memcpy(mask, &self._allowed[place, 0], n_labels)
-            if constraints != NULL and constraints[c] != FREE:
-                begins = constraints[c] == BEGINS_WORD
-                for y in range(n_labels):
-                    mask[y] = mask[y] and self._begins_of[y] == begins
+            if constraints != NULL:
+                self._constrain(constraints[c], mask)
             if tags != NULL and tags[c] == OTHER_TAGS:
                 place = self.lattice.lattice.positions[c]
                 for w in range(bonuses.first[place], bonuses.first[place + 1]):
@@ -327,6 +330,14 @@ cdef class CharacterDecoder(TextDecoder):
                     mask[y] = mask[y] and self._tag_of[y] == tags[c]
             mask += n_labels
         return True
+
+    cdef void _constrain(self, uint8_t constraint, uint8_t* mask) noexcept nogil:
+        """Forbid the labels of one character that do not go with its constraint."""
+        cdef bint begins = constraint == BEGINS_WORD
+        cdef Py_ssize_t y
+        if constraint != FREE:
+            for y in range(self.chain.graph.n_labels):
+                mask[y] = mask[y] and self._begins_of[y] == begins
 
     cdef Py_ssize_t _place(self, uint64_t character) noexcept nogil:
         """The number of the list of a character; -1 if it has none."""
@@ -355,9 +366,88 @@ cdef class CharacterDecoder(TextDecoder):
             score = self.chain.decode(n, self._present_sentence(n, False), self._labels)
         if score == -INFINITY:
             with gil:
-                raise ValueError("no labels are legal for a sentence under its constraints")
+                raise ValueError(NO_LABELS)
         self._take(n)
         return score
+
+    cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
+        """As of a `TextDecoder`; short sentences are scored together, which takes less time."""
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t last
+        cdef Py_ssize_t begin
+        if (
+            self._places.shape[0] or self._bonus_places.shape[0] or self._listed is not None
+            or self.atoms.n_sources or self.chain.features.n_lists
+        ):
+            return TextDecoder._decode_sentences(self, n_sentences)
+        while first < n_sentences:
+            begin = self._limits[first - 1] if first else 0
+            last = first
+            while last < n_sentences and self._limits[last] - begin <= TOGETHER:
+                last += 1
+            if last > first + 1:
+                self._decode_together(first, last)
+                first = last
+            else:
+                self._decode(begin, self._limits[first] - begin)
+                first += 1
+        return 0
+
+    cdef int _decode_together(self, Py_ssize_t first, Py_ssize_t last) except -1 nogil:
+        """Find and mark the words of some sentences, `TOGETHER` characters at most.
+
+        To the model they are one sequence, in which padding stands between them: as much as
+        features can see.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef Py_ssize_t reach = self.chain.features.reach
+        cdef Py_ssize_t begin = self._limits[first - 1] if first else 0
+        cdef Py_ssize_t start = begin
+        cdef Py_ssize_t place = 0
+        cdef Py_ssize_t at = 0
+        cdef int32_t kept[TOGETHER]
+        cdef uint8_t constrained[TOGETHER]
+        cdef uint64_t* symbols = self.chain.symbols_for(
+            self._limits[last - 1] - begin + (last - first) * reach
+        )
+        cdef const double* scores
+        cdef uint8_t* mask
+        cdef Py_ssize_t s
+        cdef Py_ssize_t i
+        cdef Py_ssize_t n
+        reserve(&self.buffers, self._labels, TOGETHER)
+        for s in range(last - first):
+            n = self._squeeze(start, self._limits[first + s] - start, at)
+            kept[s] = <int32_t> n
+            constrained[s] = self.is_constrained
+            self.atoms.fill(
+                self.characters + at, n, symbols + place, self.chain.stride, reach
+            )
+            start = self._limits[first + s]
+            at += n
+            place += n + reach
+        scores = self.chain.emissions(0, place - reach)
+        self.chain.viterbi.edges = NULL
+        mask = self.chain.mask_for(TOGETHER)
+        start = begin
+        at = 0
+        for s in range(last - first):
+            n = kept[s]
+            if n:
+                if constrained[s]:
+                    memset(mask, 1, n * n_labels)
+                    for i in range(n):
+                        self._constrain(self.constraints[at + i], mask + i * n_labels)
+                self.chain.viterbi.advance(scores, mask if constrained[s] else NULL, 0, n)
+                if self.chain.viterbi.finish(n, self._labels) == -INFINITY:
+                    with gil:
+                        raise ValueError(NO_LABELS)
+                self._take(n)
+            self._mark(start, self._limits[first + s] - start, n)
+            start = self._limits[first + s]
+            at += n
+            scores += (n + reach) * n_labels
+        return 0
 
     cdef void _take(self, Py_ssize_t n) noexcept nogil:
         """Write the solution that the labels stand for."""

@@ -115,7 +115,7 @@ cdef class TextDecoder(BufferOwner):
     cdef int _load(self, list texts) except -1
     cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1
     cdef int _take_fixed(self, list texts, list fixed) except -1
-    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil
     cdef Py_ssize_t _last_place(
         self, const int64_t[:, ::1] places, Py_ssize_t low, Py_ssize_t end
     ) except -1 nogil
@@ -126,6 +126,7 @@ cdef class TextDecoder(BufferOwner):
     cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
     cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil
+    cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil
     cdef int _decode_all(
         self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1

@@ -34,14 +34,14 @@ class TextDecoder:
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
         self,
-        text: str,
-        sentences: list[int],
-        listed: NDArray[np.int32] | None = None,
+        texts: list[str],
+        sentences: list[list[int]],
+        listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
-        bonuses: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
-        fixed: NDArray[np.uint8] | None = None,
-    ) -> NDArray[np.int64]: ...
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
     def tag_scores(
         self, text: str, fixed: NDArray[np.uint8] | None = None

@@ -96,6 +96,9 @@ cdef class TextDecoder(BufferOwner):
         self._property_table = property_table()
         properties = self._property_table
         self._properties = &properties[0]
+        self._places = NO_PLACES
+        self._bonus_places = NO_PLACES
+        self._fixed = NO_CONSTRAINTS
 
     @property
     def capacity(self):
@@ -150,8 +153,9 @@ cdef class TextDecoder(BufferOwner):
         """Take the places of listed words in texts, and of those with a bonus, if there are any."""
         self._n_passed = 0
         self._n_bonuses_passed = 0
-        self._places = NO_PLACES
-        self._bonus_places = NO_PLACES
+        if self._places.shape[0] or self._bonus_places.shape[0]:
+            self._places = NO_PLACES
+            self._bonus_places = NO_PLACES
         if listed is None and bonuses is None:
             return 0
         number = {tag: i for i, tag in enumerate(self.tags)}
@@ -172,16 +176,22 @@ cdef class TextDecoder(BufferOwner):
 
     cdef int _take_fixed(self, list texts, list fixed) except -1:
         """Take what the caller says of each character of texts, if anything."""
-        self._fixed = NO_CONSTRAINTS
+        if self._fixed.shape[0]:
+            self._fixed = NO_CONSTRAINTS
         if fixed:
             self._fixed = np.concatenate([np.asarray(each, dtype=np.uint8) for each in fixed])
             if self._fixed.shape[0] != sum(map(len, texts)):
                 raise ValueError("every character needs its constraint")
         return 0
 
-    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Drop the white space of a sentence, and note what constrains its characters."""
+    cdef Py_ssize_t _squeeze(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
+        """Drop the white space of a sentence, and note what constrains its characters.
+
+        They are put at `at` of the characters at hand. Returns how many there are.
+        """
         cdef const uint32_t* text = self._text + first
+        cdef uint32_t* characters = self.characters + at
+        cdef uint8_t* constraints = self.constraints + at
         cdef Py_ssize_t kept = 0
         cdef Py_ssize_t i
         cdef uint8_t flags
@@ -214,10 +224,10 @@ cdef class TextDecoder(BufferOwner):
             )
             after_joiner = flags & IS_JOINER != 0
             after_space = False
-            self.characters[kept] = text[i]
+            characters[kept] = text[i]
             if said > OF_BOUNDARY:
-                self.characters[kept] = STAND_IN + said // STAND_IN_STEP - 1
-            self.constraints[kept] = constraint
+                characters[kept] = STAND_IN + said // STAND_IN_STEP - 1
+            constraints[kept] = constraint
             kept += 1
         return kept
 
@@ -341,7 +351,7 @@ cdef class TextDecoder(BufferOwner):
 
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
         """Make a sentence the one at hand; returns how many characters it has."""
-        cdef Py_ssize_t kept = self._squeeze(first, n)
+        cdef Py_ssize_t kept = self._squeeze(first, n, 0)
         cdef Py_ssize_t i
         cdef int32_t before = 0
         self.listed = NULL
@@ -395,6 +405,15 @@ cdef class TextDecoder(BufferOwner):
         self._mark(first, n, kept)
         return score
 
+    cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
+        """Find the words of all sentences, which end at `_limits`, and mark them."""
+        cdef Py_ssize_t last = 0
+        cdef Py_ssize_t i
+        for i in range(n_sentences):
+            self._decode(last, self._limits[i] - last)
+            last = self._limits[i]
+        return 0
+
     cdef int _decode_all(
         self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1:
@@ -402,7 +421,6 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t n_sentences = 0
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t last
-        cdef Py_ssize_t i
         cdef str text
         for text, ends in zip(texts, sentences, strict=True):
             reserve(&self.buffers, self._limits, n_sentences + len(ends) + 1)
@@ -420,10 +438,7 @@ cdef class TextDecoder(BufferOwner):
         self._take_places(texts, listed, listed_tags, bonuses)
         self._take_fixed(texts, fixed)
         with nogil:
-            last = 0
-            for i in range(n_sentences):
-                self._decode(last, self._limits[i] - last)
-                last = self._limits[i]
+            self._decode_sentences(n_sentences)
         return 0
 
     def segment(
@@ -472,35 +487,53 @@ cdef class TextDecoder(BufferOwner):
         return tagged
 
     def spans(
-        self, str text not None, list sentences not None, listed=None, listed_tags=(), *,
-        bonuses=None, fixed=None,
+        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        *, bonuses=None, fixed=None,
     ):
-        """Begins and ends of the words of one text: int64 of shape (n_words, 2). As `segment`."""
-        cdef Py_ssize_t i
-        cdef Py_ssize_t n = len(text)
+        """Begins and ends of the words of texts: int64 of shape (n_words, 2). As `segment`.
+
+        Offsets are those in the text of the word. Returns besides which words are whose, int64 of
+        shape (n_texts + 1,): those of text i are `starts[i]` to `starts[i + 1]`.
+        """
+        cdef const uint8_t* marks
+        cdef Py_ssize_t base = 0
         cdef Py_ssize_t n_words = 0
-        cdef bint open_word = False
-        self._decode_all(
-            [text], [sentences], None if listed is None else [listed], listed_tags,
-            None if bonuses is None else [bonuses], None if fixed is None else [fixed],
-        )
-        for i in range(n):
+        cdef Py_ssize_t number = 0
+        cdef Py_ssize_t n
+        cdef Py_ssize_t i
+        cdef bint in_word
+        cdef str text
+        texts = list(texts)
+        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        for text in texts:
+            base += len(text)
+        for i in range(base):
             n_words += self._marks[i] == BEGINS
         spans = np.empty((n_words, 2), dtype=np.int64)
+        starts = np.zeros(len(texts) + 1, dtype=np.int64)
         cdef int64_t[:, ::1] view = spans
+        cdef int64_t[::1] start_view = starts
+        marks = self._marks
         n_words = 0
-        for i in range(n):
-            if self._marks[i] == INSIDE:
-                continue
-            if open_word:
-                view[n_words, 1] = i
+        for text in texts:
+            n = len(text)
+            in_word = False
+            for i in range(n):
+                if marks[i] == INSIDE:
+                    continue
+                if in_word:
+                    view[n_words, 1] = i
+                    n_words += 1
+                in_word = marks[i] == BEGINS
+                if in_word:
+                    view[n_words, 0] = i
+            if in_word:
+                view[n_words, 1] = n
                 n_words += 1
-            open_word = self._marks[i] == BEGINS
-            if open_word:
-                view[n_words, 0] = i
-        if open_word:
-            view[n_words, 1] = n
-        return spans
+            marks += n
+            number += 1
+            start_view[number] = n_words
+        return spans, starts
 
     def margins(self, str text not None, fixed=None):
         """Margins of the words of a sentence without white space; fixed: as for `spans`.

@@ -1,0 +1,111 @@
+"""A fast search for the marks of a text that may end sentences."""
+
+from libc.stdint cimport uint8_t
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)
+    const void* PyUnicode_DATA(object text)
+    Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t index)
+
+cdef enum:
+    TABLE = 0x10000
+    # What a character is.
+    MARK = 1
+    FULL_STOP = 2
+    TERMINATOR = 4
+    DOT = 8
+    COLON = 16
+    FOLLOWER = 32
+    AFTER_DOT = 64
+    SPECIAL = 128
+
+
+cdef class SentenceMarks:
+    """Finds the marks of a text that need a closer look, and ends of sentences that need none.
+
+    Each argument is a string of characters, of which those beyond U+FFFF do not count.
+
+    full_stops: marks that end a sentence if nothing special follows. special: what is special
+        there; characters beyond U+FFFF are. terminators: marks that belong together with all
+        `followers` behind them. dots: marks that end no sentence unless one of `after_dots`
+        follows. breaks: other marks. Colons are marks if ``//`` follows.
+    """
+
+    cdef readonly dict classes
+    cdef uint8_t _flags[TABLE]
+
+    def __init__(
+        self, *, full_stops, terminators, dots, breaks, followers, after_dots, special
+    ):
+        cdef Py_ssize_t code
+        cdef int flags
+        self.classes = {
+            "full_stops": full_stops, "terminators": terminators, "dots": dots, "breaks": breaks,
+            "followers": followers, "after_dots": after_dots, "special": special,
+        }
+        for code in range(TABLE):
+            self._flags[code] = 0
+        for name, flags in {
+            "full_stops": MARK | FULL_STOP,
+            "terminators": MARK | TERMINATOR,
+            "dots": MARK | DOT,
+            "breaks": MARK,
+            "followers": FOLLOWER,
+            "after_dots": AFTER_DOT,
+            "special": SPECIAL,
+        }.items():
+            for code in map(ord, self.classes[name]):
+                if code < TABLE:
+                    self._flags[code] |= flags
+        self._flags[<Py_ssize_t> ord(":")] |= MARK | COLON
+
+    def __reduce__(self):
+        return _marks, (self.classes,)
+
+    def next(self, text not None, Py_ssize_t at, list ends not None):
+        """The offset of the next mark from `at` on that needs a closer look; -1 if none does.
+
+        Ends of sentences before it are added to `ends`; that of the text is no such end. Marks that
+        only followers stand behind, to the end of the text, do not count. Takes time linear in what
+        is passed over, if marks are taken together with their followers.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a text is a string, not {type(text).__name__}")
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t end
+        cdef Py_UCS4 character
+        cdef Py_UCS4 after
+        cdef int flags
+        while at < n:
+            character = PyUnicode_READ(kind, data, at)
+            at += 1
+            flags = self._flags[character] if character < TABLE else 0
+            if not flags & MARK:
+                continue
+            after = PyUnicode_READ(kind, data, at) if at < n else 0
+            if flags & FULL_STOP and at < n and after < TABLE and not self._flags[after] & SPECIAL:
+                ends.append(at)
+                continue
+            if flags & COLON and (
+                after != c"/" or at + 1 == n or PyUnicode_READ(kind, data, at + 1) != c"/"
+            ):
+                continue
+            if flags & DOT and (at == n or after >= TABLE or not self._flags[after] & AFTER_DOT):
+                continue
+            if flags & TERMINATOR:
+                end = at
+                while end < n:
+                    after = PyUnicode_READ(kind, data, end)
+                    if after >= TABLE or not self._flags[after] & FOLLOWER:
+                        break
+                    end += 1
+                if end == n:
+                    return -1
+            return at - 1
+        return -1
+
+
+def _marks(classes):
+    return SentenceMarks(**classes)
