@@ -84,7 +84,8 @@ def _same(one: Path, other: Path) -> bool:
 
 def _build(folder: Path, what: str) -> None:
     """Compile in place, and write the entry points. Raises ValueError if that fails."""
-    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    # In place by the name of the folder: --inplace would look for what is compiled elsewhere.
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", "."]
     if folder != ROOT:
         # Its entry points are found before those of the installed package.
         command.insert(3, "egg_info")

@@ -176,7 +176,8 @@ def _measure(options: argparse.Namespace, plan: Plan, models: Path) -> ServingRe
                 how.log(f"{each.result.name}: memory measured")
     with _loaded(present, batches, how) as workers:
         if "throughput" in parts or "latency" in parts:
-            short = [each for each in map("".join, text) if len(each) in SHORT_TEXT]
+            texts = list(map("".join, text))
+            short = [each for each in texts if len(each) in SHORT_TEXT] or texts
             for number in range(how.rounds):
                 if "throughput" in parts:
                     timed(workers, text, options.batch, number, how)
@@ -345,12 +346,12 @@ def _train(
         costs.append(cost)
         log_line(f"{name}: trained in {cost.cpu_seconds:.1f} CPU s")
     if "training" in plan.parts:
-        costs += [_command_cost(name, command) for name, command in plan.commands.items()]
+        costs += [command_cost(name, command) for name, command in plan.commands.items()]
         return costs, failed
     return [], failed
 
 
-def _command_cost(name: str, command: str) -> Cost:
+def command_cost(name: str, command: str) -> Cost:
     """Run a command line; its CPU seconds, and the most memory of its process.
 
     Raises ValueError if it fails, or cannot be started.
