@@ -226,9 +226,8 @@ class ServingReport:
             says = "Per CPU second: median (lowest to highest)."
             if any(self.ratios(result, kind) for result in present):
                 says += f" ×: as many times as fast as {of}, in the same round."
-            title = about.title if "." in about.title else about.title.capitalize()
             parts += [
-                f"## {title}\n\n{says}",
+                f"## {heading(about.title)}\n\n{says}",
                 markdown_table(("system", f"{UNITS[about.unit][1]}/s", "×"), rows),
             ]
         return parts
@@ -244,6 +243,11 @@ def quantile(numbers: Sequence[float], share: float) -> float:
     """The smallest number that at least this share of the numbers do not exceed."""
     ordered = sorted(numbers)
     return ordered[max(0, -(-len(ordered) * round(share * 1000) // 1000) - 1)]
+
+
+def heading(title: str) -> str:
+    """A title with a capital, unless it begins with a name of code."""
+    return title if "." in title.split()[0] else title[0].upper() + title[1:]
 
 
 def rate(kind: str, rates: Sequence[float]) -> str:

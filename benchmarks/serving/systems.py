@@ -281,7 +281,9 @@ class CnnHost(_SpacyHost):
         )
         tokenizer = self.nlp.tokenizer
         if self.segmenter == "pkuseg":
-            tokenizer.initialize(pkuseg_model=str(self.segmenter_model), pkuseg_user_dict=None)
+            # Its `initialize` would take the model for a dictionary as well.
+            pkuseg: Any = import_module("spacy_pkuseg").pkuseg
+            tokenizer.pkuseg_seg = pkuseg(str(self.segmenter_model), user_dict=None)
         jobs = self.of_docs(each(tokenizer)) | self.whole()
         parts = ["tok2vec", "parser"]
 

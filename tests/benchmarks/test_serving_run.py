@@ -18,7 +18,7 @@ from benchmarks.common.worker import Worker, resident_memory
 from benchmarks.parsing.task import PARSING
 from benchmarks.segmentation.task import SEGMENTATION
 from benchmarks.serving.kinds import KINDS
-from benchmarks.serving.report import Latency, Memory, Result, ServingReport, quantile
+from benchmarks.serving.report import Latency, Memory, Result, ServingReport, heading, quantile
 from benchmarks.serving.run import batches_of, command_cost, main, units_of
 from benchmarks.serving.systems import PipelineHost, sizes_of
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
@@ -230,6 +230,11 @@ def test_quantiles_are_of_the_numbers_themselves() -> None:
     assert quantile([7.0], 0.99) == 7.0
 
 
+def test_headings_keep_the_names_in_them() -> None:
+    assert heading("the parser's pipe on Docs") == "The parser's pipe on Docs"
+    assert heading("nlp.make_doc, a sentence a call") == "nlp.make_doc, a sentence a call"
+
+
 def report(*results: Result) -> ServingReport:
     return ServingReport("serving-x", {"CPU": "Test"}, {"name": "x"}, {"threads": 2}, list(results))
 
@@ -258,11 +263,11 @@ def test_ratios_are_of_one_round_and_the_reference_of_the_kind() -> None:
     # Nobody to compare it with.
     assert made.ratios(ours, "parser") == []
     markdown = made.as_markdown()
-    assert row_of(markdown, KINDS["lists"].title.capitalize(), "Ours")[1:] == [
+    assert row_of(markdown, heading(KINDS["lists"].title), "Ours")[1:] == [
         "8,000 (8,000 to 8,000)",
         "4.00 (2.00 to 8.00)",
     ]
-    assert row_of(markdown, KINDS["parser"].title.capitalize(), "Ours")[1:] == [
+    assert row_of(markdown, heading(KINDS["parser"].title), "Ours")[1:] == [
         "300 (300 to 300)",
         "–",
     ]
