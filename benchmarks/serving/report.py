@@ -247,7 +247,7 @@ def quantile(numbers: Sequence[float], share: float) -> float:
 
 def heading(title: str) -> str:
     """A title with a capital, unless it begins with a name of code."""
-    return title if "." in title.split()[0] else title[0].upper() + title[1:]
+    return title if "." in title.split(maxsplit=1)[0] else title[0].upper() + title[1:]
 
 
 def rate(kind: str, rates: Sequence[float]) -> str:
