@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.common.systems import OURS, Setting
 from benchmarks.common.task import Task
@@ -17,15 +17,28 @@ __all__ = [
     "Candidate",
     "Report",
     "Result",
+    "cell",
     "choose",
+    "facts_line",
     "markdown_table",
     "paired_ratios",
+    "percent",
+    "shown",
+    "spread",
     "write_report",
 ]
 
 INSTALL = "pip install spacy_structreg[bench]"
 NOTHING = "–"
 MEGA = 1e6
+
+
+class Writable(Protocol):
+    """What `write_report` writes."""
+
+    def as_markdown(self) -> str: ...
+
+    def as_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass
@@ -94,6 +107,11 @@ class Report:
     results: list[Result]
     units_a_sentence: float | None = None
 
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        return f"{self.task.name}-{self.corpus['name']}"
+
     def ours(self, result: Result) -> Result | None:
         """What a result is compared with, if we took part: our own on the same view, or our first
         for a system that knows no views.
@@ -149,9 +167,9 @@ class Report:
         median_of = "; ours is the median of all its trainings" if task.retrains else ""
         parts = [
             f"# {task.name.capitalize()}: {self.corpus['name']}",
-            _sentences("Corpus", self.corpus),
-            _sentences("Machine", self.machine),
-            _sentences("Method", self.method),
+            facts_line("Corpus", self.corpus),
+            facts_line("Machine", self.machine),
+            facts_line("Method", self.method),
             "## Accuracy and cost\n\nTest figures in per cent. Training: CPU seconds of the chosen "
             f"setting, from text files to the model file; × is how many times ours{compared} was "
             f"faster{median_of}. MB are 10⁶ bytes.",
@@ -214,12 +232,12 @@ class Report:
             seconds = median(candidate.seconds for candidate in result.candidates)
         return [
             _titled(result),
-            *(_percent(scores.get(key)) for key in self.task.figures.values()),
-            _shown(seconds, 2),
-            _shown(self.ratios(result)["training"], 1),
-            _shown(result.model_bytes, 1, MEGA),
-            _shown(training.peak_memory if training else None, 0, MEGA),
-            _shown(result.peak_memory, 0, MEGA),
+            *(percent(scores.get(key)) for key in self.task.figures.values()),
+            shown(seconds, 2),
+            shown(self.ratios(result)["training"], 1),
+            shown(result.model_bytes, 1, MEGA),
+            shown(training.peak_memory if training else None, 0, MEGA),
+            shown(result.peak_memory, 0, MEGA),
         ]
 
     def _speed_row(self, result: Result) -> list[str]:
@@ -228,18 +246,18 @@ class Report:
         ratios = self.ratios(result)
         return [
             _titled(result),
-            _spread(result.batch),
-            _shown(ratios["batch"], 1),
+            spread(result.batch),
+            shown(ratios["batch"], 1),
             self._sentence_speed(result.batch),
-            _spread(result.one),
-            _shown(ratios["one"], 1),
+            spread(result.one),
+            shown(ratios["one"], 1),
             self._sentence_speed(result.one),
         ]
 
     def _sentence_speed(self, speeds: Sequence[float] | None) -> str:
         if not speeds or not self.units_a_sentence:
             return NOTHING
-        return _shown(median(speeds) / self.units_a_sentence, 0)
+        return shown(median(speeds) / self.units_a_sentence, 0)
 
     def _note(self, result: Result) -> str:
         if not result.differing:
@@ -266,16 +284,15 @@ def paired_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]
     return [our / their for our, their in zip(ours, theirs, strict=True)]
 
 
-def write_report(report: Report, folder: Path) -> tuple[Path, Path]:
-    """Write `<task>-<corpus>.md` and `.json` to a folder, made if need be; their paths.
+def write_report(name: str, report: Writable, folder: Path) -> tuple[Path, Path]:
+    """Write a report as Markdown and JSON to a folder, made if need be; their paths.
 
-    Raises OSError if it cannot be written.
+    name: of the files; what is not plain in it becomes underscores. Raises OSError if they cannot
+    be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    name = "".join(
-        letter if letter.isalnum() or letter in "-_." else "_" for letter in report.corpus["name"]
-    )
-    markdown, data = (folder / f"{report.task.name}-{name}.{suffix}" for suffix in ("md", "json"))
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    markdown, data = (folder / f"{name}.{suffix}" for suffix in ("md", "json"))
     with replace_text(markdown) as stream:
         stream.write(report.as_markdown())
     with replace_text(data) as stream:
@@ -287,7 +304,7 @@ def _missing(result: Result) -> str:
     """Why there are no figures of a system; empty if there are."""
     if result.version is None:
         return f"not installed: {INSTALL}"
-    return f"failed: {_cell(result.error)}" if result.error else ""
+    return f"failed: {cell(result.error)}" if result.error else ""
 
 
 def _viewed(name: str, result: Result) -> str:
@@ -301,10 +318,10 @@ def _titled(result: Result) -> str:
 def _candidate_rows(result: Result, retrains: bool) -> list[list[str]]:
     # Where ours is trained by its defaults alone, it is so many times over.
     again_and_again = result.name == OURS and retrains
-    shown = result.candidates[:1] if again_and_again else result.candidates
+    candidates = result.candidates[:1] if again_and_again else result.candidates
     rows = []
-    for index, candidate in enumerate(shown):
-        mark = "**" if index == result.chosen and len(shown) > 1 else ""
+    for index, candidate in enumerate(candidates):
+        mark = "**" if index == result.chosen and len(candidates) > 1 else ""
         setting = ", ".join(f"{name} {value}" for name, value in candidate.setting.items())
         kept = candidate.kept
         if again_and_again and len(result.candidates) > 1:
@@ -314,16 +331,17 @@ def _candidate_rows(result: Result, retrains: bool) -> list[list[str]]:
             [
                 _viewed(result.title, result),
                 f"{mark}{setting or 'defaults'}{mark}",
-                _percent(candidate.dev_score),
-                _shown(candidate.seconds, 2),
-                _shown(candidate.wasted or None, 2),
+                percent(candidate.dev_score),
+                shown(candidate.seconds, 2),
+                shown(candidate.wasted or None, 2),
                 kept,
             ]
         )
     return rows
 
 
-def _sentences(title: str, facts: Mapping[str, Any]) -> str:
+def facts_line(title: str, facts: Mapping[str, Any]) -> str:
+    """Facts in a line, under a title; those without a value are left out."""
     return f"**{title}.** " + "; ".join(
         f"{key}: {value}" for key, value in facts.items() if value not in ("", None)
     )
@@ -335,21 +353,25 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """A text that can stand in a table."""
     return text.replace("|", "/").strip()
 
 
-def _percent(value: float | None) -> str:
-    return _shown(value, 2, 0.01)
+def percent(value: float | None) -> str:
+    """A fraction of 1 in per cent."""
+    return shown(value, 2, 0.01)
 
 
-def _shown(value: float | None, digits: int, unit: float = 1.0) -> str:
+def shown(value: float | None, digits: int, unit: float = 1.0) -> str:
+    """A number in a unit, or a dash for none."""
     return NOTHING if value is None else f"{value / unit:,.{digits}f}"
 
 
-def _spread(speeds: Sequence[float] | None) -> str:
+def spread(speeds: Sequence[float] | None, unit: float = 1000.0) -> str:
+    """The median of speeds in a unit, with the lowest and the highest."""
     if not speeds:
         return NOTHING
-    low, middle, high = (speed / 1000 for speed in (min(speeds), median(speeds), max(speeds)))
+    low, middle, high = (speed / unit for speed in (min(speeds), median(speeds), max(speeds)))
     digits = 1 if middle < 100 else 0
     return f"{middle:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"

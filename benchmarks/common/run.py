@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
-import os
-import platform
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -16,18 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.corpora import Corpus, read_corpus
+from benchmarks.common.machine import (
+    check_cpu,
+    last_cpu,
+    load_average,
+    log_line,
+    machine_facts,
+    positive,
+    told,
+    without_folders,
+)
 from benchmarks.common.report import Candidate, Report, Result, choose, write_report
 from benchmarks.common.systems import OURS, Effort, Setting, System
 from benchmarks.common.task import Task
-from benchmarks.common.worker import ONE_THREAD, Worker, WorkerError
+from benchmarks.common.worker import Worker, WorkerError
 
 __all__ = ["main", "measure"]
 
 QUICK_SENTENCES = 400, 100
 QUICK_ROUNDS, QUICK_SECONDS = 2, 0.05
-
-# The folders of a path, as they stand in the messages of errors.
-FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"()]+[/\\])+")
 
 
 def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +41,7 @@ def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> i
         names = _chosen_systems(task, options.systems)
         corpora = _corpora(task, options)
     except (ValueError, OSError) as error:
-        print(f"error: {_told(error)}", file=sys.stderr)
+        print(f"error: {told(error)}", file=sys.stderr)
         return 2
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else 5)
     try:
@@ -53,13 +56,13 @@ def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> i
         )
         print(report.as_markdown())
         if options.output is not None:
-            for path in write_report(report, options.output):
-                _log(f"wrote {path}")
+            for path in write_report(report.name, report, options.output):
+                log_line(f"wrote {path}")
     except (ValueError, OSError) as error:
-        print(f"error: {_told(error)}", file=sys.stderr)
+        print(f"error: {told(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        _log("interrupted: nothing was written")
+        log_line("interrupted: nothing was written")
         return 130
     return 1 if any(result.error for result in report.results) else 0
 
@@ -86,9 +89,9 @@ def measure(
     A system that fails or is not installed is so in the report. Raises ValueError for a corpus that
     cannot be written for them.
     """
-    log = log or _log
-    cpu = _last_cpu() if cpu is None else cpu
-    machine = _machine()
+    log = log or log_line
+    cpu = last_cpu() if cpu is None else cpu
+    machine = machine_facts()
     runs: list[tuple[Result, Corpus[Any]]] = []
     for name in names:
         system = task.systems[name]
@@ -108,7 +111,7 @@ def measure(
         for run in sorted(present, key=lambda run: run.result.name != OURS):
             run.train(_ours(run, present) if task.retrains else None)
         _predict(present, rounds, least, log)
-    machine["load average"] += f" before, {_load()} after"
+    machine["load average"] += f" before, {load_average()} after"
     first = corpora[0]
     n_units = sum(map(task.size, first.test))
     return Report(
@@ -282,8 +285,7 @@ class _Run:
             yield
         except (WorkerError, ValueError) as error:
             # The report names no folders; the whole error is for the screen.
-            lines = str(error).strip().splitlines() or ["no reason given"]
-            self.result.error = FOLDERS.sub("", lines[-1])
+            self.result.error = without_folders(error)
             self.result.one, self.result.batch = [], None
             self.log(f"{self}: failed: {error}")
 
@@ -328,10 +330,10 @@ def _parser(task: Task[Any, Any, Any]) -> argparse.ArgumentParser:
         help=f"by commas, of: {', '.join(task.systems)} (default: %(default)s)",
     )
     parser.add_argument("--output", type=Path, help="folder for the report, Markdown and JSON")
-    parser.add_argument("--rounds", type=_positive, help="rounds of timing (default: 5)")
+    parser.add_argument("--rounds", type=positive, help="rounds of timing (default: 5)")
     parser.add_argument("--cpu", type=int, help="processor to run on (default: the last)")
     parser.add_argument(
-        "--limit", type=_positive, help="take so many sentences of each part, and no more"
+        "--limit", type=positive, help="take so many sentences of each part, and no more"
     )
     parser.add_argument(
         "--capped", action="store_true", help="end trainings early that take many minutes"
@@ -340,13 +342,6 @@ def _parser(task: Task[Any, Any, Any]) -> argparse.ArgumentParser:
         "--quick", action="store_true", help="little data, few settings: to see that it works"
     )
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return number
 
 
 def _chosen_systems(task: Task[Any, Any, Any], text: str) -> list[str]:
@@ -362,10 +357,7 @@ def _chosen_systems(task: Task[Any, Any, Any], text: str) -> list[str]:
 
 
 def _corpora(task: Task[Any, Any, Any], options: argparse.Namespace) -> list[Corpus[Any]]:
-    if options.cpu is not None and hasattr(os, "sched_getaffinity"):
-        allowed = sorted(os.sched_getaffinity(0))
-        if options.cpu not in allowed:
-            raise ValueError(f"--cpu {options.cpu}: this process may use {allowed}")
+    check_cpu(options.cpu)
     if (options.train is None) != (options.test is None):
         raise ValueError("give both --train and --test, or neither")
     if options.train is not None:
@@ -381,44 +373,3 @@ def _corpora(task: Task[Any, Any, Any], options: argparse.Namespace) -> list[Cor
     elif options.quick:
         corpus = corpus.head(*QUICK_SENTENCES)
     return task.views(corpus, options)
-
-
-def _last_cpu() -> int | None:
-    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-
-
-def _machine() -> dict[str, Any]:
-    """What the figures depend on, and nothing that names the machine."""
-    return {
-        "CPU": _cpu_model(),
-        "CPUs": os.cpu_count(),
-        "load average": _load(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "Python": f"{platform.python_implementation()} {platform.python_version()}",
-        "threads": ", ".join(name for name in ONE_THREAD if name.endswith("THREADS")) + " = 1",
-        "date": datetime.date.today().isoformat(),
-    }
-
-
-def _cpu_model() -> str:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def _load() -> str:
-    """The load average of the last minute."""
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-
-
-def _told(error: Exception) -> str:
-    """What an error says, without the number of a system error."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
-
-
-def _log(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.training import Example
     from spacy.vocab import Vocab
 
-__all__ = ["doc_of", "improve", "settings", "train"]
+__all__ = ["doc_of", "efficient", "examples", "improve", "settings", "train"]
 
 SEED = 0
 
@@ -56,7 +56,16 @@ def train(pipe: str, score: str, setting: Setting, files: Sequence[Path], model:
         nlp.add_pipe(pipe)
         return nlp
 
-    return improve(made, _examples, score, setting, files=files, model=model)
+    return improve(made, examples, score, setting, files=files, model=model)
+
+
+def efficient(lang: str, *pipes: str) -> Language:
+    """What `spacy init config --optimize efficiency` makes: pipes that share one network."""
+    from spacy.cli.init_config import init_config
+    from spacy.util import load_model_from_config
+
+    config = init_config(lang=lang, pipeline=list(pipes), optimize="efficiency", gpu=False)
+    return load_model_from_config(config, auto_fill=True)
 
 
 def improve(
@@ -75,8 +84,8 @@ def improve(
     began = cpu_seconds()
     fix_random_seed(SEED)
     nlp = made()
-    examples, dev = (list(read(nlp, path)) for path in files)
-    optimizer = nlp.initialize(lambda: examples)
+    gold, dev = (list(read(nlp, path)) for path in files)
+    optimizer = nlp.initialize(lambda: gold)
 
     def evaluate() -> tuple[float, dict[str, Any]]:
         scores = nlp.evaluate(dev)
@@ -85,7 +94,7 @@ def improve(
     steps = train_while_improving(
         nlp,
         optimizer,
-        _batches(examples),
+        _batches(gold),
         evaluate,
         dropout=0.1,
         accumulate_gradient=1,
@@ -116,7 +125,8 @@ def improve(
     )
 
 
-def _examples(nlp: Language, path: Path) -> Iterator[Example]:
+def examples(nlp: Language, path: Path) -> Iterator[Example]:
+    """Sentences of CoNLL-U with their tags and trees, of which the prediction has the words."""
     from spacy.tokens import Doc
     from spacy.training import Example
 
@@ -132,7 +142,7 @@ def _examples(nlp: Language, path: Path) -> Iterator[Example]:
         yield Example(doc_of(nlp.vocab, gold.words), reference)
 
 
-def _batches(examples: list[Example]) -> Iterator[tuple[int, list[Example]]]:
+def _batches(gold: list[Example]) -> Iterator[tuple[int, list[Example]]]:
     """Epochs without end, shuffled, in batches of words that grow as they do by default."""
     from spacy.util import registry
 
@@ -148,7 +158,7 @@ def _batches(examples: list[Example]) -> Iterator[tuple[int, list[Example]]]:
         }
     )["batcher"]
     generator = random.Random(SEED)
-    shuffled = list(examples)
+    shuffled = list(gold)
     epoch = 0
     while True:
         generator.shuffle(shuffled)

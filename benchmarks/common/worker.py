@@ -17,7 +17,15 @@ from typing import Any
 
 from benchmarks.common.systems import Predictor, Setting, System, Training, cpu_seconds
 
-__all__ = ["Timing", "Trained", "Worker", "WorkerError", "one_thread"]
+__all__ = [
+    "Timing",
+    "Trained",
+    "Worker",
+    "WorkerError",
+    "one_thread",
+    "peak_memory",
+    "resident_memory",
+]
 
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
@@ -67,20 +75,38 @@ def one_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextlib.contextmanager
+def _first_on_path(folder: Path | None) -> Iterator[None]:
+    """Processes started within the block look for modules in a folder first, if one is given."""
+    if folder is None:
+        yield
+        return
+    # The path is handed over to a spawned process before it imports anything.
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
 class Worker:
     """The process of a system, as a context. Every method waits for the process.
 
+    system: a `System`, or any class with a name whose methods are called by `call`.
     cpu: the processor to stay on, where the operating system can do that; None for any.
     scratch: a folder for what the system writes. made_with: keyword arguments of the system.
+    package: the folder that the process finds our package in, in place of the installed one.
     Methods raise WorkerError when the system fails, or its process ends.
     """
 
     def __init__(
         self,
-        system: type[System[Any, Any]],
+        system: type[Any],
         cpu: int | None,
         scratch: Path,
         made_with: Mapping[str, Any] | None = None,
+        package: Path | None = None,
     ) -> None:
         context = multiprocessing.get_context("spawn")
         self.system = system.name
@@ -89,7 +115,7 @@ class Worker:
         self._process = context.Process(
             target=_serve, args=(theirs, system, cpu, scratch, made_with or {}), daemon=True
         )
-        with one_thread():
+        with one_thread(), _first_on_path(package):
             self._process.start()
         theirs.close()
 
@@ -130,6 +156,10 @@ class Worker:
         """The output of each input."""
         outputs: list[Any] = self._ask("predict", inputs, batch)
         return outputs
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call any method of the system."""
+        return self._ask("call", method, *arguments)
 
     def peak_memory(self) -> int | None:
         """The most bytes that the process has had in memory so far, if that is known."""
@@ -190,6 +220,9 @@ class _Host:
         one = predictor.one
         return [one(given) for given in inputs]
 
+    def call(self, method: str, *arguments: Any) -> Any:
+        return getattr(self._system, method)(*arguments)
+
     def peak_memory(self) -> int | None:
         return peak_memory()
 
@@ -242,3 +275,15 @@ def peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def resident_memory() -> int | None:
+    """The bytes that this process has in memory, each page divided by the processes that share it.
+
+    None where the operating system does not tell it: Linux does, in `/proc/self/smaps_rollup`.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return None

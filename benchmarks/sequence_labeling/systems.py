@@ -194,7 +194,12 @@ class SpacyNer(_Labeler):
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
         return spacy_cnn.improve(
-            _blank_ner, self._examples, "ents_f", setting, files=(train, dev), model=model
+            lambda: spacy_cnn.efficient("xx", "ner"),
+            self._examples,
+            "ents_f",
+            setting,
+            files=(train, dev),
+            model=model,
         )
 
     def load(self, model: Path, scratch: Path) -> Predictor[Tokens, list[str]]:
@@ -231,14 +236,6 @@ def labeler_of(choices: Choices, learning: AnyLearning | None = None) -> Sequenc
     if choices.epochs is not None:
         labeler.epochs = choices.epochs
     return labeler
-
-
-def _blank_ner() -> Language:
-    from spacy.cli.init_config import init_config
-    from spacy.util import load_model_from_config
-
-    config = init_config(lang="xx", pipeline=["ner"], optimize="efficiency", gpu=False)
-    return load_model_from_config(config, auto_fill=True)
 
 
 def _entity_labels(doc: Doc) -> list[str]:

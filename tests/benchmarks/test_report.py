@@ -172,7 +172,7 @@ def test_markdown_and_json_are_written(tmp_path: Path) -> None:
     ours = result("ours", one=[4.0], batch=[8.0], candidates=[candidate(0.5)], chosen=0)
     peer = result("peer", one=[2.0], candidates=[candidate(0.5)], chosen=0)
     made = report(ours, peer)
-    markdown, data = write_report(made, tmp_path / "new")
+    markdown, data = write_report(made.name, made, tmp_path / "new")
     assert (markdown.name, data.name) == (
         "segmentation-made_up.md",
         "segmentation-made_up.json",

@@ -1,0 +1,1 @@
+"""Two commits of this repository, timed in turns."""

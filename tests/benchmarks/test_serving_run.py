@@ -1,0 +1,306 @@
+"""The serving benchmark from its command line to its report, on pipelines of made-up sentences."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+
+from benchmarks.common.worker import Worker, resident_memory
+from benchmarks.parsing.task import PARSING
+from benchmarks.segmentation.task import SEGMENTATION
+from benchmarks.serving.kinds import KINDS
+from benchmarks.serving.report import Latency, Memory, Result, ServingReport, heading, quantile
+from benchmarks.serving.run import batches_of, command_cost, main, units_of
+from benchmarks.serving.systems import PipelineHost, sizes_of
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+
+NOUNS = ("海鸥", "渔船", "灯塔", "码头", "老船长", "贝壳")
+VERBS = ("飞过", "望着", "离开", "照亮")
+
+
+def made_up(n_sentences: int, seed: int) -> list[DependencySentence]:
+    """A subject, a verb, an object and a full stop."""
+    choose = random.Random(seed).choice
+    return [
+        DependencySentence(
+            (choose(NOUNS), choose(VERBS), choose(NOUNS), "。"),
+            ("NN", "VV", "NN", "PU"),
+            (1, ROOT, 1, 1),
+            ("nsubj", "ROOT", "dobj", "punct"),
+        )
+        for _ in range(n_sentences)
+    ]
+
+
+@pytest.fixture(scope="module")
+def corpus(made_once: Callable[..., Path]) -> Path:
+    """Treebanks, a text, and two pipelines of them."""
+
+    def fill(folder: Path) -> None:
+        train = made_up(60, 0)
+        PARSING.write(folder / "train.conllu", train)
+        PARSING.write(folder / "dev.conllu", made_up(10, 1))
+        PARSING.write(folder / "test.conllu", made_up(10, 2))
+        SEGMENTATION.write(folder / "text.txt", [list(each.words) for each in made_up(80, 3)])
+        for name in ("segmenter", "parser"):
+            save_pipeline(folder / name, train, name)
+
+    return made_once("serving", fill)
+
+
+def save_pipeline(folder: Path, train: list[DependencySentence], kind: str) -> None:
+    """A pipeline of a segmenter alone, or of a joint tagger, a tagger and a parser."""
+    names = "Segmenter", "CharacterSegmenter"
+    if kind == "parser":
+        names = "JointTagger", "CharacterJointTagger"
+    model = {"@architectures": f"spacy_structreg.{names[1]}.v1", "seed": 1}
+    tokenizer = {"@tokenizers": f"spacy_structreg.{names[0]}.v1", "model": model}
+    nlp = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    tagged = [list(zip(each.words, each.tags, strict=True)) for each in train]
+    if kind == "parser":
+        nlp.tokenizer.model.fit(tagged)
+        for name, gold in (("tagger", tagged), ("parser", train)):
+            config = {"model": {"seed": 1, "beam": 4}}
+            nlp.add_pipe(f"structreg_{name}", name=name, config=config).estimator.fit(gold)
+    else:
+        nlp.tokenizer.model.fit([list(each.words) for each in train])
+    nlp.to_disk(folder)
+
+
+def arguments(corpus: Path, *further: str) -> list[str]:
+    return [
+        "--quick",
+        f"--text={corpus / 'text.txt'}",
+        f"--trees={corpus / 'test.conllu'}",
+        f"--train={corpus / 'train.conllu'}",
+        f"--dev={corpus / 'dev.conllu'}",
+        "--batch=20",
+        "--name=harbour",
+        *further,
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_measures_pipelines_and_peers(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = 'import time; text = "a" * 10**8; time.sleep(0.5)'
+    command = shlex.join([sys.executable, "-c", code])
+    status = main(
+        arguments(
+            corpus,
+            "--pipelines",
+            f"parser={corpus / 'parser'}",
+            "--systems=parser,jieba,cnn-jieba",
+            f"--models={tmp_path / 'models'}",
+            f"--output={tmp_path}",
+            "--processes=2",
+            "--training",
+            f"a command={command}",
+        )
+    )
+    assert "## Latency" in capsys.readouterr().out
+    data = json.loads((tmp_path / "serving-harbour.json").read_text(encoding="utf-8"))
+    results: dict[str, dict[str, Any]] = {result["name"]: result for result in data["results"]}
+    assert {name: (r["error"], r["errors"]) for name, r in results.items()} == dict.fromkeys(
+        ("parser", "jieba", "cnn-jieba"), (None, {})
+    )
+    assert status == 0
+    words = {"lists", "list", "bare_docs", "make_doc", "tokenizer_pipe"}
+    trees = {"tagger_lists", "tagger_pipe", "parser", "parser_greedy", "parser_pipe", "raw"}
+    assert set(results["parser"]["rates"]) - {"boundaries"} == words | trees
+    assert set(results["jieba"]["rates"]) == {"list"}
+    assert set(results["cnn-jieba"]["rates"]) == {"bare_docs", "make_doc", "parser_pipe", "raw"}
+    for result in results.values():
+        assert all(len(r) == 2 and min(r) > 0 for r in result["rates"].values())
+    parser = results["parser"]
+    peer = results["cnn-jieba"]["rates"]
+    assert parser["ratios"]["parser"] == [
+        ours / theirs
+        for ours, theirs in zip(parser["rates"]["parser"], peer["parser_pipe"], strict=True)
+    ]
+    assert parser["ratios"]["make_doc"] == [
+        one / bare
+        for one, bare in zip(parser["rates"]["make_doc"], parser["rates"]["bare_docs"], strict=True)
+    ]
+    assert parser["ratios"]["bare_docs"] == []
+
+    # Six nouns and four verbs are learnt from sixty sentences.
+    assert parser["words_f"] == 1.0
+    assert parser["trees"]["las_f"] == parser["trees"]["dep_las"] == 1.0
+    assert {"las_f", "dep_las"} <= set(results["cnn-jieba"]["trees"])
+    assert set(parser["latency"]) == {"list", "make_doc", "raw"}
+    for calls in parser["latency"].values():
+        assert 0 < calls["p50 CPU s"] <= calls["p99 CPU s"] <= calls["max CPU s"]
+    assert set(parser["threads"]) >= {"lists", "tokenizer_pipe", "parser"}
+    assert parser["files"] == sizes_of(corpus / "parser")
+    assert set(parser["files"]) >= {"tokenizer", "tagger", "parser", "vocab"}
+    memory = parser["memory"]
+    assert len(memory["loads"]) == 2
+    if resident_memory() is not None:
+        assert memory["imports"] < memory["one"] < memory["several"] < 2.5 * memory["one"]
+
+    costs = {cost["title"]: cost for cost in data["trainings"]}
+    assert costs["a command"]["peak_memory"] > 10**8
+    assert costs["spaCy's CNN tagger and parser"]["model_bytes"] > 0
+    pictures = list(tmp_path.glob("*.svg"))
+    assert len(pictures) == (importlib.util.find_spec("matplotlib") is not None)
+
+
+@pytest.mark.slow
+def test_models_of_peers_are_trained_once(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(
+        corpus,
+        "--pipelines",
+        f"ours={corpus / 'segmenter'}",
+        "--systems=ours",
+        "--parts=training",
+        f"--models={tmp_path}",
+    )
+    assert main(given) == 0
+    first = (tmp_path / "ours-parser.json").stat().st_mtime_ns
+    printed = capsys.readouterr().out
+    assert main(given) == 0
+    assert (tmp_path / "ours-parser.json").stat().st_mtime_ns == first
+    # Seconds and bytes are those of the training.
+    table = printed[printed.index("## Training") :]
+    assert table in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        (["--systems=ours"], "--systems 'ours': no ours; choose from ltp, jieba"),
+        (["--kinds=lists,poems"], "--kinds 'lists,poems': no poems; choose from"),
+        (["--pipelines", "harbour"], "--pipelines 'harbour': write NAME=…"),
+        (["--pipelines", "ltp=harbour"], "there is a system 'ltp' already"),
+        (["--pipelines", "ours=harbour"], "no folder of a pipeline, with a config.cfg"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(
+    corpus: Path, further: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(corpus, *further)) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_a_host_works_through_batches_from_any_of_them(corpus: Path, tmp_path: Path) -> None:
+    batches = [[["海鸥", "。"]], [["渔船"], ["灯塔", "。"]], [["码头"]]]
+    made_with = {"folder": corpus / "segmenter", "scratch": tmp_path}
+    with Worker(PipelineHost, None, tmp_path, made_with) as worker:
+        kinds, cpu, wall = worker.call("load")
+        assert "lists" in kinds
+        assert cpu > 0
+        assert wall > 0
+        worker.call("give", batches)
+        count, seconds = worker.call("time", "lists", 7, 0.0)
+        assert (count, seconds > 0) == (1, True)
+        walls, cpus = worker.call("latency", "list", ["海鸥。", "渔船。"], 10.0)
+        assert len(walls) == len(cpus) == 2
+        assert worker.call("words", [["海鸥", "飞过", "码头"]]) == [["海鸥", "飞过", "码头"]]
+        assert worker.call("trees", corpus / "test.conllu", None) == {}
+
+
+def test_units_are_counted_round_the_text() -> None:
+    batches = batches_of([["海鸥", "。"], ["渔船"], ["灯塔", "照亮", "码头"]], 2)
+    assert list(map(len, batches)) == [2, 1]
+    # The second batch, the first, the second again.
+    assert units_of(batches, "lists", 1, 3) == 6 + 5 + 6
+    assert units_of(batches, "tagger_lists", 1, 3) == 3 + 3 + 3
+    assert units_of(batches, "parser", 3, 3) == 1 + 2 + 1
+
+
+def test_quantiles_are_of_the_numbers_themselves() -> None:
+    hundred = [float(number) for number in range(100, 0, -1)]
+    assert [quantile(hundred, share) for share in (0.5, 0.99, 1.0)] == [50.0, 99.0, 100.0]
+    assert quantile([3.0, 1.0, 2.0], 0.5) == 2.0
+    assert quantile([7.0], 0.99) == 7.0
+
+
+def test_headings_keep_the_names_in_them() -> None:
+    assert heading("the parser's pipe on Docs") == "The parser's pipe on Docs"
+    assert heading("nlp.make_doc, a sentence a call") == "nlp.make_doc, a sentence a call"
+
+
+def report(*results: Result) -> ServingReport:
+    return ServingReport("serving-x", {"CPU": "Test"}, {"name": "x"}, {"threads": 2}, list(results))
+
+
+def row_of(markdown: str, section: str, start: str) -> list[str]:
+    """The cells of the row that starts with a title, in the table of a section."""
+    part = markdown[markdown.index(f"## {section}") :]
+    line = next(line for line in part.splitlines() if line.startswith(f"| {start}"))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_ratios_are_of_one_round_and_the_reference_of_the_kind() -> None:
+    peer = Result("ltp", "Peer", "1.0", rates={"lists": [1e6, 4e6, 2e6]})
+    ours = Result(
+        "ours", "Ours", "1.0",
+        rates={
+            "lists": [8e6, 8e6, 8e6], "boundaries": [9e6, 12e6, 10e6],
+            "bare_docs": [2e6] * 3, "make_doc": [1e6, 1.5e6, 1.9e6], "parser": [300.0] * 3,
+        },
+    )  # fmt: skip
+    made = report(ours, peer)
+    assert made.ratios(ours, "lists") == [8.0, 2.0, 4.0]
+    assert made.ratios(ours, "boundaries") == [9.0, 3.0, 5.0]
+    assert made.ratios(ours, "make_doc") == [0.5, 0.75, 0.95]
+    assert made.ratios(peer, "lists") == made.ratios(ours, "bare_docs") == []
+    # Nobody to compare it with.
+    assert made.ratios(ours, "parser") == []
+    markdown = made.as_markdown()
+    assert row_of(markdown, heading(KINDS["lists"].title), "Ours")[1:] == [
+        "8,000 (8,000 to 8,000)",
+        "4.00 (2.00 to 8.00)",
+    ]
+    assert row_of(markdown, heading(KINDS["parser"].title), "Ours")[1:] == [
+        "300 (300 to 300)",
+        "–",
+    ]
+
+
+def test_the_tables_hold_the_figures() -> None:
+    ours = Result(
+        "ours",
+        "Ours",
+        "1.0",
+        latency={"list": Latency([0.002] * 99 + [0.5], [0.001] * 100)},
+        threads={"lists": [(1e6, 1.5e6), (1e6, 1.9e6)]},
+        memory=Memory(20_000_000, 50_000_000, 80_000_000, 4, [(0.1, 0.2), (0.3, 0.4)]),
+        files={"tokenizer": 4_000_000, "vocab": 1_000_000},
+        words_f=0.9,
+    )
+    peer = Result("peer", "Peer", "1.0", error="broken", errors={"raw": "a|b"})
+    markdown = report(ours, peer, Result("gone", "Gone", None)).as_markdown()
+    assert row_of(markdown, "Latency", "Ours")[2:] == ["2.000", "2.000", "1.000", "1.000", "100"]
+    assert row_of(markdown, "Loading", "Ours")[1:] == [
+        *("200", "300", "20", "50", "80", "10", "5.0"),
+        "tokenizer 4.0, vocab 1.0",
+    ]
+    assert row_of(markdown, "Threads", "Ours")[-1] == "1.70 (1.50 to 1.90)"
+    assert row_of(markdown, "Accuracy", "Ours")[1:] == ["90.00", "–", "–", "–"]
+    assert "- Peer: broken\n- Peer: raw failed: a/b\n- Gone: not installed" in markdown
+    tables = markdown.split("\n\n")
+    for table in (part.splitlines() for part in tables if part.startswith("| ")):
+        assert {line.count("|") for line in table} == {table[0].count("|")}
+
+
+def test_a_command_that_fails_is_an_error() -> None:
+    with pytest.raises(ValueError, match="--training oops: the command failed with 3"):
+        command_cost("oops", f"{sys.executable} -c 'raise SystemExit(3)'")
+    with pytest.raises(ValueError, match="--training oops: no-such-command"):
+        command_cost("oops", "no-such-command")
