@@ -59,6 +59,7 @@ def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> Froze
     arrays = table.arrays
     n_columns, weight_size = table.n_columns, bits // 8
     column_size = 1 if n_columns <= 256 else 2
+    prune = float(np.float32(prune))
     keys, counts, columns, values = _cells(arrays, prune)
     dense_bytes = len(keys) * n_columns * weight_size
     adaptive_bytes = len(keys) * column_size + len(values) * (column_size + weight_size)
@@ -138,7 +139,7 @@ def _cells(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint16], NDArray[np.float32]]:
     """Keys, the number of cells of each, and the columns and values of these, none zero."""
     values = arrays["values"]
-    kept = np.abs(values) > np.float32(prune)
+    kept = np.abs(values) > np.float64(prune)
     if "columns" in arrays:
         starts = np.concatenate(([0], np.cumsum(kept)))
         counts = np.diff(starts[arrays["starts"]])
@@ -160,7 +161,9 @@ def _quantised(
     if bits == 8 and not is_dense:
         return _by_levels(values)
     scale = _scale(values, bits)
-    codes = np.rint(values / (scale or 1.0)).astype(np.int8 if bits == 8 else np.int16)
+    codes = np.rint(values.astype(np.float64) / (scale or 1.0)).astype(
+        np.int8 if bits == 8 else np.int16
+    )
     return codes, np.array([scale])
 
 
