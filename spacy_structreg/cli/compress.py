@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["compress", "compress_command"]
 
 # Shares of the weights, the smallest ones, that are left out on trial; the most comes first.
-SHARES: Final = (0.9, 0.8, 0.7, 0.6, 0.4, 0.2, 0.0)
+SHARES: Final = (0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.4, 0.2, 0.0)
 
 
 class BitsName(str, Enum):
@@ -69,11 +69,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Gold:
-    """A corpus to measure by, what of it pipelines are given, and which figures may not fall."""
+    """A corpus to measure by, what of it pipelines are given, and which figures may not fall.
+
+    places: of the models that these figures are of.
+    """
 
     docs: list[Doc]
     settings: ScoreSettings
     figures: frozenset[str]
+    places: frozenset[str]
 
 
 def compress_command(
@@ -181,7 +185,7 @@ def compress(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.learn.freezing import check_freezing
-    from spacy_structreg.pipeline.evaluation import evaluate_docs
+    from spacy_structreg.pipeline.evaluation import choose_tasks, evaluate_docs
     from spacy_structreg.pipeline.pipeline_freezing import models_to_freeze, put_frozen
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
@@ -200,10 +204,12 @@ def compress(
         parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
         docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
         compared = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
-        gold = Gold(docs, settings, frozenset(compared))
+        scored = choose_tasks(nlp, docs, settings.given)
+        places = frozenset(place for _, names in scored for place in names)
+        gold = Gold(docs, settings, frozenset(compared), places)
     before = measured(nlp, gold)
     worst = ""
-    for n_bits, limits in trials(models, bits, prune, search=gold is not None):
+    for n_bits, limits in trials(models, bits, prune, gold):
         put_frozen(nlp, models, n_bits, limits)
         after = measured(nlp, gold)
         loss, worst = largest_loss(before, after, frozenset() if gold is None else gold.figures)
@@ -217,17 +223,22 @@ def compress(
 
 
 def trials(
-    models: Mapping[str, Any], bits: int | None, prune: float | None, *, search: bool
+    models: Mapping[str, Any], bits: int | None, prune: float | None, gold: Gold | None
 ) -> Iterator[tuple[Any, dict[str, float]]]:
-    """Bits, and what to prune of each model, in the order in which they are to be tried."""
+    """Bits, and what to prune of each model, in the order in which they are to be tried.
+
+    Of models whose loss is not measured nothing is left out unless `prune` says so.
+    """
     from spacy_structreg.pipeline.pipeline_freezing import weight_of_share
 
-    for share in SHARES if search and prune is None else (None,):
+    for share in (0.0,) if gold is None or prune is not None else SHARES:
         limits = {
-            place: (prune or 0.0) if share is None else weight_of_share(model, share)
+            place: weight_of_share(model, share)
+            if prune is None and gold is not None and place in gold.places
+            else prune or 0.0
             for place, model in models.items()
         }
-        for n_bits in (8, 16) if search and bits is None else (bits or 8,):
+        for n_bits in (8, 16) if gold is not None and bits is None else (bits or 8,):
             yield n_bits, limits
 
 
