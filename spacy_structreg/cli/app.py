@@ -13,6 +13,7 @@ from spacy_structreg.cli.adapt import adapt_command
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.calibrate import calibrate_command
 from spacy_structreg.cli.compile_words import compile_words_command
+from spacy_structreg.cli.compress import compress_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.correct import correct_command
@@ -53,6 +54,7 @@ structreg_app.command("explain")(explain_command)
 structreg_app.command("correct")(correct_command)
 structreg_app.command("average")(average_command)
 structreg_app.command("calibrate")(calibrate_command)
+structreg_app.command("compress")(compress_command)
 structreg_app.command("compile-words")(compile_words_command)
 structreg_app.command("adapt")(adapt_command)
 structreg_app.command("jackknife", context_settings=SETTINGS)(jackknife_command)

@@ -206,7 +206,6 @@ def evaluate(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.any_format import find_format
     from spacy_structreg.pipeline.evaluation import evaluate_docs
-    from spacy_structreg.pipeline.gold_docs import read_docs
     from spacy_structreg.pipeline.task import Given, ScoreSettings
 
     options = options or CorpusOptions()
@@ -214,14 +213,7 @@ def evaluate(
     options = replace(options, format=find_format(gold, options))
     nlp = load_pipeline(pipeline)
     other = None if compare is None else load_pipeline(compare)
-    # Without spaces, column files of most languages are no texts.
-    is_columns = options.format is FormatName.columns
-    options = replace(
-        options,
-        spans_key=labels_group(nlp),
-        spaces=Spaces.auto if is_columns else options.spaces,
-    )
-    docs = list(read_docs(gold, nlp.vocab, options))
+    docs = read_gold(nlp, gold, options)
     if punctuation is not None:
         check_punctuation(punctuation, docs)
     vocabulary = None
@@ -256,13 +248,29 @@ def evaluate(
     }
     if other is not None:
         # Its Docs are of another vocabulary.
-        options = replace(options, spans_key=labels_group(other))
-        theirs = list(read_docs(gold, other.vocab, options))
+        theirs = read_gold(other, gold, options)
         found = evaluate_docs(other, theirs, settings, n_threads=n_threads, by_doc=True)
         report["compare"] = {"pipeline": named(other), "figures": compared(scores, found)}
     if output is not None:
         write_report(output, report)
     return report
+
+
+def read_gold(nlp: Language, gold: Path, options: CorpusOptions) -> list[Doc]:
+    """The Docs of a gold corpus, of the vocabulary of a pipeline. Raises as `read_docs`.
+
+    options: with the format that the corpus has.
+    """
+    from spacy_structreg.pipeline.gold_docs import read_docs
+
+    # Without spaces, column files of most languages are no texts.
+    is_columns = options.format is FormatName.columns
+    options = replace(
+        options,
+        spans_key=labels_group(nlp),
+        spaces=Spaces.auto if is_columns else options.spaces,
+    )
+    return list(read_docs(gold, nlp.vocab, options))
 
 
 def compared(ours: Evaluation, theirs: Evaluation) -> dict[str, dict[str, float | None]]:

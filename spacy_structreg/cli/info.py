@@ -78,7 +78,10 @@ def model_rows(model: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
             yield f"{prefix}labels", f"{len(labels):,}: {shortened(labels)}"
         if model["features"]:
             yield f"{prefix}features", f"{model['features']:,}"
-            yield f"{prefix}weights", f"{model['weights']:,}, {in_bytes(model['bytes'])}"
+            weights = f"{model['weights']:,}"
+            if model["frozen"]:
+                weights = f"frozen, of {model['frozen']} bits"
+            yield f"{prefix}weights", f"{weights}, {in_bytes(model['bytes'])}"
         if not model["models"]:
             yield f"{prefix}corpus", model["corpus"] or "unknown, or changed since"
         yield f"{prefix}version", str(model["version"])

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.estimators.raw_text import FinderT, RawTextPredictor, TextEstimator
 from spacy_structreg.estimators.segmentation.character_segmenter import DEFAULT_LEARNING_OF_MANY
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_average import Mean
 from spacy_structreg.learn.model_file import Arrays, State, field
@@ -121,6 +122,11 @@ class CharWordEnsemble(
     def is_trained(self) -> bool:
         """True if both models have weights to predict with."""
         return self.characters.is_trained and self.words.is_trained
+
+    @property
+    def is_frozen(self) -> bool:
+        """True if both models are for prediction only (`freeze`)."""
+        return bool(self.characters.is_frozen and self.words.is_frozen)
 
     @property
     def is_training(self) -> bool:
@@ -239,6 +245,7 @@ class CharWordEnsemble(
         """Correct both models, so that sentences come out right; as `Estimator.correct`."""
         with self._lock:
             self._decoders()
+            self._check_not_frozen("corrected")
             gold = self.SCHEMA.check_corpus(sentences, "correction")
             listed = list(sample)
             return corrected(gold, self._is_right, lambda: self._change(gold, listed))
@@ -311,6 +318,14 @@ class CharWordEnsemble(
         adapted.tuned_weight = self.tuned_weight
         return adapted
 
+    def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
+        """A pair of frozen models; see `StoredModel.freeze`."""
+        frozen = self.untrained()
+        frozen.characters = self.characters.freeze(bits=bits, prune=prune)
+        frozen.words = self.words.freeze(bits=bits, prune=prune)
+        frozen.tuned_weight = self.tuned_weight
+        return frozen
+
     # Averages and files --------------------------------------------------------------------------
 
     @classmethod
@@ -355,7 +370,7 @@ class CharWordEnsemble(
                 raise ValueError(f"its model of {name} is in a state that is not its own")
             setattr(self, name, cls.from_contents(name, inner, unnested(name, arrays)))
         self.tuned_weight = check_float("tuned_weight", field(header, "tuned_weight", float), 0.0)
-        if field(header, "state", str) == "trained":
+        if field(header, "state", str) != "training":
             self._loaded = self._decoders()
             with self._loaded.borrow():
                 pass  # The two must fit each other, before the first text.

@@ -20,6 +20,7 @@ from spacy_structreg.features.knowledge import (
     guide_templates,
 )
 from spacy_structreg.features.scripts import read_script, stored_script
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.models.settings import KnowledgeSettings, LexiconSettings, WordTextSettings
 from spacy_structreg.models.stored_model import nested, read_model, unnested
@@ -107,6 +108,18 @@ def recounted(
     return atoms.with_sources(map(counted, atoms.sources))
 
 
+def frozen_atoms(atoms: CharacterAtoms, bits: Bits, prune: float) -> CharacterAtoms:
+    """The same atoms with frozen guides (`StoredModel.freeze`)."""
+
+    def frozen(source: CharacterSource) -> CharacterSource:
+        if not isinstance(source, GuideSource) or source.contents()[0]["state"] == "frozen":
+            return source
+        model = _guide_model(*source.contents()).freeze(bits=bits, prune=prune)
+        return restored_guide(next(iter(source.atoms)), *model.contents())
+
+    return atoms.with_sources(map(frozen, atoms.sources))
+
+
 def lexicon_sources(settings: LexiconSettings, seen: Callable[[str], str]) -> list[CharacterSource]:
     """The source of word lists, if settings name any. seen: as of `known_words`."""
     words = known_words(settings, seen)
@@ -191,6 +204,12 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
     """
     if atom not in GUIDE_ATOMS:
         raise ValueError(f"the atom of its guide is {atom!r:.60}")
+    model = _guide_model(header, arrays)
+    return GuideSource(atom, model._decoders().new_decoder, (header, arrays), restored_guide)
+
+
+def _guide_model(header: dict[str, Any], arrays: Arrays) -> Any:
+    """The model of a guide. Raises ValueError as `restored_guide`."""
     models = {model.TASK: model for model in _text_models()}
     task = field(header, "task", str)
     if task not in models:
@@ -198,10 +217,9 @@ def restored_guide(atom: str, header: dict[str, Any], arrays: Arrays) -> GuideSo
             f"a guide must find words in raw text, and a model of the task {task!r:.60} does not; "
             f"guides are models of the tasks {', '.join(models)}"
         )
-    if field(header, "state", str) != "trained":
+    if field(header, "state", str) == "training":
         raise ValueError("its guide is not a trained model")
-    model = models[task].from_contents("guide", header, arrays)
-    return GuideSource(atom, model._decoders().new_decoder, (header, arrays), restored_guide)
+    return models[task].from_contents("guide", header, arrays)
 
 
 _RESTORERS: Final[dict[str, Callable[[str, dict[str, Any], Arrays], CharacterSource]]] = {

@@ -22,6 +22,7 @@ from spacy_structreg.estimators.word_knowledge import (
 )
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.features.tagging import TAGGER_TABLES
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays, field
 from spacy_structreg.learn.perceptron import Perceptron
@@ -352,7 +353,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         if "guide" in entries:
             header = field(entries, "guide", dict)
             guide = Tagger.from_contents("guide", header, unnested("guide", arrays))
-            if not guide.is_trained or header["state"] != "trained":
+            if not guide.is_trained or header["state"] == "training":
                 raise ValueError("its guide is not a trained model")
         knowledge = WordKnowledge.stored(self.settings, entries, arrays)
         return self._spec_from(known, categories, classes, dictionary, known=knowledge, guide=guide)
@@ -438,6 +439,18 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
                     "setting of dictionary"
                 )
         return None
+
+    def frozen(self, bits: Bits, prune: float) -> TagSpec:
+        if self.guide is None or self.guide.is_frozen:
+            return self
+        guide = self.guide.freeze(bits=bits, prune=prune)
+        system = TagTransitions(
+            self.system.words,
+            self.system.n_tags,
+            self.system.atoms,
+            new_guide=guide._decoders().new_decoder,
+        )
+        return replace(self, system=system, guide=guide)
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         sets = {

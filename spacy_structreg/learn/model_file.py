@@ -37,7 +37,8 @@ from spacy_structreg.learn.header import unpack_header
 
 FORMAT_VERSION: Final = 1
 
-State: TypeAlias = Literal["training", "trained"]
+State: TypeAlias = Literal["training", "trained", "frozen"]
+STATES: Final = ("training", "trained", "frozen")
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Buffer: TypeAlias = bytes | memoryview | mmap.mmap
 
@@ -49,14 +50,14 @@ _PREAMBLE: Final = struct.Struct("<8sIIIQ")
 _ALIGNMENT: Final = 64
 _MAX_HEADER: Final = 1 << 24
 _MAX_DIMENSIONS: Final = 2
-_TYPES: Final = {"<f4", "<f8", "<i8", "<u2", "<u8", "|u1"}
+_TYPES: Final = {"<f4", "<f8", "<i8", "<u2", "<u4", "<u8", "|u1"}
 
 
 def model_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """The contents of a model file.
 
-    header: whatever msgpack can hold. arrays: float32, float64, int64, uint8, uint16 or uint64,
-    of one or two dimensions.
+    header: whatever msgpack can hold. arrays: float32, float64, int64, uint8, uint16, uint32 or
+    uint64, of one or two dimensions.
     """
     return b"".join(_chunks(header, arrays))
 

@@ -1153,6 +1153,12 @@ cdef class TrainedRows(Rows):
                     scores[k] += value * weights[k]
 
     @property
+    def key_limit(self):
+        """A number that no key reaches: the largest one, plus 1; 0 if there is no row."""
+        keys = self.arrays["keys"]
+        return int(keys[len(keys) - 1]) + 1 if len(keys) else 0
+
+    @property
     def arrays(self):
         """The arrays by name, read-only; changing the dict changes nothing here."""
         return dict(self._arrays)

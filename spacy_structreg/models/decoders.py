@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import zip_longest
 from typing import Any, Final, Generic, TypeVar
 
+from spacy_structreg.learn.frozen_rows import FrozenRows
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.protocols import DecoderT
 
@@ -50,6 +51,11 @@ class DecoderPool(Generic[DecoderT]):
         self.tables = tables
         self._make = make
         self.idle: list[DecoderT] = []
+
+    @property
+    def is_frozen(self) -> bool:
+        """True if the weights are frozen."""
+        return any(isinstance(table, FrozenRows) for table in self.tables)
 
     def new_decoder(self) -> DecoderT:
         """A decoder of its own, which is not lent again."""

@@ -16,6 +16,8 @@ import numpy as np
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.learn.freezing import Bits, check_freezing, frozen_rows
+from spacy_structreg.learn.frozen_rows import FrozenRows
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learner_factory import (
     corrector_from_trained,
@@ -154,6 +156,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """True if there are weights to predict with."""
         trainer = self._trainer
         return self._trained is not None or (trainer is not None and trainer.learner.clock > 0)
+
+    @property
+    def is_frozen(self) -> bool:
+        """True if it is for prediction only (`freeze`)."""
+        return self._trained is not None and self._trained.is_frozen
 
     @property
     def is_training(self) -> bool:
@@ -422,6 +429,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         """
         with self._lock:
             self._decoders()
+            self._check_not_frozen("corrected")
             gold = self.SCHEMA.check_corpus(sentences, "correction")
             trainer = self._correction_trainer()
             if examples := self._compiled_sample(sample, trainer.learner):
@@ -481,6 +489,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _running(self) -> Trainer:
         """The running training; one that goes on from the trained weights, or from nothing."""
         if self._trainer is None:
+            self._check_not_frozen("trained further")
             spec = self._known_spec()
             self._trainer = spec.new_trainer(
                 spec.new_learner(self.learning)
@@ -540,6 +549,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self._outdated = False
         return self._trained
 
+    # Frozen models -------------------------------------------------------------------------------
+
+    def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
+        """A model for prediction only; see `StoredModel.freeze`."""
+        check_freezing(bits, prune)
+        with self._lock:
+            tables = self._decoders().tables
+            self._check_not_frozen("frozen again")
+            frozen = self.untrained()
+            frozen._spec = self._known_spec().frozen(bits, prune)
+            frozen._take([frozen_rows(table, bits, prune) for table in tables])
+            frozen.word_counts = self.word_counts
+            frozen.corpus_checksum = self.corpus_checksum
+        return frozen
+
     # Averages ------------------------------------------------------------------------------------
 
     @classmethod
@@ -562,6 +586,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                     f"{' and '.join(map(repr, seen))}"
                 )
         weights = [model._decoders().tables for model in models]
+        for model in models:
+            model._check_not_frozen("averaged")
         specs = [model._known_spec() for model in models]
         entries, arrays = specs[0].contents()
         for spec in specs[1:]:
@@ -578,7 +604,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
         running: dict[str, Any] = {}
-        if state == "trained":
+        if state != "training":
             tables = [table.arrays for table in self._decoders().tables]
         elif self._trainer is not None:
             tables = [table.state() for table in self._trainer.learner.tables_as_weights()]
@@ -609,8 +635,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(spec.widths), state, debts=debts)
         rows = list(zip(spec.widths, tables, strict=True))
-        if state == "trained":
-            self._take([TrainedRows(width, table) for width, table in rows])
+        if state != "training":
+            kind = FrozenRows if state == "frozen" else TrainedRows
+            self._take([kind(width, table) for width, table in rows])
             with self._decoders().borrow():
                 pass  # A decoder checks that rows and features fit, before the first text.
         else:
@@ -646,7 +673,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _copy_to_memory(self) -> None:
         if self._trained is not None:
             tables = [
-                TrainedRows(
+                (FrozenRows if isinstance(table, FrozenRows) else TrainedRows)(
                     table.n_columns,
                     {name: np.array(array) for name, array in table.arrays.items()},
                 )

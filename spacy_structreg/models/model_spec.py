@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.training.chain import cut
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class ModelSpec(ABC, Generic[GoldT, DecoderT]):
@@ -63,6 +67,10 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     def obstacle(self, example: GoldT) -> str | None:
         """Say why no weights whatever let decoders find a gold example, where that is known."""
         return None
+
+    def frozen(self, bits: Bits, prune: float) -> Self:
+        """The same spec with frozen models in it, where it has any (`StoredModel.freeze`)."""
+        return self
 
     def pieces(
         self, examples: Sequence[Any], mini_sample: float | None, seed: int

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from spacy_structreg.about import MODEL_FILE, __version__
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.model_file import (
+    STATES,
     Arrays,
     SourceFile,
     State,
@@ -62,6 +64,25 @@ class StoredModel(ABC):
     def is_trained(self) -> bool:
         """True if there are weights to predict with."""
 
+    @property
+    @abstractmethod
+    def is_frozen(self) -> bool:
+        """True if it is for prediction only (`freeze`)."""
+
+    @abstractmethod
+    def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
+        """A model for prediction only: its file is many times smaller, and it predicts faster.
+
+        This model stays as it is; the frozen one cannot be trained further, corrected or averaged.
+        Its file is mapped and used where it lies.
+
+        bits: of a weight. With 32 and nothing pruned, predictions stay the same to the last bit;
+            16 lose next to nothing, 8 little (`learn.freezing.frozen_rows`).
+        prune: weights of this absolute value or less are left out. That saves more than few bits
+            do, but costs accuracy: try it on development data, as `structreg compress` does.
+        Raises ValueError if the model has not been trained, or is frozen.
+        """
+
     @abstractmethod
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
         """The header, after package, version, state and task, and the arrays.
@@ -88,6 +109,14 @@ class StoredModel(ABC):
 
     # What it gets --------------------------------------------------------------------------------
 
+    def _check_not_frozen(self, what: str) -> None:
+        """Raise ValueError if the model is frozen. what: was to be done to it."""
+        if self.is_frozen:
+            raise ValueError(
+                f"a frozen {self.NOUN} is for prediction only and cannot be {what}; use the model "
+                "that it was made of"
+            )
+
     def untrained(self) -> Self:
         """A model of the same settings that has learnt nothing."""
         return self.of(self.settings)
@@ -105,9 +134,10 @@ class StoredModel(ABC):
         """Write the model file, in one step.
 
         state: ``"trained"``, the averaged weights; or ``"training"``, all that a training needs to
-            go on as if it had not been interrupted.
+            go on as if it had not been interrupted. A frozen model is always written as such, in
+            the state ``"frozen"``.
         Raises ValueError if the model has not been trained, or, for ``"training"``, if no
-        training is running.
+        training is running; and for ``"frozen"``, if it is not frozen.
         """
         with self._lock:
             target = Path(path).absolute()
@@ -141,9 +171,13 @@ class StoredModel(ABC):
 
     def contents(self, state: State = "trained") -> tuple[dict[str, Any], Arrays]:
         """The header and the arrays of the model's file. Raises ValueError as `save`."""
-        if state not in ("trained", "training"):
+        if state not in STATES:
             raise ValueError(f"there is no state {state!r}; choose 'trained' or 'training'")
         with self._lock:
+            if self.is_frozen and state == "trained":
+                state = "frozen"
+            elif state == "frozen" and not self.is_frozen:
+                raise ValueError(f"the {self.NOUN} is not frozen; save what its freeze() returns")
             entries, arrays = self._state(state)
             header = {
                 "package": "spacy_structreg",
@@ -166,7 +200,7 @@ class StoredModel(ABC):
                 # Whatever stands for something else when a model is made is no setting of one.
                 if value != settings[key]:
                     raise ValueError(f"its setting {key} is {settings[key]!r:.60}")
-            if field(header, "state", str) not in ("trained", "training"):
+            if field(header, "state", str) not in STATES:
                 raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
             model._restore(header, arrays)
         except (ValueError, OverflowError) as error:
@@ -177,7 +211,7 @@ class StoredModel(ABC):
     def from_source(cls, source: SourceFile, header: dict[str, Any], arrays: Arrays) -> Self:
         """The model of a file, of which header and arrays have been parsed. Raises as `load`."""
         model = cls.from_contents(str(source.path), header, arrays)
-        if header["state"] == "trained":
+        if header["state"] != "training":
             model._source = source
         return model
 
@@ -217,7 +251,9 @@ def read_model(path: StrPath, tasks: Collection[str]) -> tuple[str, dict[str, An
     files = sorted(folder.glob(f"*/{MODEL_FILE}")) if folder.is_dir() else [folder]
     found = [(str(file), *parse_model(SourceFile(file).data, name=str(file))) for file in files]
     fitting = [
-        each for each in found if each[1].get("task") in tasks and each[1].get("state") == "trained"
+        each
+        for each in found
+        if each[1].get("task") in tasks and each[1].get("state") in ("trained", "frozen")
     ]
     if len(fitting) != 1:
         holds = f"{len(fitting) or 'no'} trained models of these tasks"
@@ -262,11 +298,13 @@ def by_table(arrays: Arrays, n_tables: int, state: str, *, debts: bool) -> list[
             tables[int(named[1])][named[2]] = array
     for number, table in enumerate(tables):
         expected = {"keys", "values"}
-        if "columns" in table:
+        if state == "frozen":
+            expected = {"layout", "directory", "cells", "levels"}
+        elif "columns" in table:
             expected |= {"starts", "columns"}
         if state == "training":
             expected |= {"stamps", "sums", *(["debts"] if debts else [])}
-        if set(table) - {"occurrences"} != expected:
+        if set(table) - ({"occurrences"} if state != "frozen" else set()) != expected:
             raise ValueError(f"table {number} of its weights has the arrays {sorted(table)}")
     return tables
 

@@ -52,10 +52,11 @@ def describe_model(model: Any) -> dict[str, Any]:
     """Facts of a model of ours, from the header and arrays of its file.
 
     Returns ``class``, ``trained``, ``settings``, ``learning`` and ``templates``; of a trained
-    model ``labels``, the numbers of ``features`` and ``weights`` other than 0, ``bytes`` of its
-    arrays, ``corpus``, the checksum of the corpus it was trained on, ``version`` of the package,
-    and ``sources`` of knowledge that are stored with it; and ``models``, the same of models that it
-    is made of.
+    model ``labels``, the numbers of ``features`` and ``weights`` other than 0, which are not
+    counted in a frozen one, ``frozen``, the bits of a weight if it is, ``bytes`` of its arrays,
+    ``corpus``, the checksum of the corpus it was trained on, ``version`` of the package, and
+    ``sources`` of knowledge that are stored with it; and ``models``, the same of models that it is
+    made of.
     """
     if not model.is_trained:
         return _of_settings(type(model).__name__, model.settings.as_dict()) | {"trained": False}
@@ -66,6 +67,7 @@ def describe_model(model: Any) -> dict[str, Any]:
 def _describe(name: str, header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     models = header.get("models", {})
     own = {key: array for key, array in arrays.items() if key.split(".")[0].isdigit()}
+    layouts = [array for key, array in own.items() if key.endswith(".layout")]
     sources = header.get("sources") or header.get("spec", {}).get("sources", [])
     settings = header.get("settings", {})
     rest = {key: value for key, value in settings.items() if key not in models}
@@ -73,7 +75,9 @@ def _describe(name: str, header: dict[str, Any], arrays: Arrays) -> dict[str, An
         **_of_settings(name, rest),
         "trained": True,
         "labels": header.get("labels", []),
-        "features": sum(len(array) for key, array in own.items() if key.endswith(".keys")),
+        "frozen": int(layouts[0][1]) if layouts else None,
+        "features": sum(len(array) for key, array in own.items() if key.endswith(".keys"))
+        + sum(int(layout[0]) for layout in layouts),
         "weights": sum(
             int(np.count_nonzero(array)) for key, array in own.items() if key.endswith(".values")
         ),

@@ -19,6 +19,7 @@ from spacy_structreg.learn.log_linear cimport LogLinearLearner
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
+from spacy_structreg.learn.frozen_rows cimport FrozenRows
 from spacy_structreg.learn.rows cimport Rows, TrainedRows, TrainingRows
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
@@ -482,10 +483,9 @@ cdef class ChainDecoder(BufferOwner):
             self.transitions[i] = 0.0
         if features.tag_bigram >= 0:
             table = self.tables[features.tag_bigram]
-            keys = table.arrays["keys"]
-            if table.adaptive:
+            if table.adaptive and not isinstance(table, FrozenRows):
                 raise ValueError("the tag bigram needs dense rows")
-            if table.n_rows and int(keys[table.n_rows - 1]) >= features.n_pair_rows:
+            if table.key_limit > features.n_pair_rows:
                 raise ValueError("the tag bigram has a row that belongs to no label")
             weights = [table.weights(key) for key in range(features.n_pair_rows)]
             for i, weight in enumerate(np.concatenate(weights)):

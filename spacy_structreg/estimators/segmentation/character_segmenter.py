@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.knowledge import (
     contents_of,
+    frozen_atoms,
     new_sources,
     restored_sources,
     source_atoms,
@@ -19,6 +20,7 @@ from spacy_structreg.features.scripts import read_script, stored_script
 from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
+from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
@@ -42,6 +44,9 @@ from spacy_structreg.tasks.segmentation.guide import ChainGuide
 from spacy_structreg.training.chain import ChainTrainer
 from spacy_structreg.training.chain_trainers import new_chain_trainer
 from spacy_structreg.training.log_linear import LogLinearTrainer
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "DEFAULT_LEARNING",
@@ -188,6 +193,9 @@ class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, Sche
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
         return new_chain_trainer(self.features, self.scheme.graph, learner)
+
+    def frozen(self, bits: Bits, prune: float) -> Self:
+        return replace(self, atoms=frozen_atoms(self.atoms, bits, prune))
 
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         return contents_of(self.atoms)

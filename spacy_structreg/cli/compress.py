@@ -1,0 +1,286 @@
+"""`structreg compress`: a pipeline made small and fast, for prediction only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.corpus_arguments import (
+    ColumnsOption,
+    CompoundsOption,
+    DaysOption,
+    EncodingOption,
+    FormatOption,
+    HeadRulesOption,
+    PartOption,
+    PipelineArgument,
+    corpus_options,
+)
+from spacy_structreg.cli.evaluate import GivenName, read_gold
+from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.corpora.corpus_options import (
+    Compounds,
+    CorpusOptions,
+    FormatName,
+    SchemeName,
+    Spaces,
+)
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_structreg.pipeline.task import ScoreSettings
+
+__all__ = ["compress", "compress_command"]
+
+# Shares of the weights, the smallest ones, that are left out on trial; the most comes first.
+SHARES: Final = (0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.4, 0.2, 0.0)
+
+
+class BitsName(str, Enum):
+    """Bits of a weight."""
+
+    eight = "8"
+    sixteen = "16"
+    unquantised = "32"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a pipeline needs, and how good it is.
+
+    sizes: bytes of each model. figures: fractions of 1; none without a corpus. rate: characters of
+    the corpus that were annotated and scored in a second of processor time.
+    """
+
+    sizes: dict[str, int]
+    figures: dict[str, float | None]
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A corpus to measure by, what of it pipelines are given, and which figures may not fall.
+
+    places: of the models that these figures are of.
+    """
+
+    docs: list[Doc]
+    settings: ScoreSettings
+    figures: frozenset[str]
+    places: frozenset[str]
+
+
+def compress_command(
+    pipeline: PipelineArgument,
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
+    *,
+    corpus: Annotated[
+        Path | None,
+        Opt("--corpus", "-c", help="Gold corpus, of development, to measure the loss on"),
+    ] = None,
+    given: Annotated[
+        GivenName, Opt("--gold", help="What of the corpus the pipeline is given; as of evaluate")
+    ] = GivenName.text,
+    bits: Annotated[
+        BitsName | None,
+        Opt(
+            "--bits",
+            "-b",
+            help="Bits of a weight; 32 leaves them as they are. By default 8, or, if the corpus "
+            "shows that these are too few, 16",
+        ),
+    ] = None,
+    prune: Annotated[
+        float | None,
+        Opt(
+            "--prune",
+            "-p",
+            help="Leave out weights of this absolute value or less. By default, with a corpus, as "
+            "many as it can do without; without one, none",
+        ),
+    ] = None,
+    max_loss: Annotated[
+        float,
+        Opt(
+            "--max-loss",
+            help="Most percentage points that a figure may lose on the corpus, of those that "
+            "evaluate --compare compares; if one would lose more, nothing is written",
+        ),
+    ] = 0.1,
+    format: FormatOption = FormatName.auto,
+    encoding: EncodingOption = "utf-8",
+    compounds: CompoundsOption = Compounds.parts,
+    days: DaysOption = None,
+    part: PartOption = None,
+    columns: ColumnsOption = None,
+    head_rules: HeadRulesOption = None,
+    force: Annotated[
+        bool, Opt("--force", "-F", help="Replace the output folder if there is one")
+    ] = False,
+) -> None:
+    """Make a pipeline small and fast, for prediction only.
+
+    Models of spacy_structreg are frozen: weights that hardly count are left out, the others get
+    few bits, and lie so that they are found at once. They cannot be trained further, corrected or
+    averaged; keep the pipeline that they are made of. Everything else is copied.
+    """
+    with user_errors():
+        options = corpus_options(
+            format=format,
+            encoding=encoding,
+            compounds=compounds,
+            days=days,
+            part=part,
+            spaces=Spaces.none,
+            head_rules=head_rules,
+            columns=columns,
+            scheme=SchemeName.auto,
+            comments=None,
+        )
+        before, after = compress(
+            pipeline,
+            output,
+            corpus,
+            options,
+            given=given,
+            bits=None if bits is None else int(bits.value),
+            prune=prune,
+            max_loss=max_loss,
+            force=force,
+        )
+        print_comparison(before, after)
+        typer.echo(f"Saved the compressed pipeline to {output}")
+
+
+def compress(
+    pipeline: str,
+    output: Path,
+    corpus: Path | None = None,
+    options: CorpusOptions | None = None,
+    *,
+    given: GivenName = GivenName.text,
+    bits: int | None = None,
+    prune: float | None = None,
+    max_loss: float = 0.1,
+    force: bool = False,
+) -> tuple[Measured, Measured]:
+    """Write a pipeline with frozen models; returns what it was before, and what it is.
+
+    The output appears whole or not at all. prune: None tries shares of the weights (`SHARES`), if
+    there is a corpus, and takes the most by which no figure loses more than max_loss percentage
+    points; bits: None tries 8 and 16 with each. Without a corpus they stand for 0 and 8.
+    Raises ValueError if one does whatever is tried, if the output exists (unless `force`, and it is
+    a pipeline or empty), the pipeline has no model to freeze, and as `evaluate`.
+    """
+    from spacy_structreg.cli.pipelines import load_pipeline
+    from spacy_structreg.corpora.any_format import find_format
+    from spacy_structreg.learn.freezing import check_freezing
+    from spacy_structreg.pipeline.evaluation import choose_tasks, evaluate_docs
+    from spacy_structreg.pipeline.pipeline_freezing import models_to_freeze, put_frozen
+    from spacy_structreg.pipeline.task import Given, ScoreSettings
+
+    check_freezing(bits or 8, prune or 0.0)
+    if not max_loss >= 0:
+        raise ValueError(f"a loss of at most {max_loss} cannot be; give a number from 0")
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    check_folder(output)
+    nlp = load_pipeline(pipeline)
+    models = models_to_freeze(nlp)
+    gold = None
+    if corpus is not None:
+        options = options or CorpusOptions()
+        options = replace(options, format=find_format(corpus, options))
+        parts = Given(given is not GivenName.text, given is GivenName.words_and_tags)
+        docs, settings = read_gold(nlp, corpus, options), ScoreSettings(parts)
+        compared = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
+        scored = choose_tasks(nlp, docs, settings.given)
+        places = frozenset(place for _, names in scored for place in names)
+        gold = Gold(docs, settings, frozenset(compared), places)
+    before = measured(nlp, gold)
+    worst = ""
+    for n_bits, limits in trials(models, bits, prune, gold):
+        put_frozen(nlp, models, n_bits, limits)
+        after = measured(nlp, gold)
+        loss, worst = largest_loss(before, after, frozenset() if gold is None else gold.figures)
+        if 100 * loss <= max_loss:
+            replace_folder(output, nlp.to_disk)
+            return before, after
+    raise ValueError(
+        f"{worst} would lose {100 * loss:.2f} points, more than {max_loss}; raise --bits, lower "
+        "--prune, or allow more by --max-loss"
+    )
+
+
+def trials(
+    models: Mapping[str, Any], bits: int | None, prune: float | None, gold: Gold | None
+) -> Iterator[tuple[Any, dict[str, float]]]:
+    """Bits, and what to prune of each model, in the order in which they are to be tried.
+
+    Of models whose loss is not measured nothing is left out unless `prune` says so.
+    """
+    from spacy_structreg.pipeline.pipeline_freezing import weight_of_share
+
+    for share in (0.0,) if gold is None or prune is not None else SHARES:
+        limits = {
+            place: weight_of_share(model, share)
+            if prune is None and gold is not None and place in gold.places
+            else prune or 0.0
+            for place, model in models.items()
+        }
+        for n_bits in (8, 16) if gold is not None and bits is None else (bits or 8,):
+            yield n_bits, limits
+
+
+def measured(nlp: Language, gold: Gold | None) -> Measured:
+    """Measure a pipeline, on a corpus if there is one."""
+    import time
+
+    from spacy_structreg.pipeline.evaluation import evaluate_docs
+    from spacy_structreg.pipeline.task import parts_of
+
+    sizes = {place: len(part.estimator.to_bytes()) for place, part in parts_of(nlp)}
+    if gold is None:
+        return Measured(sizes, {}, None)
+    begin = time.process_time()
+    figures = evaluate_docs(nlp, gold.docs, gold.settings).figures
+    seconds = time.process_time() - begin
+    n_characters = sum(len(doc.text) for doc in gold.docs)
+    return Measured(sizes, figures, n_characters / max(seconds, 1e-9))
+
+
+def largest_loss(before: Measured, after: Measured, names: AbstractSet[str]) -> tuple[float, str]:
+    """The most that one of some figures has lost, as a fraction of 1, and its name."""
+    losses = [
+        (figure - (after.figures[key] or 0.0), key)
+        for key, figure in before.figures.items()
+        if figure is not None and key in names
+    ]
+    return max(losses, default=(0.0, ""))
+
+
+def print_comparison(before: Measured, after: Measured) -> None:
+    """Print sizes, speed and figures before and after."""
+    from wasabi import msg
+
+    sizes = {
+        **{f"{place} (MB)": (before.sizes[place], after.sizes[place]) for place in before.sizes},
+        "models (MB)": (sum(before.sizes.values()), sum(after.sizes.values())),
+    }
+    rows = [(key, *(f"{size / 1e6:.2f}" for size in pair)) for key, pair in sizes.items()]
+    if before.rate is not None and after.rate is not None:
+        rows.append(("characters/s", f"{before.rate:,.0f}", f"{after.rate:,.0f}"))
+    for key, figure in before.figures.items():
+        pair = (figure, after.figures[key])
+        rows.append((key, *("-" if each is None else f"{100 * each:.2f}" for each in pair)))
+    msg.table(rows, header=("", "before", "after"), aligns=("l", "r", "r"))

@@ -1,0 +1,35 @@
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+from spacy_structreg.learn.rows cimport TrainedRows
+
+cdef enum WeightKind:
+    FLOAT32  # as they are
+    INT16    # to be multiplied by the scale
+    INT8     # the same
+    LEVEL    # uint8, the number of one of the levels
+
+
+cdef class FrozenRows(TrainedRows):
+    # The row for which `find` gave a number begins at `cells + number`, unaligned. A dense row is
+    # `n_columns` weights of `kind`; an adaptive one is the number of its cells less one, their
+    # columns, rising, and their weights, the number and the columns in `column_size` bytes each.
+    cdef const uint8_t* cells
+    cdef WeightKind kind
+    cdef int weight_size
+    cdef int column_size  # 0 where rows are dense
+    cdef double scale
+    cdef double levels[256]
+    # Where the block of each hash begins, and the last one ends; of small keys, each row itself.
+    cdef const uint32_t* _directory
+    cdef uint64_t _n_blocks
+    cdef uint64_t _n_direct  # how many keys are small; 0 if there are blocks
+    cdef uint64_t _salt
+    cdef int _check_size
+    cdef uint32_t _check_mask
+
+    cdef int _take_layout(self) except -1
+    cdef int _take_levels(self) except -1
+    cdef int _check_blocks(self, Py_ssize_t size) except -1
+    cdef int _check_direct(self, Py_ssize_t size) except -1
+    cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil
+    cdef int32_t _find_in(self, uint64_t block, uint32_t check) noexcept nogil

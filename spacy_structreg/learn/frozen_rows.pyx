@@ -1,0 +1,451 @@
+"""Weight rows for prediction only: small, and found by reading one or two cache lines.
+
+A key is mixed. The high half of the result chooses a *block* of some eight keys, whose place a
+directory knows; bits of the low half are the *check* by which a key is told from the others of its
+block, and from nearly all that have no row: a stranger is taken for one of them once in a million
+look-ups if checks are of 24 bits, or once in 500 million, if of 32. Checks and rows of a block lie
+side by side. Keys that are small numbers need neither: the directory knows their rows.
+
+`learn.freezing` makes such rows. The bytes of a block: the number of its keys, their checks,
+rising, and their rows in the same order; `frozen_rows.pxd` has those of a row.
+"""
+
+import sys
+
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport fabs
+
+from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, TrainedRows, spread
+
+import numpy as np
+
+from spacy_structreg.learn.rows import MAX_WEIGHT
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    /* Items of a row, which is not aligned; compilers make plain loads of these. */
+    #define STRUCTREG_LOAD(name, type) \\
+        static inline type structreg_load_##name(const uint8_t *place) { \\
+            type item; \\
+            memcpy(&item, place, sizeof(item)); \\
+            return item; \\
+        }
+    STRUCTREG_LOAD(u16, uint16_t)
+    STRUCTREG_LOAD(u32, uint32_t)
+    STRUCTREG_LOAD(i16, int16_t)
+    STRUCTREG_LOAD(f32, float)
+
+    /* Add a dense row to scores; most are of four labels, or some times four. */
+    #define STRUCTREG_ADD(name, type, factor) \\
+        static inline void structreg_add_##name( \\
+            double *scores, const uint8_t *row, Py_ssize_t n, double scale \\
+        ) { \\
+            type weights[4]; \\
+            Py_ssize_t k = 0; \\
+            (void) scale; \\
+            for (; k + 4 <= n; k += 4) { \\
+                memcpy(weights, row + k * sizeof(type), sizeof(weights)); \\
+                scores[k] += factor weights[0]; \\
+                scores[k + 1] += factor weights[1]; \\
+                scores[k + 2] += factor weights[2]; \\
+                scores[k + 3] += factor weights[3]; \\
+            } \\
+            for (; k < n; ++k) { \\
+                memcpy(weights, row + k * sizeof(type), sizeof(type)); \\
+                scores[k] += factor weights[0]; \\
+            } \\
+        }
+    STRUCTREG_ADD(f32, float, (double))
+    STRUCTREG_ADD(i16, int16_t, scale * (double))
+    STRUCTREG_ADD(i8, int8_t, scale * (double))
+    """
+    uint16_t load_u16 "structreg_load_u16" (const uint8_t* place) noexcept nogil
+    uint32_t load_u32 "structreg_load_u32" (const uint8_t* place) noexcept nogil
+    int16_t load_i16 "structreg_load_i16" (const uint8_t* place) noexcept nogil
+    float load_f32 "structreg_load_f32" (const uint8_t* place) noexcept nogil
+    void add_f32 "structreg_add_f32" (
+        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+    void add_i16 "structreg_add_i16" (
+        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+    void add_i8 "structreg_add_i8" (
+        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+
+cdef enum:
+    # How far ahead of a look-up its place in the directory is fetched, and its block.
+    FAR_AHEAD = 16
+    AHEAD = 8
+
+# Most keys of a block.
+MAX_KEYS = 64
+# Zeros after the last row, so that a check of fewer bytes can be read as four.
+N_PADDING = 8
+# Numbers of rows are places of bytes, and more than these are needed elsewhere.
+MAX_BYTES = 0x7FFFF000
+# Stands for no row where the directory knows the rows.
+NO_ROW = 0xFFFFFFFF
+
+
+cdef inline double weight_at(FrozenRows rows, const uint8_t* place) noexcept nogil:
+    if rows.kind == FLOAT32:
+        return <double> load_f32(place)
+    if rows.kind == INT16:
+        return rows.scale * <double> load_i16(place)
+    if rows.kind == INT8:
+        return rows.scale * <double> (<const int8_t*> place)[0]
+    return rows.levels[place[0]]
+
+
+cdef inline int32_t items_at(const uint8_t* place, int size) noexcept nogil:
+    """A number of one byte or two, as those of cells and columns are."""
+    return place[0] if size == 1 else load_u16(place)
+
+
+cdef class FrozenRows(TrainedRows):
+    """Read-only rows in a compact layout, which is used where it lies, mapped files included.
+
+    n_columns: columns of a row.
+    arrays:
+
+    - ``layout``, uint64 of shape (5,): the number of rows; the bits of a weight, 8, 16 or 32;
+      bytes of a check, 3 or 4, or 0 where the directory has the rows of small keys; bytes of a
+      column, 1 up to 256 columns, else 2, or 0 for dense rows; and the salt of keys;
+    - ``directory``, uint32: of shape (n_blocks + 1,), where blocks begin and the last ends; or of
+      shape (n_keys,), where the row of each small key begins, 0xFFFFFFFF for none;
+    - ``cells``, uint8: blocks, or rows, and eight zeros;
+    - ``levels``, float64 of shape (1,), which whole numbers are multiplied by; of shape (256,),
+      which they are the numbers of; or of shape (0,), if weights are float32.
+
+    Raises ValueError if the arrays are not of this form, whatever they contain instead.
+    """
+
+    def __init__(self, Py_ssize_t n_columns, arrays):
+        self._begin(n_columns)
+        if sys.byteorder != "little":
+            raise ValueError("frozen models need a processor that has the lowest byte first")
+        self._arrays = {}
+        for name, dtype in _TYPES.items():
+            given = arrays.get(name)
+            if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
+                raise ValueError(f"the frozen rows lack {name!r} as {np.dtype(dtype)}")
+            view = self._arrays[name] = np.ascontiguousarray(given).view()
+            view.setflags(write=False)
+        self._take_layout()
+        self._take_levels()
+
+    cdef int _take_layout(self) except -1:
+        cdef const uint64_t[::1] layout = self._arrays["layout"]
+        cdef const uint32_t[::1] directory = self._arrays["directory"]
+        cdef const uint8_t[::1] cells = self._arrays["cells"]
+        cdef Py_ssize_t size = cells.shape[0] - N_PADDING
+        kinds = {8: INT8, 16: INT16, 32: FLOAT32}
+        if layout.shape[0] != 5 or layout[1] not in kinds:
+            raise ValueError("the frozen rows have no layout that is known")
+        if self._arrays["levels"].shape[0] == 256 and layout[1] == 8:
+            self.kind = LEVEL
+        else:
+            self.kind = kinds[layout[1]]
+        self.weight_size = <int> layout[1] // 8
+        self.adaptive = layout[3] != 0
+        if layout[3] not in (0, 1 if self.n_columns <= 256 else 2) or layout[2] not in (0, 3, 4):
+            raise ValueError("the frozen rows have checks or columns of another size")
+        self.column_size = <int> layout[3]
+        self._check_size = <int> layout[2]
+        self._check_mask = <uint32_t> 0xFFFFFFFF >> (8 * (4 - self._check_size)) \
+            if self._check_size else 0
+        self._salt = layout[4]
+        if not 0 <= size <= MAX_BYTES or self._arrays["cells"][size:].any():
+            raise ValueError("the cells of the frozen rows do not end as they should")
+        self.cells = &cells[0]
+        if directory.shape[0]:
+            self._directory = &directory[0]
+        if self._check_size:
+            self._n_blocks = <uint64_t> max(0, directory.shape[0] - 1)
+            if not 1 <= self._n_blocks <= <uint64_t> MAX_BYTES:
+                raise ValueError("the frozen rows have no blocks")
+            self._check_blocks(size)
+        else:
+            self._n_direct = <uint64_t> directory.shape[0]
+            self._check_direct(size)
+        if <uint64_t> self.n_rows != layout[0]:
+            raise ValueError(f"there are {self.n_rows:,} frozen rows instead of {layout[0]:,}")
+        return 0
+
+    cdef int _take_levels(self) except -1:
+        cdef const double[::1] levels = self._arrays["levels"]
+        cdef Py_ssize_t i
+        if levels.shape[0] != {FLOAT32: 0, LEVEL: 256}.get(self.kind, 1):
+            raise ValueError(f"the frozen rows have {levels.shape[0]:,} levels")
+        for i in range(levels.shape[0]):
+            if not fabs(levels[i]) <= <double> MAX_WEIGHT:
+                raise ValueError("a level of frozen weights is too large, or no number")
+        if self.kind == LEVEL:
+            for i in range(256):
+                self.levels[i] = levels[i]
+        elif self.kind != FLOAT32:
+            self.scale = levels[0]
+        return 0
+
+    cdef int _check_blocks(self, Py_ssize_t size) except -1:
+        """Hold all blocks to their form, in time linear in their bytes; counts the rows."""
+        cdef Py_ssize_t place = 0
+        cdef Py_ssize_t end
+        cdef Py_ssize_t i
+        cdef Py_ssize_t _
+        cdef uint64_t block
+        cdef uint32_t check
+        cdef uint32_t before = 0
+        cdef int n
+        cdef int most = MAX_KEYS
+        with nogil:
+            for block in range(self._n_blocks):
+                end = self._directory[block + 1]
+                if self._directory[block] != <uint32_t> place or not place <= end <= size:
+                    with gil:
+                        raise ValueError("the blocks of the frozen rows do not follow each other")
+                if end == place:
+                    continue
+                n = self.cells[place]
+                place += 1
+                if not 1 <= n <= most:
+                    with gil:
+                        raise ValueError("keys collide too often to be genuine")
+                if end - place < n * self._check_size:
+                    with gil:
+                        raise ValueError("a block of the frozen rows is too short")
+                for i in range(n):
+                    check = load_u32(self.cells + place) & self._check_mask
+                    if i > 0 and check <= before:
+                        with gil:
+                            raise ValueError("the checks of a block do not rise")
+                    before = check
+                    place += self._check_size
+                for _ in range(n):
+                    self._check_row(&place, end)
+                if place != end:
+                    with gil:
+                        raise ValueError("a block of the frozen rows is too long")
+                self.n_rows += n
+        if place != size:
+            raise ValueError("the blocks of the frozen rows do not follow each other")
+        return 0
+
+    cdef int _check_direct(self, Py_ssize_t size) except -1:
+        """The same of rows that the directory knows."""
+        cdef Py_ssize_t place = 0
+        cdef uint64_t key
+        with nogil:
+            for key in range(self._n_direct):
+                if self._directory[key] == <uint32_t> 0xFFFFFFFF:
+                    continue
+                if self._directory[key] != <uint32_t> place:
+                    with gil:
+                        raise ValueError("the frozen rows do not follow each other")
+                self._check_row(&place, size)
+                self.n_rows += 1
+        if place != size:
+            raise ValueError("the frozen rows do not follow each other")
+        return 0
+
+    cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil:
+        """Hold the row at a place to its form; moves the place to its end."""
+        cdef Py_ssize_t n = self.n_columns
+        cdef Py_ssize_t i
+        cdef Py_ssize_t _
+        cdef int32_t column
+        cdef int32_t before = -1
+        if self.column_size:
+            if end - place[0] < self.column_size:
+                with gil:
+                    raise ValueError("a block of the frozen rows is too short")
+            n = 1 + items_at(self.cells + place[0], self.column_size)
+            place[0] += self.column_size
+        if end - place[0] < n * (self.column_size + self.weight_size):
+            with gil:
+                raise ValueError("a block of the frozen rows is too short")
+        if self.column_size:
+            for _ in range(n):
+                column = items_at(self.cells + place[0], self.column_size)
+                if column <= before:
+                    with gil:
+                        raise ValueError("the columns of a frozen row do not rise")
+                if column >= self.n_columns:
+                    with gil:
+                        raise ValueError("a frozen row has a cell beyond its last column")
+                before = column
+                place[0] += self.column_size
+        if self.kind == FLOAT32:
+            for i in range(n):
+                if not fabs(load_f32(self.cells + place[0] + 4 * i)) <= <float> 1e30:
+                    with gil:
+                        raise ValueError("a frozen weight is too large, or no number")
+        place[0] += n * self.weight_size
+        return 0
+
+    cdef int32_t _find_in(self, uint64_t block, uint32_t check) noexcept nogil:
+        """The row of a check in a block; -1 if there is none."""
+        cdef const uint8_t* place = self.cells + self._directory[block]
+        cdef uint32_t found
+        cdef int n
+        cdef int i
+        cdef int _
+        if self._directory[block] == self._directory[block + 1]:
+            return -1
+        n = place[0]
+        place += 1
+        for i in range(n):
+            found = load_u32(place + i * self._check_size) & self._check_mask
+            if found >= check:
+                if found != check:
+                    return -1
+                place += n * self._check_size
+                if self.column_size == 0:
+                    place += i * self.n_columns * self.weight_size
+                else:
+                    for _ in range(i):
+                        place += self.column_size + (
+                            1 + items_at(place, self.column_size)
+                        ) * (self.column_size + self.weight_size)
+                return <int32_t> (place - self.cells)
+        return -1
+
+    cdef int32_t find(self, uint64_t key) noexcept nogil:
+        cdef uint64_t mixed
+        if self._n_blocks == 0:
+            return <int32_t> self._directory[key] if key < self._n_direct else -1
+        mixed = spread(key ^ self._salt)
+        return self._find_in(
+            (mixed >> 32) * self._n_blocks >> 32, <uint32_t> mixed & self._check_mask
+        )
+
+    cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        cdef const uint8_t* begin
+        cdef Py_ssize_t i
+        cdef uint32_t block
+        if self._n_blocks == 0:
+            for i in range(n):
+                rows[i] = <int32_t> self._directory[keys[i]] if keys[i] < self._n_direct else -1
+            return
+        # Until there are rows, their places hold blocks.
+        for i in range(n + FAR_AHEAD):
+            if i < n:
+                block = <uint32_t> (
+                    (spread(keys[i] ^ self._salt) >> 32) * self._n_blocks >> 32
+                )
+                rows[i] = <int32_t> block
+                STRUCTREG_PREFETCH(&self._directory[block])
+            if FAR_AHEAD - AHEAD <= i < n + FAR_AHEAD - AHEAD:
+                block = <uint32_t> rows[i - FAR_AHEAD + AHEAD]
+                begin = self.cells + self._directory[block]
+                STRUCTREG_PREFETCH(begin)
+                STRUCTREG_PREFETCH(begin + 64)
+            if i >= FAR_AHEAD:
+                rows[i - FAR_AHEAD] = self._find_in(
+                    <uint32_t> rows[i - FAR_AHEAD],
+                    <uint32_t> spread(keys[i - FAR_AHEAD] ^ self._salt) & self._check_mask,
+                )
+
+    cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(n):
+            if rows[i] >= 0:
+                STRUCTREG_PREFETCH(self.cells + rows[i])
+
+    cdef void add_run(
+        self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef Py_ssize_t n_columns = self.n_columns
+        cdef Py_ssize_t n_cells
+        cdef const uint8_t* row
+        cdef const uint8_t* weights
+        cdef double* target
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            target = scores + i * step
+            row = self.cells + rows[i]
+            if self.column_size == 1:
+                n_cells = 1 + <Py_ssize_t> row[0]
+                row += 1
+                weights = row + n_cells
+                if self.kind == LEVEL:
+                    for k in range(n_cells):
+                        target[row[k]] += self.levels[weights[k]]
+                else:
+                    for k in range(n_cells):
+                        target[row[k]] += weight_at(self, weights + k * self.weight_size)
+            elif self.column_size == 2:
+                n_cells = 1 + <Py_ssize_t> load_u16(row)
+                row += 2
+                weights = row + 2 * n_cells
+                for k in range(n_cells):
+                    target[load_u16(row + 2 * k)] += weight_at(self, weights + k * self.weight_size)
+            elif self.kind == INT8:
+                add_i8(target, row, n_columns, self.scale)
+            elif self.kind == INT16:
+                add_i16(target, row, n_columns, self.scale)
+            elif self.kind == FLOAT32:
+                add_f32(target, row, n_columns, 1.0)
+            else:
+                for k in range(n_columns):
+                    target[k] += self.levels[row[k]]
+
+    cdef void add_weighted(
+        self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
+    ) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef Py_ssize_t n_cells
+        cdef const uint8_t* row
+        cdef const uint8_t* weights
+        cdef int32_t column
+        if values == NULL:
+            self.add_run(rows, n, 0, scores)
+            return
+        for i in range(n):
+            if rows[i] < 0:
+                continue
+            row = weights = self.cells + rows[i]
+            n_cells = self.n_columns
+            if self.column_size:
+                n_cells = 1 + items_at(row, self.column_size)
+                row += self.column_size
+                weights = row + n_cells * self.column_size
+            for k in range(n_cells):
+                column = items_at(row + k * self.column_size, self.column_size) \
+                    if self.column_size else <int32_t> k
+                scores[column] += values[i] * weight_at(self, weights + k * self.weight_size)
+
+    @property
+    def key_limit(self):
+        """As of `TrainedRows` if keys are small numbers; else 0, as they are not known."""
+        return int(self._n_direct)
+
+    @property
+    def bits(self):
+        """Bits of a weight: 8, 16 or 32."""
+        return 8 * self.weight_size
+
+    def __reduce__(self):
+        return FrozenRows, (self.n_columns, {k: np.array(v) for k, v in self.arrays.items()})
+
+
+_TYPES = {
+    "layout": np.uint64, "directory": np.uint32, "cells": np.uint8, "levels": np.float64,
+}
+
+
+def hashes_of(keys, uint64_t salt):
+    """The mixed keys of a table, uint64, as `FrozenRows` finds blocks and checks by them."""
+    cdef const uint64_t[::1] given = np.ascontiguousarray(keys, dtype=np.uint64)
+    cdef Py_ssize_t i
+    mixed = np.empty(given.shape[0], dtype=np.uint64)
+    cdef uint64_t[::1] view = mixed
+    with nogil:
+        for i in range(given.shape[0]):
+            view[i] = spread(given[i] ^ salt)
+    return mixed
