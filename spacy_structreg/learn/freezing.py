@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from spacy_structreg.learn.frozen_rows import (
     N_PADDING,
     NO_ROW,
     FrozenRows,
+    displacements_of,
     hashes_of,
 )
 from spacy_structreg.learn.rows import TrainedRows
@@ -22,6 +24,7 @@ Bits: TypeAlias = Literal[8, 16, 32]
 BITS: Final = (8, 16, 32)
 
 _KEYS_PER_BLOCK: Final = 6
+_KEYS_PER_BUCKET: Final = 4
 # Keys below this, and so many more for each row, are small: the directory knows their rows.
 _SMALL_KEYS: Final = 1024
 _SMALL_SHARE: Final = 8
@@ -72,62 +75,94 @@ def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> Froze
     if is_dense and bits != 32:
         # What would be rounded to zero.
         keys, counts, columns, values = _cells(arrays, max(prune, _scale(values, bits) / 2))
-    n_rows, is_small = len(keys), _are_small(keys)
+    n_rows = len(keys)
     codes, levels = _quantised(values, bits, is_dense)
+    row_size = n_columns * weight_size
     if is_dense:
-        sizes = np.full(n_rows, n_columns * weight_size)
+        sizes = np.full(n_rows, row_size)
     else:
         sizes = column_size + counts * (column_size + weight_size)
     if int(sizes.sum()) + n_rows * 5 > MAX_BYTES:
         raise ValueError("the weights of a table need more than 2 GB; prune more of them")
-    if is_small:
-        check_size, salt = 0, 0
-        order = np.arange(n_rows)
-        places = np.concatenate(([0], np.cumsum(sizes)))
-        directory = np.full(int(keys[-1]) + 1, NO_ROW, dtype=np.uint32)
-        directory[keys] = places[:-1]
-        cells = np.zeros(int(places[-1]) + N_PADDING, dtype=np.uint8)
-        places = places[:-1]
+    if _are_small(keys):
+        index = _by_key(keys, sizes)
+    elif is_dense:
+        index = _by_slot(keys, row_size)
     else:
-        check_size = 4 if bits == 32 else 3
-        check_size, salt, blocks, checks = _placed(keys, check_size)
-        n_blocks = _n_blocks(n_rows)
-        order = np.lexsort((checks, blocks))
-        blocks, checks = blocks[order], checks[order]
-        n_keys = np.bincount(blocks, minlength=n_blocks)
-        heads = np.where(n_keys > 0, 1 + check_size * n_keys, 0)
-        of_rows = np.concatenate(([0], np.cumsum(sizes[order])))
-        last_row = np.concatenate(([0], np.cumsum(n_keys)))
-        begins = np.concatenate(([0], np.cumsum(heads))) + of_rows[last_row]
-        directory = begins.astype(np.uint32)
-        cells = np.zeros(int(begins[-1]) + N_PADDING, dtype=np.uint8)
-        filled = n_keys > 0
-        cells[begins[:-1][filled]] = n_keys[filled]
-        rank = np.arange(n_rows) - last_row[blocks]
-        for byte in range(check_size):
-            cells[begins[blocks] + 1 + check_size * rank + byte] = checks >> 8 * byte & 0xFF
-        in_order = of_rows[:-1] + np.cumsum(heads)[blocks]
-        places = np.empty(n_rows, dtype=np.int64)
-        places[order] = in_order
+        index = _by_block(keys, sizes, 4 if bits == 32 else 3)
+    padding = max(N_PADDING, row_size) if is_dense else N_PADDING
+    cells = np.concatenate((index.cells, np.zeros(padding, dtype=np.uint8)))
     _lay_out(
         cells,
-        places,
+        index.places,
         counts,
         columns,
         codes,
         n_columns=n_columns if is_dense else 0,
         column_size=column_size,
     )
-    layout = [n_rows, bits, check_size, 0 if is_dense else column_size, salt]
+    layout = [n_rows, bits, index.check_size, 0 if is_dense else column_size, index.salt]
     return FrozenRows(
         n_columns,
         {
             "layout": np.array(layout, dtype=np.uint64),
-            "directory": directory,
+            "directory": index.directory,
             "cells": cells,
             "levels": levels,
         },
     )
+
+
+class _Index(NamedTuple):
+    """How rows are found; see `FrozenRows`.
+
+    cells: with everything but the rows. places: where in them each row begins, by keys.
+    """
+
+    check_size: int
+    salt: int
+    directory: NDArray[np.uint32]
+    cells: NDArray[np.uint8]
+    places: NDArray[np.int64]
+
+
+def _by_key(keys: NDArray[np.uint64], sizes: NDArray[np.int64]) -> _Index:
+    """Rows of small keys, which the directory knows."""
+    begins = np.concatenate(([0], np.cumsum(sizes)))
+    directory = np.full(int(keys[-1]) + 1, NO_ROW, dtype=np.uint32)
+    directory[keys] = begins[:-1]
+    return _Index(0, 0, directory, np.zeros(begins[-1], dtype=np.uint8), begins[:-1])
+
+
+def _by_slot(keys: NDArray[np.uint64], row_size: int) -> _Index:
+    """Rows of one size, which are found by a perfect hash."""
+    salt, directory, slots = _slots_of(keys)
+    n_slots = _n_slots(len(keys))
+    cells = np.zeros(n_slots * (4 + row_size), dtype=np.uint8)
+    checks = hashes_of(keys, salt) >> np.uint64(8) & np.uint64(0xFFFFFFFF)
+    _write(cells, 4 * slots, checks, 4)
+    return _Index(4, salt, directory, cells, 4 * n_slots + slots * row_size)
+
+
+def _by_block(keys: NDArray[np.uint64], sizes: NDArray[np.int64], check_size: int) -> _Index:
+    """Rows of any size, in blocks."""
+    check_size, salt, blocks, checks = _placed(keys, check_size)
+    n_blocks = _n_blocks(len(keys))
+    order = np.lexsort((checks, blocks))
+    blocks, checks = blocks[order], checks[order]
+    n_keys = np.bincount(blocks, minlength=n_blocks)
+    heads = np.where(n_keys > 0, 1 + check_size * n_keys, 0)
+    of_rows = np.concatenate(([0], np.cumsum(sizes[order])))
+    last_row = np.concatenate(([0], np.cumsum(n_keys)))
+    begins = np.concatenate(([0], np.cumsum(heads))) + of_rows[last_row]
+    cells = np.zeros(int(begins[-1]), dtype=np.uint8)
+    filled = n_keys > 0
+    cells[begins[:-1][filled]] = n_keys[filled]
+    rank = np.arange(len(keys)) - last_row[blocks]
+    _write(cells, begins[blocks] + 1 + check_size * rank, checks, check_size)
+    places = np.empty(len(keys), dtype=np.int64)
+    places[order] = of_rows[:-1] + np.cumsum(heads)[blocks]
+    return _Index(check_size, salt, begins.astype(np.uint32), cells, places)
 
 
 def _are_small(keys: NDArray[np.uint64]) -> bool:
@@ -201,6 +236,32 @@ def _n_blocks(n_rows: int) -> int:
     return max(1, n_rows // _KEYS_PER_BLOCK)
 
 
+def _n_slots(n_rows: int) -> int:
+    # A few more than there are keys, or the last ones would hardly find theirs.
+    return n_rows + n_rows // 32 + 1
+
+
+def _slots_of(
+    keys: NDArray[np.uint64],
+) -> tuple[int, NDArray[np.uint32], NDArray[np.int64]]:
+    """Salt and displacements of a perfect hash, and the slot of each key.
+
+    Raises ValueError if the keys were chosen to collide.
+    """
+    for salt in _salts():
+        mixed = hashes_of(keys, salt)
+        found = displacements_of(mixed, len(keys) // _KEYS_PER_BUCKET + 1, _n_slots(len(keys)))
+        if found is not None:
+            return salt, found[0], found[1].astype(np.int64)
+    raise ValueError("keys collide too often to be genuine")
+
+
+def _salts() -> Iterator[int]:
+    """Yield salts that differ in many bits."""
+    for attempt in range(_ATTEMPTS):
+        yield attempt * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+
+
 def _placed(
     keys: NDArray[np.uint64], check_size: int
 ) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
@@ -211,9 +272,7 @@ def _placed(
     n_blocks = np.uint64(_n_blocks(len(keys)))
     for size in range(check_size, 5):
         mask = np.uint64((1 << 8 * size) - 1)
-        for attempt in range(_ATTEMPTS):
-            # Salts that differ in many bits.
-            salt = attempt * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+        for salt in _salts():
             mixed = hashes_of(keys, salt)
             blocks = (mixed >> np.uint64(32)) * n_blocks >> np.uint64(32)
             checks = mixed & mask

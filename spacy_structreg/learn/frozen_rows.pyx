@@ -6,13 +6,18 @@ block, and from nearly all that have no row: a stranger is taken for one of them
 look-ups if checks are of 24 bits, or once in 500 million, if of 32. Checks and rows of a block lie
 side by side. Keys that are small numbers need neither: the directory knows their rows.
 
+Dense rows are of one size, and found by a perfect hash in place of blocks (Belazzougui, Botelho &
+Dietzfelbinger 2009, "Hash, displace, and compress"): the directory has a displacement for every
+four keys or so, which sends each of them to a slot of its own. Checks and rows of the slots follow
+each other, so that no look-up takes a loop or a branch.
+
 `learn.freezing` makes such rows. The bytes of a block: the number of its keys, their checks,
 rising, and their rows in the same order; `frozen_rows.pxd` has those of a row.
 """
 
 import sys
 
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.math cimport fabs
 
 from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, TrainedRows, spread
@@ -38,46 +43,70 @@ cdef extern from *:
     STRUCTREG_LOAD(i16, int16_t)
     STRUCTREG_LOAD(f32, float)
 
-    /* Add a dense row to scores; most are of four labels, or some times four. */
-    #define STRUCTREG_ADD(name, type, factor) \\
-        static inline void structreg_add_##name( \\
-            double *scores, const uint8_t *row, Py_ssize_t n, double scale \\
-        ) { \\
-            type weights[4]; \\
-            Py_ssize_t k = 0; \\
-            (void) scale; \\
-            for (; k + 4 <= n; k += 4) { \\
-                memcpy(weights, row + k * sizeof(type), sizeof(weights)); \\
-                scores[k] += factor weights[0]; \\
-                scores[k + 1] += factor weights[1]; \\
-                scores[k + 2] += factor weights[2]; \\
-                scores[k + 3] += factor weights[3]; \\
+    /* Add dense rows to scores, `step` apart; without a row, one of zeros. Nearly all rows are of
+       four labels, or some times four: these loops have a fixed length, and are vectorised. */
+    #define STRUCTREG_ADD_ROWS(type, factor, n) \\
+        for (i = 0; i < count; ++i, scores += step) { \\
+            const uint8_t *row = cells + (rows[i] < 0 ? zeros : rows[i]); \\
+            type weights[n]; \\
+            int k; \\
+            memcpy(weights, row, sizeof(weights)); \\
+            for (k = 0; k < n; ++k) { \\
+                scores[k] += factor weights[k]; \\
             } \\
-            for (; k < n; ++k) { \\
-                memcpy(weights, row + k * sizeof(type), sizeof(type)); \\
-                scores[k] += factor weights[0]; \\
+        } \\
+        return;
+
+    #define STRUCTREG_ADD_DENSE(name, type, factor) \\
+        static void structreg_add_##name( \\
+            double *scores, Py_ssize_t step, const uint8_t *cells, const int32_t *rows, \\
+            Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale \\
+        ) { \\
+            Py_ssize_t i, k; \\
+            (void) scale; \\
+            switch (n_columns) { \\
+            case 4: STRUCTREG_ADD_ROWS(type, factor, 4) \\
+            case 8: STRUCTREG_ADD_ROWS(type, factor, 8) \\
+            case 12: STRUCTREG_ADD_ROWS(type, factor, 12) \\
+            case 16: STRUCTREG_ADD_ROWS(type, factor, 16) \\
+            case 20: STRUCTREG_ADD_ROWS(type, factor, 20) \\
+            } \\
+            for (i = 0; i < count; ++i, scores += step) { \\
+                if (rows[i] < 0) continue; \\
+                for (k = 0; k < n_columns; ++k) { \\
+                    type weight; \\
+                    memcpy(&weight, cells + rows[i] + k * sizeof(type), sizeof(type)); \\
+                    scores[k] += factor weight; \\
+                } \\
             } \\
         }
-    STRUCTREG_ADD(f32, float, (double))
-    STRUCTREG_ADD(i16, int16_t, scale * (double))
-    STRUCTREG_ADD(i8, int8_t, scale * (double))
+    STRUCTREG_ADD_DENSE(f32, float, (double))
+    STRUCTREG_ADD_DENSE(i16, int16_t, scale * (double))
+    STRUCTREG_ADD_DENSE(i8, int8_t, scale * (double))
     """
     uint16_t load_u16 "structreg_load_u16" (const uint8_t* place) noexcept nogil
     uint32_t load_u32 "structreg_load_u32" (const uint8_t* place) noexcept nogil
     int16_t load_i16 "structreg_load_i16" (const uint8_t* place) noexcept nogil
     float load_f32 "structreg_load_f32" (const uint8_t* place) noexcept nogil
     void add_f32 "structreg_add_f32" (
-        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+        double* scores, Py_ssize_t step, const uint8_t* cells, const int32_t* rows,
+        Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale) noexcept nogil
     void add_i16 "structreg_add_i16" (
-        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+        double* scores, Py_ssize_t step, const uint8_t* cells, const int32_t* rows,
+        Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale) noexcept nogil
     void add_i8 "structreg_add_i8" (
-        double* scores, const uint8_t* row, Py_ssize_t n, double scale) noexcept nogil
+        double* scores, Py_ssize_t step, const uint8_t* cells, const int32_t* rows,
+        Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale) noexcept nogil
 
 cdef enum:
     # How far ahead of a look-up its place in the directory is fetched, and its block.
     FAR_AHEAD = 16
     AHEAD = 8
+    # So many keys are looked up together where they have slots.
+    TOGETHER = 64
 
+# Where a bucket of keys finds no room by so many displacements, another salt is tried.
+cdef uint32_t MOST_DISPLACEMENTS = 1 << 20
 # Most keys of a block.
 MAX_KEYS = 64
 # Zeros after the last row, so that a check of fewer bytes can be read as four.
@@ -98,6 +127,17 @@ cdef inline double weight_at(FrozenRows rows, const uint8_t* place) noexcept nog
     return rows.levels[place[0]]
 
 
+cdef inline uint32_t slot_of(
+    uint64_t mixed, const uint32_t* displacements, uint64_t n_buckets, uint64_t n_slots
+) noexcept nogil:
+    """The slot of a mixed key: its low half, displaced as its bucket says, and mixed again."""
+    cdef uint32_t low = <uint32_t> mixed
+    low += displacements[(mixed >> 32) * n_buckets >> 32] * <uint32_t> 0x9E3779B9
+    low = (low ^ (low >> 16)) * <uint32_t> 0x85EBCA6B
+    low ^= low >> 13
+    return <uint32_t> (low * n_slots >> 32)
+
+
 cdef inline int32_t items_at(const uint8_t* place, int size) noexcept nogil:
     """A number of one byte or two, as those of cells and columns are."""
     return place[0] if size == 1 else load_u16(place)
@@ -113,8 +153,10 @@ cdef class FrozenRows(TrainedRows):
       bytes of a check, 3 or 4, or 0 where the directory has the rows of small keys; bytes of a
       column, 1 up to 256 columns, else 2, or 0 for dense rows; and the salt of keys;
     - ``directory``, uint32: of shape (n_blocks + 1,), where blocks begin and the last ends; or of
-      shape (n_keys,), where the row of each small key begins, 0xFFFFFFFF for none;
-    - ``cells``, uint8: blocks, or rows, and eight zeros;
+      shape (n_keys,), where the row of each small key begins, 0xFFFFFFFF for none; or of shape
+      (n_buckets,), the displacements of a perfect hash;
+    - ``cells``, uint8: blocks, or rows, or the checks of all slots and their rows; and zeros, eight
+      or as many as a dense row has bytes, if that is more;
     - ``levels``, float64 of shape (1,), which whole numbers are multiplied by; of shape (256,),
       which they are the numbers of; or of shape (0,), if weights are float32.
 
@@ -139,7 +181,7 @@ cdef class FrozenRows(TrainedRows):
         cdef const uint64_t[::1] layout = self._arrays["layout"]
         cdef const uint32_t[::1] directory = self._arrays["directory"]
         cdef const uint8_t[::1] cells = self._arrays["cells"]
-        cdef Py_ssize_t size = cells.shape[0] - N_PADDING
+        cdef Py_ssize_t size
         kinds = {8: INT8, 16: INT16, 32: FLOAT32}
         if layout.shape[0] != 5 or layout[1] not in kinds:
             raise ValueError("the frozen rows have no layout that is known")
@@ -156,12 +198,19 @@ cdef class FrozenRows(TrainedRows):
         self._check_mask = <uint32_t> 0xFFFFFFFF >> (8 * (4 - self._check_size)) \
             if self._check_size else 0
         self._salt = layout[4]
+        self._row_size = 0 if self.adaptive else self.n_columns * self.weight_size
+        size = cells.shape[0] - max(<Py_ssize_t> N_PADDING, self._row_size)
         if not 0 <= size <= MAX_BYTES or self._arrays["cells"][size:].any():
             raise ValueError("the cells of the frozen rows do not end as they should")
         self.cells = &cells[0]
+        self._zeros = <int32_t> size
         if directory.shape[0]:
             self._directory = &directory[0]
-        if self._check_size:
+        if self._check_size and not self.adaptive:
+            self._n_blocks = <uint64_t> directory.shape[0]
+            self._n_slots = <uint64_t> (size // (4 + self._row_size))
+            self._check_slots(size, layout[0])
+        elif self._check_size:
             self._n_blocks = <uint64_t> max(0, directory.shape[0] - 1)
             if not 1 <= self._n_blocks <= <uint64_t> MAX_BYTES:
                 raise ValueError("the frozen rows have no blocks")
@@ -176,7 +225,9 @@ cdef class FrozenRows(TrainedRows):
     cdef int _take_levels(self) except -1:
         cdef const double[::1] levels = self._arrays["levels"]
         cdef Py_ssize_t i
-        if levels.shape[0] != {FLOAT32: 0, LEVEL: 256}.get(self.kind, 1):
+        if levels.shape[0] != {FLOAT32: 0, LEVEL: 256}.get(self.kind, 1) or (
+            self.kind == LEVEL and not self.adaptive
+        ):
             raise ValueError(f"the frozen rows have {levels.shape[0]:,} levels")
         for i in range(levels.shape[0]):
             if not fabs(levels[i]) <= <double> MAX_WEIGHT:
@@ -230,6 +281,21 @@ cdef class FrozenRows(TrainedRows):
                 self.n_rows += n
         if place != size:
             raise ValueError("the blocks of the frozen rows do not follow each other")
+        return 0
+
+    cdef int _check_slots(self, Py_ssize_t size, uint64_t n_rows) except -1:
+        """Hold the slots to their form; whatever they contain, no look-up leaves them."""
+        cdef Py_ssize_t place = <Py_ssize_t> (4 * self._n_slots)
+        if (
+            self._check_size != 4 or not 1 <= self._n_blocks <= <uint64_t> MAX_BYTES
+            or n_rows > self._n_slots or self._n_slots < 1
+            or <Py_ssize_t> self._n_slots * (4 + self._row_size) != size
+        ):
+            raise ValueError("the slots of the frozen rows do not fit their cells")
+        with nogil:
+            while place < size:
+                self._check_row(&place, size)
+        self.n_rows = <Py_ssize_t> n_rows
         return 0
 
     cdef int _check_direct(self, Py_ssize_t size) except -1:
@@ -301,21 +367,49 @@ cdef class FrozenRows(TrainedRows):
                 if found != check:
                     return -1
                 place += n * self._check_size
-                if self.column_size == 0:
-                    place += i * self.n_columns * self.weight_size
-                else:
-                    for _ in range(i):
-                        place += self.column_size + (
-                            1 + items_at(place, self.column_size)
-                        ) * (self.column_size + self.weight_size)
+                for _ in range(i):
+                    place += self.column_size + (
+                        1 + items_at(place, self.column_size)
+                    ) * (self.column_size + self.weight_size)
                 return <int32_t> (place - self.cells)
         return -1
 
+    cdef int32_t _row_in(self, uint32_t slot, uint64_t mixed) noexcept nogil:
+        """The row of a mixed key, which has no other slot; -1 if the slot is another one's."""
+        if load_u32(self.cells + 4 * <uint64_t> slot) != <uint32_t> (mixed >> 8):
+            return -1
+        return <int32_t> (4 * self._n_slots + slot * self._row_size)
+
+    cdef void _find_slots(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
+        """`find_run` where keys have slots."""
+        cdef uint64_t mixed[TOGETHER]
+        cdef uint32_t slots[TOGETHER]
+        cdef Py_ssize_t count
+        cdef Py_ssize_t i
+        cdef int32_t row
+        while n > 0:
+            count = min(n, <Py_ssize_t> TOGETHER)
+            for i in range(count):
+                mixed[i] = spread(keys[i] ^ self._salt)
+                STRUCTREG_PREFETCH(self._directory + ((mixed[i] >> 32) * self._n_blocks >> 32))
+            for i in range(count):
+                slots[i] = slot_of(mixed[i], self._directory, self._n_blocks, self._n_slots)
+                STRUCTREG_PREFETCH(self.cells + 4 * <uint64_t> slots[i])
+            for i in range(count):
+                row = self._row_in(slots[i], mixed[i])
+                rows[i] = row
+                STRUCTREG_PREFETCH(self.cells + (row if row >= 0 else self._zeros))
+            keys += count
+            rows += count
+            n -= count
+
     cdef int32_t find(self, uint64_t key) noexcept nogil:
         cdef uint64_t mixed
-        if self._n_blocks == 0:
+        if self._n_direct:
             return <int32_t> self._directory[key] if key < self._n_direct else -1
         mixed = spread(key ^ self._salt)
+        if self._n_slots:
+            return self._row_in(slot_of(mixed, self._directory, self._n_blocks, self._n_slots), mixed)
         return self._find_in(
             (mixed >> 32) * self._n_blocks >> 32, <uint32_t> mixed & self._check_mask
         )
@@ -324,9 +418,12 @@ cdef class FrozenRows(TrainedRows):
         cdef const uint8_t* begin
         cdef Py_ssize_t i
         cdef uint32_t block
-        if self._n_blocks == 0:
+        if self._n_direct:
             for i in range(n):
                 rows[i] = <int32_t> self._directory[keys[i]] if keys[i] < self._n_direct else -1
+            return
+        if self._n_slots:
+            self._find_slots(keys, n, rows)
             return
         # Until there are rows, their places hold blocks.
         for i in range(n + FAR_AHEAD):
@@ -356,13 +453,22 @@ cdef class FrozenRows(TrainedRows):
     cdef void add_run(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t step, double* scores
     ) noexcept nogil:
-        cdef Py_ssize_t i
-        cdef Py_ssize_t k
         cdef Py_ssize_t n_columns = self.n_columns
         cdef Py_ssize_t n_cells
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
         cdef const uint8_t* row
         cdef const uint8_t* weights
         cdef double* target
+        if self.column_size == 0 and self.kind == INT8:
+            add_i8(scores, step, self.cells, rows, n, self._zeros, n_columns, self.scale)
+            return
+        if self.column_size == 0 and self.kind == INT16:
+            add_i16(scores, step, self.cells, rows, n, self._zeros, n_columns, self.scale)
+            return
+        if self.column_size == 0 and self.kind == FLOAT32:
+            add_f32(scores, step, self.cells, rows, n, self._zeros, n_columns, 1.0)
+            return
         for i in range(n):
             if rows[i] < 0:
                 continue
@@ -378,21 +484,12 @@ cdef class FrozenRows(TrainedRows):
                 else:
                     for k in range(n_cells):
                         target[row[k]] += weight_at(self, weights + k * self.weight_size)
-            elif self.column_size == 2:
+            else:
                 n_cells = 1 + <Py_ssize_t> load_u16(row)
                 row += 2
                 weights = row + 2 * n_cells
                 for k in range(n_cells):
                     target[load_u16(row + 2 * k)] += weight_at(self, weights + k * self.weight_size)
-            elif self.kind == INT8:
-                add_i8(target, row, n_columns, self.scale)
-            elif self.kind == INT16:
-                add_i16(target, row, n_columns, self.scale)
-            elif self.kind == FLOAT32:
-                add_f32(target, row, n_columns, 1.0)
-            else:
-                for k in range(n_columns):
-                    target[k] += self.levels[row[k]]
 
     cdef void add_weighted(
         self, const int32_t* rows, const double* values, Py_ssize_t n, double* scores
@@ -449,3 +546,58 @@ def hashes_of(keys, uint64_t salt):
         for i in range(given.shape[0]):
             view[i] = spread(given[i] ^ salt)
     return mixed
+
+
+def displacements_of(mixed, Py_ssize_t n_buckets, Py_ssize_t n_slots):
+    """Displacements by which no two mixed keys share a slot, and the slots of the keys.
+
+    mixed: uint64 of shape (n,), none twice, as `hashes_of` gives them; n_slots: n or more.
+    Returns arrays of uint32, of shape (n_buckets,) and (n,); None if there are none of 32 bits that
+    can be found in time.
+    """
+    cdef const uint64_t[::1] keys
+    cdef const int64_t[::1] firsts
+    cdef uint32_t[::1] found = np.zeros(n_buckets, dtype=np.uint32)
+    cdef uint8_t[::1] taken = np.zeros(n_slots, dtype=np.uint8)
+    cdef uint32_t[::1] slots = np.zeros(len(mixed), dtype=np.uint32)
+    cdef uint32_t displacement
+    cdef uint32_t slot
+    cdef Py_ssize_t k
+    cdef int64_t i
+    cdef int64_t j
+    cdef uint64_t bucket
+    cdef bint fits
+    buckets = ((mixed >> np.uint64(32)) * np.uint64(n_buckets) >> np.uint64(32)).astype(np.int64)
+    order = np.argsort(buckets, kind="stable")
+    keys = mixed[order]
+    sizes = np.bincount(buckets, minlength=n_buckets)
+    firsts = np.concatenate(([0], np.cumsum(sizes)))
+    # The largest buckets first, while there is room.
+    cdef const int64_t[::1] by_size = np.argsort(-sizes, kind="stable")
+    with nogil:
+        for k in range(n_buckets):
+            bucket = <uint64_t> by_size[k]
+            if firsts[bucket] == firsts[bucket + 1]:
+                break
+            displacement = 0
+            while True:
+                found[bucket] = displacement
+                fits = True
+                for i in range(firsts[bucket], firsts[bucket + 1]):
+                    slot = slot_of(keys[i], &found[0], n_buckets, n_slots)
+                    slots[i] = slot
+                    if taken[slot]:
+                        fits = False
+                        for j in range(firsts[bucket], i):
+                            taken[slots[j]] = 0
+                        break
+                    taken[slot] = 1
+                if fits:
+                    break
+                displacement += 1
+                if displacement == MOST_DISPLACEMENTS:
+                    with gil:
+                        return None
+    in_order = np.empty(len(mixed), dtype=np.uint32)
+    in_order[order] = slots
+    return np.asarray(found), in_order

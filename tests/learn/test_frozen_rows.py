@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from spacy_structreg.learn.freezing import Bits, frozen_rows
-from spacy_structreg.learn.frozen_rows import FrozenRows
+from spacy_structreg.learn.frozen_rows import FrozenRows, displacements_of
 from spacy_structreg.learn.rows import TrainedRows
 
 WIDTHS = (1, 3, 4, 16, 20, 76, 256, 257, 300)
@@ -154,37 +154,73 @@ def repeat_check(arrays: dict[str, Any]) -> None:
     cells[first + 5 : first + 9] = cells[first + 1 : first + 5]
 
 
-# Of a table with 40 dense rows of 4 float32 weights; its arrays may be changed in place.
-FAULTS: dict[str, Callable[[dict[str, Any]], object]] = {
+Fault = Callable[[dict[str, Any]], object]
+"""Changes arrays in place."""
+
+FAULTS: dict[str, Fault] = {
     "no layout": lambda arrays: arrays.pop("layout"),
     "another type": lambda arrays: arrays.update(directory=arrays["directory"].astype(np.int32)),
     "two dimensions": lambda arrays: arrays.update(cells=arrays["cells"][None]),
     "other bits": lambda arrays: arrays["layout"].put(1, 4),
     "other checks": lambda arrays: arrays["layout"].put(2, 5),
     "other columns": lambda arrays: arrays["layout"].put(3, 2),
-    "one row less": lambda arrays: arrays["layout"].put(0, len(arrays["layout"])),
+    "no directory": lambda arrays: arrays.update(directory=arrays["directory"][:0]),
+    "no zeros at the end": lambda arrays: arrays["cells"].put(-1, 1),
+    "too short": lambda arrays: arrays.update(cells=arrays["cells"][:-12]),
+    "levels of nothing": lambda arrays: arrays.update(levels=np.ones(1)),
+}
+# Of blocks alone, and of slots; the last weights of each stand before 8 zeros, or 16.
+FAULTS_OF_BLOCKS: dict[str, Fault] = {
+    "one row less": lambda arrays: arrays["layout"].put(0, arrays["layout"][0] - 1),
     "no blocks": lambda arrays: arrays.update(directory=arrays["directory"][:1]),
     "blocks that overlap": lambda arrays: arrays["directory"].put(2, 1),
     "blocks beyond the end": lambda arrays: arrays["directory"].put(-1, 2**31),
     "checks that do not rise": repeat_check,
     "too many keys": lambda arrays: arrays["cells"].put(0, 255),
     "no keys": lambda arrays: arrays["cells"].put(0, 0),
-    "no zeros at the end": lambda arrays: arrays["cells"].put(-1, 1),
-    "too short": lambda arrays: arrays.update(cells=arrays["cells"][:-12]),
     "not a number": lambda arrays: arrays["cells"].put(range(-12, -8), floats(np.nan)),
     "infinite": lambda arrays: arrays["cells"].put(range(-12, -8), floats(-np.inf)),
-    "levels of nothing": lambda arrays: arrays.update(levels=np.ones(1)),
+}
+FAULTS_OF_SLOTS: dict[str, Fault] = {
+    "more rows than slots": lambda arrays: arrays["layout"].put(0, 50),
+    "not a number": lambda arrays: arrays["cells"].put(range(-20, -16), floats(np.nan)),
+    "infinite": lambda arrays: arrays["cells"].put(range(-20, -16), floats(-np.inf)),
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_malformed_rows(fault: Callable[[dict[str, Any]], object]) -> None:
-    rows = frozen_rows(table(40, 4, adaptive=False, small=False, seed=2), 32)
-    arrays = {name: array.copy() for name, array in rows.arrays.items()}
+@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
+def test_malformed_blocks(fault: str) -> None:
+    refuse(table(40, 4, adaptive=True, small=False, seed=2), {**FAULTS, **FAULTS_OF_BLOCKS}[fault])
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_SLOTS])
+def test_malformed_slots(fault: str) -> None:
+    refuse(table(40, 4, adaptive=False, small=False, seed=2), {**FAULTS, **FAULTS_OF_SLOTS}[fault])
+
+
+def refuse(rows: TrainedRows, fault: Fault) -> None:
+    arrays = {name: array.copy() for name, array in frozen_rows(rows, 32).arrays.items()}
     FrozenRows(4, arrays)
     fault(arrays)
     with pytest.raises(ValueError, match=r"frozen|collide|check|block"):
         FrozenRows(4, arrays)
+
+
+def test_all_keys_are_found_at_full_tables() -> None:
+    """A perfect hash of many keys sends each to a slot of its own."""
+    drawn = np.random.default_rng(3).integers(0, 2**64 - 1, 30_000, dtype=np.uint64)
+    keys = np.unique(drawn)
+    n_slots = len(keys) + len(keys) // 32 + 1
+    found = displacements_of(keys, len(keys) // 4, n_slots)
+    assert found is not None
+    slots = found[1]
+    assert len(np.unique(slots)) == len(keys)
+    assert slots.max() < n_slots
+
+
+def test_keys_that_cannot_be_told_apart() -> None:
+    """Keys whose low halves are the same go to the same slot, however they are displaced."""
+    assert displacements_of(np.array([5, 5], dtype=np.uint64), 1, 4) is None
 
 
 @pytest.mark.parametrize("level", [float("nan"), float("inf"), 1e40])
