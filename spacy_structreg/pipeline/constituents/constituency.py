@@ -15,7 +15,12 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.pipeline.component import Sentences, check_setting, component_factory
+from spacy_structreg.pipeline.component import (
+    N_THREADS,
+    Sentences,
+    check_setting,
+    component_factory,
+)
 from spacy_structreg.pipeline.constituents.constituency_attributes import register_attributes
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
@@ -24,7 +29,6 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.documents import visible_tokens, word_of
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
     SPACE_LABEL,
@@ -57,7 +61,7 @@ class StructregConstituency(TreePipe):
 
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.ConstituencyParser.v1``.
-    attribute, sentences: as of `TreePipe`.
+    attribute, sentences, n_threads: as of `TreePipe`.
     overwrite: parse all anew. If not, a whole tree that is in the span group with its heads stays
         as it is. Of other sentences the constituents that are there stay, and the others are found
         to fit them; heads are found for all, and a label for those without. ValueError if no tree
@@ -94,6 +98,7 @@ class StructregConstituency(TreePipe):
         spans_key: str = SPANS_KEY,
         dependencies: Dependencies | None = None,
         extension_prefix: str = "",
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_setting(name, "dependencies", dependencies, (*get_args(Dependencies), None))
@@ -104,6 +109,7 @@ class StructregConstituency(TreePipe):
             attribute=attribute,
             sentences=sentences,
             overwrite=overwrite,
+            n_threads=n_threads,
             scorer=scorer,
             cfg={"spans_key": spans_key},
         )
@@ -117,15 +123,16 @@ class StructregConstituency(TreePipe):
     def _predict(self, docs: list[Doc]) -> list[list[TreePart]]:
         """The trees of each Doc."""
         bounds = [list(self._spans(doc)) for doc in docs]
+        read = list(map(self._words_and_tags, docs))
         places = [
-            [[token.i for token in visible_tokens(doc[start:end])] for start, end in of_doc]
-            for doc, of_doc in zip(docs, bounds, strict=True)
+            [[i for i in range(start, end) if not words[i].isspace()] for start, end in of_doc]
+            for (words, _), of_doc in zip(read, bounds, strict=True)
         ]
         sentences = [
-            self._sentence(doc, words)
-            for doc, of_doc in zip(docs, places, strict=True)
-            for words in of_doc
-            if words
+            ([words[i] for i in visible], [tags[i] for i in visible])
+            for (words, tags), of_doc in zip(read, places, strict=True)
+            for visible in of_doc
+            if visible
         ]
         given = [[] for _ in sentences] if self.overwrite else list(self._given(docs, places))
         kept = list(map(_whole_tree, sentences, given))
@@ -162,10 +169,6 @@ class StructregConstituency(TreePipe):
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.spans_key, ()):
             yield span.start, span.end - 1
-
-    def _sentence(self, doc: Doc, places: Sequence[int]) -> tuple[list[str], list[str]]:
-        tokens = [doc[i] for i in places]
-        return list(map(word_of, tokens)), list(map(self._tag, tokens))
 
     def _given(
         self, docs: Iterable[Doc], places: Iterable[list[list[int]]]

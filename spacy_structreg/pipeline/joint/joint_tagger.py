@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
+from spacy_structreg.pipeline.component import N_THREADS
 from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
@@ -18,10 +19,13 @@ from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
-def create_joint_tagger(model: TokenizerModel) -> Callable[[Language], JointTagger]:
+def create_joint_tagger(
+    model: TokenizerModel, n_threads: int = N_THREADS
+) -> Callable[[Language], JointTagger]:
     """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
+    n_threads: as of `ModelTokenizer`.
     Raises ValueError for a model that does not tag.
     """
     if not isinstance(model, TaggingModel):
@@ -34,7 +38,7 @@ def create_joint_tagger(model: TokenizerModel) -> Callable[[Language], JointTagg
     tagging = model
 
     def make(nlp: Language) -> JointTagger:
-        return JointTagger(nlp.vocab, tagging)
+        return JointTagger(nlp.vocab, tagging, n_threads=n_threads)
 
     return make
 
@@ -51,14 +55,16 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
     TASK = "joint"
 
     def tagged_words(
-        self, texts: Iterable[str], *, n_threads: int = 1
+        self, texts: Iterable[str], *, n_threads: int | None = None
     ) -> Iterator[list[tuple[str, str]]]:
         """The words of a stream of texts with their tags, without white space and without Docs.
 
-        Raises ValueError if the model has not been trained.
+        n_threads: as of `pipe`. Raises ValueError if the model has not been trained.
         """
         listed = self._listed()
-        found = self.model.predict_tagged_stream(texts, n_threads=n_threads, user_words=listed)
+        found = self.model.predict_tagged_stream(
+            texts, n_threads=self._threads(n_threads), user_words=listed
+        )
         return (_retagged(pairs, listed) for pairs in found)
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:

@@ -10,21 +10,25 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.pipeline.component import N_THREADS
 from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer, new_doc
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 
-def create_segmenter(model: TokenizerModel) -> Callable[[Language], Segmenter]:
+def create_segmenter(
+    model: TokenizerModel, n_threads: int = N_THREADS
+) -> Callable[[Language], Segmenter]:
     """Make the factory of a `Segmenter`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``; or from one that
         tags as well, which learns from the tags of the corpus and then gives words alone.
+    n_threads: as of `ModelTokenizer`.
     """
 
     def make(nlp: Language) -> Segmenter:
-        return Segmenter(nlp.vocab, model)
+        return Segmenter(nlp.vocab, model, n_threads=n_threads)
 
     return make
 
