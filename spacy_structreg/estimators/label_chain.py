@@ -22,7 +22,7 @@ from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
 from spacy_structreg.metrics.labeling.spans import OUTSIDE, SpanScores, score_spans
-from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
@@ -386,13 +386,15 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
             ((items, None) for items in inputs) if given is None else with_given(inputs, given)
         )
         return decoders.stream(
-            queries, _label, size=lambda query: self._extent(query[0]), n_threads=n_threads
+            queries, _label, size=lambda query: WORD * self._extent(query[0]), n_threads=n_threads
         )
 
     def _marginals_stream(
         self, inputs: Iterable[Sequence[Any]], n_threads: int
     ) -> Iterator[NDArray[np.float64]]:
-        return self._probable().stream(inputs, _sum, size=self._extent, n_threads=n_threads)
+        return self._probable().stream(
+            inputs, _sum, size=lambda items: WORD * self._extent(items), n_threads=n_threads
+        )
 
     @staticmethod
     def _extent(items: Sequence[Any]) -> int:

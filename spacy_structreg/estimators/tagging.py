@@ -29,7 +29,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.metrics.tagging import TaggingScores, score_tagging
-from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
 from spacy_structreg.models.explanation import Explanation
@@ -228,10 +228,15 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
         n_threads: int,
     ) -> Iterator[list[str]]:
         if given is None:
-            return decoders.stream(map(_listed, sentences), _tag, size=len, n_threads=n_threads)
+            return decoders.stream(
+                map(_listed, sentences),
+                _tag,
+                size=lambda words: WORD * len(words),
+                n_threads=n_threads,
+            )
         pairs = with_given(map(_listed, sentences), given)
         return decoders.stream(
-            pairs, _tag_given, size=lambda pair: len(pair[0]), n_threads=n_threads
+            pairs, _tag_given, size=lambda pair: WORD * len(pair[0]), n_threads=n_threads
         )
 
     # Hooks of the base class ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.learn.setting_fields import setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
-from spacy_structreg.models.decoders import DecoderPool, with_given
+from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, Words
 from spacy_structreg.models.model_spec import ModelSpec
@@ -165,7 +165,9 @@ class TreeParser(
             if given is None
             else (self._query(*pair) for pair in with_given(sentences, given))
         )
-        return decoders.stream(queries, self._parse, size=len, n_threads=n_threads)
+        return decoders.stream(
+            queries, self._parse, size=lambda query: WORD * len(query), n_threads=n_threads
+        )
 
 
 @dataclass(frozen=True)

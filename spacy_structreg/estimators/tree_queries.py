@@ -118,7 +118,7 @@ class Query:
         )
 
     def __len__(self) -> int:
-        return sum(map(len, self.words))
+        return len(self.words)
 
     def bound(self, number: dict[str, int]) -> tuple[list[int | None], list[int | None]] | None:
         """The given heads and labels of visible words, labels by number; None if there are none."""

@@ -16,6 +16,9 @@ InputT = TypeVar("InputT")
 OutputT = TypeVar("OutputT")
 GivenT = TypeVar("GivenT")
 
+WORD: Final = 10
+"""How many characters are segmented, about, while a word is tagged, labeled or parsed."""
+
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
 _PORTION: Final = 20_000
 _AHEAD: Final = 2
@@ -37,6 +40,31 @@ def with_given(
         if sentence is end:
             raise ValueError(f"something is given for more than the {number} sentences there are")
         yield sentence, known
+
+
+def side_by_side(
+    work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
+) -> Iterator[OutputT]:
+    """The outputs of `work` for a stream of inputs, in their order; threads work side by side.
+
+    Inputs are read in the thread of the caller, a few ahead of the output that comes next.
+    """
+    if n_threads <= 1:
+        yield from map(work, inputs)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        pending: deque[Future[OutputT]] = deque()
+        try:
+            for each in inputs:
+                pending.append(pool.submit(work, each))
+                if len(pending) == n_threads * _AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            # Nobody asks for what is left after an error, or when the stream is given up.
+            for future in pending:
+                future.cancel()
 
 
 class DecoderPool(Generic[DecoderT]):
@@ -76,26 +104,15 @@ class DecoderPool(Generic[DecoderT]):
         """Decode any number of inputs in bounded memory; the outputs come in their order.
 
         decode: gives the outputs of a portion of the inputs; threads call it side by side.
-        size: of an input, in characters.
+        size: of an input, in characters; a word counts as `WORD` of them.
         """
 
         def work(portion: list[InputT]) -> list[OutputT]:
             with self.borrow() as decoder:
                 return decode(decoder, portion)
 
-        portions = _portions(inputs, size)
-        if n_threads <= 1:
-            for portion in portions:
-                yield from work(portion)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            pending: deque[Future[list[OutputT]]] = deque()
-            for portion in portions:
-                pending.append(pool.submit(work, portion))
-                if len(pending) == n_threads * _AHEAD:
-                    yield from pending.popleft().result()
-            while pending:
-                yield from pending.popleft().result()
+        for outputs in side_by_side(work, portions(inputs, size), n_threads):
+            yield from outputs
 
 
 class _Loan(Generic[DecoderT]):
@@ -119,14 +136,19 @@ class _Loan(Generic[DecoderT]):
             self._pool.idle.append(self._decoder)
 
 
-def _portions(inputs: Iterable[InputT], size: Callable[[InputT], int]) -> Iterator[list[InputT]]:
-    """Inputs in portions of about `_PORTION` characters."""
+def portions(
+    inputs: Iterable[InputT], size: Callable[[InputT], int], limit: int | None = None
+) -> Iterator[list[InputT]]:
+    """A stream of inputs in portions that a thread takes at a time.
+
+    size: as of `DecoderPool.stream`. limit: of the number of inputs in a portion.
+    """
     portion: list[InputT] = []
     total = 0
     for item in inputs:
         portion.append(item)
         total += size(item) + 1
-        if total >= _PORTION:
+        if total >= _PORTION or len(portion) == limit:
             yield portion
             portion, total = [], 0
     if portion:

@@ -11,9 +11,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT")
 Sentences: TypeAlias = Literal["doc", "punctuation"]
 
+N_THREADS: Final = 1
+"""The default of how many threads predict side by side."""
+
 logger = logging.getLogger("spacy")
 
 
@@ -65,8 +69,10 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
     TASK: the stem of the task (`pipeline.task`). FACTORY, ARCHITECTURE, SCORER: the names under
     which the factory, that of its model and that of its scorer are registered.
     vocab: of the pipeline. model: from the architecture. name: of the component, under which the
-    loss is reported. scorer: makes figures of Examples. cfg: what spaCy hands to the scorer.
-    Raises ValueError for a model that is not ours.
+    loss is reported. n_threads: how many threads predict side by side in `pipe`; all of them read
+    the one model, and the Docs do not depend on their number. scorer: makes figures of Examples.
+    cfg: what spaCy hands to the scorer.
+    Raises ValueError for a model that is not ours, and for less than one thread.
     """
 
     TASK: ClassVar[str]
@@ -80,15 +86,18 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         model: Model[Any, Any],
         name: str,
         *,
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any] | None = None,
     ) -> None:
+        check_threads(f"the pipe {name!r}", n_threads)
         from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
         extend_glossary()
         self.vocab = vocab
         self.model = model
         self.name = name
+        self.n_threads = n_threads
         self.scorer = scorer
         self.cfg = {} if cfg is None else cfg
         self._shim: EstimatorShim = shim_of(model, name, self.ARCHITECTURE)
@@ -149,6 +158,10 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         parts = [self.estimator.explain(*each) for each in self._sentences_of(doc) if any(each)]
         return joined(parts, doc.text)
 
+    def _annotator(self) -> Callable[[Doc, Any], None]:
+        """Make a function that writes what is predicted of a Doc, for the Docs of one batch."""
+        return lambda doc, of_doc: self.set_annotations([doc], [of_doc])
+
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.
 
@@ -156,9 +169,13 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
         """
         docs = list(docs)
+        if self.estimator.is_trained:
+            self._check_docs(docs)
+        return self._predict_checked(docs)
+
+    def _predict_checked(self, docs: list[Doc]) -> list[Any]:
         if not self.estimator.is_trained:
             return list(map(self._nothing, docs))
-        self._check_docs(docs)
         predicted = self._predict(docs)
         if self.keeps_analyses:
             for doc, of_doc in zip(docs, predicted, strict=True):
@@ -175,29 +192,60 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         self._check.words(docs, self.estimator.word_counts)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate a stream of Docs, in batches.
+        """Annotate a stream of Docs, in batches; `n_threads` threads predict side by side.
+
+        Threads take batches that are small enough to go round, and run ahead of what is asked for;
+        Docs are read from the stream, and annotated, in the thread of the caller.
 
         If no prediction can be had of a batch, its Docs are taken one by one. So the error handler
         of the pipeline is given those alone that cannot be annotated.
         """
-        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
-            try:
-                predicted = self.predict(docs)
-            except Exception:
-                # It comes up again where it belongs.
-                predicted = None
+        for docs, predicted in self._predicted(stream, batch_size):
             if predicted is None:
                 yield from super().pipe(docs, batch_size=1)
                 continue
+            annotate = self._annotator()
             annotated = []
             for doc, of_doc in zip(docs, predicted, strict=True):
                 try:
-                    self.set_annotations([doc], [of_doc])
+                    annotate(doc, of_doc)
                 except Exception as error:
                     self.get_error_handler()(self.name, self, [doc], error)
                 else:
                     annotated.append(doc)
             yield from annotated
+
+    def _predicted(
+        self, stream: Iterable[Doc], batch_size: int
+    ) -> Iterator[tuple[list[Doc], list[Any] | None]]:
+        """Batches of a stream, and what is predicted of their Docs; None after an error.
+
+        The error comes up again where the Docs are taken one by one.
+        """
+        from spacy_structreg.models.decoders import WORD, portions, side_by_side
+
+        def checked(docs: list[Doc]) -> tuple[list[Doc], bool]:
+            # Not in the threads: which Docs are warned of is not to depend on their number.
+            try:
+                if self.estimator.is_trained:
+                    self._check_docs(docs)
+            except Exception:
+                return docs, False
+            return docs, True
+
+        def predict(batch: tuple[list[Doc], bool]) -> tuple[list[Doc], list[Any] | None]:
+            docs, is_good = batch
+            try:
+                return docs, self._predict_checked(docs) if is_good else None
+            except Exception:
+                return docs, None
+
+        batches: Iterable[list[Doc]] = (
+            minibatch(stream, size=batch_size)  # type: ignore[no-untyped-call]
+            if self.n_threads == 1
+            else portions(stream, lambda doc: WORD * len(doc), batch_size)
+        )
+        return side_by_side(predict, map(checked, batches), self.n_threads)
 
     # Training ------------------------------------------------------------------------------------
 
@@ -447,6 +495,12 @@ def check_setting(pipe: str, setting: str, value: object, choices: Sequence[obje
         )
 
 
+def check_threads(what: str, n_threads: int) -> None:
+    """Raise ValueError if a pipe or tokenizer is to have less than one thread."""
+    if n_threads < 1:
+        raise ValueError(f"n_threads of {what} is {n_threads}; give 1 or more")
+
+
 def create_without_losses() -> Callable[[Language], Language]:
     """Make what ``[training.before_to_disk]`` calls: `without_losses`."""
     return without_losses
@@ -469,11 +523,13 @@ def sentence_bounds(doc: Doc) -> Iterator[tuple[int, int]]:
 
     A Doc that knows of no sentences is one.
     """
-    if doc.has_annotation("SENT_START"):
-        for sentence in doc.sents:
-            yield sentence.start, sentence.end
-    elif len(doc):
+    if "sents" in doc.user_hooks:
+        yield from ((sentence.start, sentence.end) for sentence in doc.sents)
+    elif not doc.has_annotation("SENT_START"):
         yield 0, len(doc)
+    elif len(doc):
+        starts = np.flatnonzero(doc.to_array("SENT_START")[1:] == 1) + 1
+        yield from pairwise([0, *starts.tolist(), len(doc)])
 
 
 def punctuation_bounds(

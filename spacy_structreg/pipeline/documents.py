@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+from spacy.parts_of_speech import IDS  # type: ignore[import-not-found]  # has no stub
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
@@ -20,6 +24,85 @@ UNKNOWN_WORDS: Final = "unknown_words"
 SPACE_TAG: Final = "_SP"
 """The tag of tokens that are white space, as in spaCy."""
 
+# So many strings are kept for the Docs to come.
+_MOST_STRINGS: Final = 50_000
+
+
+class AttributeReader:
+    """Reads attributes of all tokens of Docs at once, and looks up each string once.
+
+    change: is applied to each string. Threads may read side by side. A key is the hash of its
+    string, which means the same to every vocabulary, also after the end of a memory zone.
+    """
+
+    def __init__(self, change: Callable[[str], str] = str) -> None:
+        self._change = change
+        self._known: dict[int, str] = {}
+
+    def read(self, doc: Doc, attribute: str) -> list[str]:
+        """The strings of an attribute, such as ``"ORTH"`` or ``"TAG"``, of each token of a Doc."""
+        keys = doc.to_array(attribute).tolist()
+        known = self._known
+        try:
+            return [known[key] for key in keys]
+        except KeyError:
+            pass
+        if len(known) > _MOST_STRINGS:
+            # Another thread may go on with the old ones.
+            self._known = known = {}
+        strings = doc.vocab.strings
+        known.update({key: self._change(strings[key]) for key in set(keys) - known.keys()})
+        return [known[key] for key in keys]
+
+
+class TagWriter:
+    """Writes an attribute of all tokens of Docs at once; to be used for one batch.
+
+    Strings may last no longer than a memory zone, so each batch adds those that it writes.
+    attribute: ``"TAG"`` or ``"POS"``. overwrite: also where there is a value.
+    space: of white space that gets no other value.
+    """
+
+    def __init__(self, attribute: Literal["TAG", "POS"], space: str, *, overwrite: bool) -> None:
+        self._attribute = attribute
+        self._space = space
+        self._overwrite = overwrite
+        self._strings: StringStore | None = None
+        self._keys: dict[str, int] = {}
+
+    def write(self, doc: Doc, values: Sequence[str]) -> None:
+        """Write a value for each token; ``""`` leaves it as it is.
+
+        Raises KeyError for what is no universal tag, and ValueError if there are more or fewer
+        values than tokens.
+        """
+        if self._strings is not doc.vocab.strings:
+            self._strings = doc.vocab.strings
+            self._keys = {"": 0}
+        try:
+            keys = [self._keys[value] for value in values]
+        except KeyError:
+            self._keys |= {value: self._key(value) for value in {*values} - self._keys.keys()}
+            keys = [self._keys[value] for value in values]
+        if not keys and not len(doc):
+            return
+        # Of all ways to an array of 64-bit numbers the fastest.
+        column: Any = np.frombuffer(array("Q", keys), dtype=np.uint64)
+        has_gaps = 0 in keys
+        if has_gaps or not self._overwrite:
+            before = doc.to_array(self._attribute)
+            if has_gaps:
+                is_space = (column == 0) & (doc.to_array("IS_SPACE") != 0)
+                if is_space.any():
+                    column = np.where(is_space, np.uint64(self._key(self._space)), column)
+            kept = (column == 0) | ((before != 0) & (not self._overwrite))
+            column = np.where(kept, before, column)
+        doc.from_array([self._attribute], column)
+
+    def _key(self, value: str) -> int:
+        assert self._strings is not None
+        return int(self._strings.add(value) if self._attribute == "TAG" else IDS[value])
+
 
 def is_visible(token: Token) -> bool:
     """True if a token is more than white space: what is none is shown to no model."""
@@ -33,7 +116,12 @@ def visible_tokens(tokens: Iterable[Token]) -> list[Token]:
 
 def word_of(token: Token) -> str:
     """The text of a token without the white space in it."""
-    return "".join(token.text.split())
+    return without_space(token.text)
+
+
+def without_space(text: str) -> str:
+    """A text without the white space in it."""
+    return "".join(text.split())
 
 
 def gold_words(doc: Doc) -> list[str]:

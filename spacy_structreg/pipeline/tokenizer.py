@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
@@ -41,7 +42,7 @@ from spacy_structreg.pipeline.analyses import (
     load_calibrations,
     save_calibrations,
 )
-from spacy_structreg.pipeline.component import check_learns_from_batches
+from spacy_structreg.pipeline.component import N_THREADS, check_learns_from_batches, check_threads
 from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
@@ -84,6 +85,7 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         (`tasks.segmentation.user_words`). The list may be changed, or another one put in its place,
         while other threads use the tokenizer: a text is read by the list as it is when its turn
         comes, a stream by the list that it began with. See `using` for a list for some calls only.
+    n_threads: how many threads decode side by side in streams; Docs do not depend on it.
     kept: settings of `keep_analyses`, which are off. calibrations: of margins.
 
     ``doc.text`` equals the text for all that UTF-8 can encode. Whatever the model sees of a text,
@@ -100,10 +102,14 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         vocab: Vocab,
         model: ModelT,
         user_words: UserWords | None = None,
+        *,
+        n_threads: int = N_THREADS,
         kept: Mapping[str, Any] | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
     ) -> None:
+        check_threads("the tokenizer", n_threads)
         extend_glossary()
+        self.n_threads = n_threads
         self.vocab = vocab
         self.model = model
         self.user_words = UserWords() if user_words is None else user_words
@@ -124,7 +130,13 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
 
     def with_estimator(self, estimator: Any) -> Self:
         """A tokenizer of the same listed words that has another model."""
-        return type(self)(self.vocab, estimator, self.user_words, self.kept_settings)
+        return type(self)(
+            self.vocab,
+            estimator,
+            self.user_words,
+            n_threads=self.n_threads,
+            kept=self.kept_settings,
+        )
 
     # Hooks ---------------------------------------------------------------------------------------
 
@@ -227,9 +239,10 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         assert listed is not None
         return listed
 
-    def pipe(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[Doc]:
+    def pipe(self, texts: Iterable[str], *, n_threads: int | None = None) -> Iterator[Doc]:
         """Make the Docs of a stream of texts, in their order; threads decode side by side.
 
+        n_threads: None for as many as the tokenizer has.
         ``nlp.pipe`` takes these Docs as well as texts: ``nlp.pipe(nlp.tokenizer.pipe(texts))``.
         """
         if not self.model.is_trained:
@@ -237,7 +250,7 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
             return
         texts, copies = tee(texts)
         listed = self._listed()
-        found = self._stream(copies, listed, n_threads)
+        found = self._stream(copies, listed, self._threads(n_threads))
         for text, items in zip(texts, found, strict=True):
             doc = self._doc(text, items)
             yield self._keep_analyses(doc, listed) if self.keeps_analyses else doc
@@ -249,13 +262,17 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         """
         return self.model.explain(text, self._listed(user_words))
 
-    def words(self, texts: Iterable[str], *, n_threads: int = 1) -> Iterator[list[str]]:
+    def words(self, texts: Iterable[str], *, n_threads: int | None = None) -> Iterator[list[str]]:
         """The words of a stream of texts, without white space, and without making Docs.
 
-        Raises ValueError if the model has not been trained.
+        n_threads: as of `pipe`. Raises ValueError if the model has not been trained.
         """
-        listed = self._listed()
-        return self.model.predict_stream(texts, n_threads=n_threads, user_words=listed)
+        return self.model.predict_stream(
+            texts, n_threads=self._threads(n_threads), user_words=self._listed()
+        )
+
+    def _threads(self, n_threads: int | None) -> int:
+        return self.n_threads if n_threads is None else n_threads
 
     def search_words(self, text: str, *, n: int = 3) -> list[SearchWord]:
         """The words of a text and the words inside them, as (start, end, text), by their begins.
@@ -465,13 +482,13 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self.vocab,
-            self.model,
-            self.user_words,
-            self.kept_settings,
-            self.calibrations,
+        make = partial(
+            type(self),
+            n_threads=self.n_threads,
+            kept=self.kept_settings,
+            calibrations=self.calibrations,
         )
+        return make, (self.vocab, self.model, self.user_words)
 
 
 class _Hashes(dict[str, int]):

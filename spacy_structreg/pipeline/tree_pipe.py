@@ -18,6 +18,7 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.pipeline.component import (
+    N_THREADS,
     EstimatorPipe,
     Sentences,
     aligned,
@@ -26,7 +27,7 @@ from spacy_structreg.pipeline.component import (
     punctuation_bounds,
     sentence_bounds,
 )
-from spacy_structreg.pipeline.documents import visible_tokens
+from spacy_structreg.pipeline.documents import AttributeReader, visible_tokens, without_space
 
 Attribute: TypeAlias = Literal["tag", "pos"]
 
@@ -41,7 +42,7 @@ class TreePipe(EstimatorPipe):
     A subclass says what of a tree holds tokens of a Doc together (`_held`) and what gold trees are
     (`_gold_sentences`).
 
-    vocab, model, name, scorer, cfg: as of `EstimatorPipe`.
+    vocab, model, name, n_threads, scorer, cfg: as of `EstimatorPipe`.
     attribute: which tags of words are looked at: ``"tag"``, the fine-grained ones, or ``"pos"``.
     sentences: what gets one tree each: ``"doc"``, the sentences that the Doc knows of, or all of
         it if it knows of none; ``"punctuation"``, these cut as `corpora.sentences` says.
@@ -59,15 +60,19 @@ class TreePipe(EstimatorPipe):
         attribute: Attribute,
         sentences: Sentences,
         overwrite: bool | Literal["labels"],
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any] | None = None,
     ) -> None:
         check_setting(name, "attribute", attribute, get_args(Attribute))
         check_setting(name, "sentences", sentences, get_args(Sentences))
-        super().__init__(vocab, model, name, scorer=scorer, cfg=cfg)
+        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer, cfg=cfg)
         self.attribute: Attribute = attribute
         self.sentences: Sentences = sentences
         self.overwrite: bool | Literal["labels"] = overwrite
+        # Without white space within words, as in training.
+        self._texts = AttributeReader(lambda text: without_space(text) or text)
+        self._tags = AttributeReader()
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -85,6 +90,10 @@ class TreePipe(EstimatorPipe):
     def _check_docs(self, docs: list[Doc]) -> None:
         super()._check_docs(docs)
         self._check.tags(docs, self.estimator.word_counts, self.attribute)
+
+    def _words_and_tags(self, doc: Doc) -> tuple[list[str], list[str]]:
+        """All tokens of a Doc, without the white space in words, and their tags."""
+        return self._texts.read(doc, "ORTH"), self._tags.read(doc, self.attribute.upper())
 
     def _tag(self, token: Token) -> str:
         return str(token.tag_ if self.attribute == "tag" else token.pos_)
@@ -136,12 +145,12 @@ def write_heads(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
 
     heads: indices of tokens, `ROOT` for a root.
     """
-    add = doc.vocab.strings.add
-    array: Any = np.zeros((len(doc), 2), dtype=np.uint64)
-    for i, (head, label) in enumerate(zip(heads, labels, strict=True)):
-        # Relative to the token, in two's complement.
-        array[i, 0] = 0 if head == ROOT else (head - i) % (1 << 64)
-        array[i, 1] = add(label)
+    keys = {label: doc.vocab.strings.add(label) for label in set(labels)}
+    above = np.array(heads, dtype=np.int64)
+    array: Any = np.empty((len(doc), 2), dtype=np.uint64)
+    # Relative to the token, in two's complement.
+    array[:, 0] = np.where(above == ROOT, 0, above - np.arange(len(doc))).astype(np.uint64)
+    array[:, 1] = np.array([keys[label] for label in labels], dtype=np.uint64)
     doc.from_array(["HEAD", "DEP"], array)
 
 

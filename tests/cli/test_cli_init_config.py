@@ -37,6 +37,7 @@ def test_names_that_users_know() -> None:
     assert config["nlp"]["pipeline"] == ["tokenizer_trainer"]
     assert config["nlp"]["tokenizer"] == {
         "@tokenizers": "spacy_structreg.Segmenter.v1",
+        "n_threads": 1,
         "model": {
             "@architectures": "spacy_structreg.CharacterSegmenter.v1",
             "templates": "zhang2014",

@@ -86,7 +86,7 @@ class ConstituentQuery:
         return cls(tuple(words), tuple(tags), places, bound)
 
     def __len__(self) -> int:
-        return sum(map(len, self.all_words))
+        return len(self.all_words)
 
     @property
     def visible(self) -> tuple[list[str], list[str]]:

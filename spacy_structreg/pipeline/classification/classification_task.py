@@ -25,6 +25,8 @@ from spacy_structreg.pipeline.task import (
 COMPONENT: Final = """\
 [components.textcat]
 factory = "structreg_textcat"
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = 1
 
 [components.textcat.scorer]
 @scorers = "spacy_structreg.classification_scorer.v1"

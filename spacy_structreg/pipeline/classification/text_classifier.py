@@ -13,8 +13,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.pipeline.component import EstimatorPipe, component_factory
-from spacy_structreg.pipeline.documents import category_of, visible_tokens
+from spacy_structreg.pipeline.component import N_THREADS, EstimatorPipe, component_factory
+from spacy_structreg.pipeline.documents import AttributeReader, category_of
 
 
 class StructregTextClassifier(EstimatorPipe):
@@ -23,6 +23,7 @@ class StructregTextClassifier(EstimatorPipe):
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.TextClassifier.v1``. That of a perceptron has no probabilities: the
         category found has 1, all others 0.
+    n_threads: as of `EstimatorPipe`.
     scorer: see `classification_scorer`.
 
     The model learns the category of the reference that has 1, from the words of the predicted side;
@@ -43,16 +44,18 @@ class StructregTextClassifier(EstimatorPipe):
         model: Model[Any, Any],
         name: str = FACTORY,
         *,
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        super().__init__(vocab, model, name, scorer=scorer)
+        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer)
+        self._texts = AttributeReader()
 
     def _nothing(self, doc: Doc) -> dict[str, float]:
         return {}
 
     def _predict(self, docs: list[Doc]) -> list[dict[str, float]]:
         """The probability of each category, of each Doc."""
-        texts = map(_words, docs)
+        texts = map(self._words, docs)
         if self.estimator.learning.gives_probabilities:
             return list(self.estimator.predict_marginals_stream(texts))
         return [
@@ -70,21 +73,20 @@ class StructregTextClassifier(EstimatorPipe):
         category = category_of(example.reference)
         if category is None:
             return [], 1
-        return [(_words(example.predicted), category)], 0
+        return [(self._words(example.predicted), category)], 0
 
     def unlabeled(self, doc: Doc) -> list[list[str]]:
         """The words of a Doc."""
-        return [_words(doc)]
+        return [self._words(doc)]
 
     def _seen(self, example: Example) -> tuple[str, ...]:
-        return tuple(_words(example.predicted))
+        return tuple(self._words(example.predicted))
 
     def _left_out(self) -> str:
         return "have no category in doc.cats"
 
-
-def _words(doc: Doc) -> list[str]:
-    return [token.text for token in visible_tokens(doc)]
+    def _words(self, doc: Doc) -> list[str]:
+        return [word for word in self._texts.read(doc, "ORTH") if not word.isspace()]
 
 
 create_text_classifier = component_factory(

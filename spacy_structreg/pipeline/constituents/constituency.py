@@ -15,7 +15,12 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT
-from spacy_structreg.pipeline.component import Sentences, check_setting, component_factory
+from spacy_structreg.pipeline.component import (
+    N_THREADS,
+    Sentences,
+    check_setting,
+    component_factory,
+)
 from spacy_structreg.pipeline.constituents.constituency_attributes import register_attributes
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
@@ -24,7 +29,6 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     read_phrases,
     write_phrases,
 )
-from spacy_structreg.pipeline.documents import visible_tokens, word_of
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
     SPACE_LABEL,
@@ -57,7 +61,7 @@ class StructregConstituency(TreePipe):
 
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.ConstituencyParser.v1``.
-    attribute, sentences: as of `TreePipe`.
+    attribute, sentences, n_threads: as of `TreePipe`.
     overwrite: parse all anew. If not, a whole tree that is in the span group with its heads stays
         as it is. Of other sentences the constituents that are there stay, and the others are found
         to fit them; heads are found for all, and a label for those without. ValueError if no tree
@@ -97,6 +101,7 @@ class StructregConstituency(TreePipe):
         dependencies: Dependencies | None = None,
         alternatives: int = 0,
         extension_prefix: str = "",
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_setting(name, "dependencies", dependencies, (*get_args(Dependencies), None))
@@ -107,6 +112,7 @@ class StructregConstituency(TreePipe):
             attribute=attribute,
             sentences=sentences,
             overwrite=overwrite,
+            n_threads=n_threads,
             scorer=scorer,
             cfg={"spans_key": spans_key},
         )
@@ -120,15 +126,16 @@ class StructregConstituency(TreePipe):
     def _predict(self, docs: list[Doc]) -> list[list[TreePart]]:
         """The trees of each Doc."""
         bounds = [list(self._spans(doc)) for doc in docs]
+        read = list(map(self._words_and_tags, docs))
         places = [
-            [[token.i for token in visible_tokens(doc[start:end])] for start, end in of_doc]
-            for doc, of_doc in zip(docs, bounds, strict=True)
+            [[i for i in range(start, end) if not words[i].isspace()] for start, end in of_doc]
+            for (words, _), of_doc in zip(read, bounds, strict=True)
         ]
         sentences = [
-            self._sentence(doc, words)
-            for doc, of_doc in zip(docs, places, strict=True)
-            for words in of_doc
-            if words
+            _sentence(*of_doc, visible)
+            for of_doc, visible_parts in zip(read, places, strict=True)
+            for visible in visible_parts
+            if visible
         ]
         given = [[] for _ in sentences] if self.overwrite else list(self._given(docs, places))
         kept = list(map(_whole_tree, sentences, given))
@@ -150,17 +157,19 @@ class StructregConstituency(TreePipe):
         ]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
+        words, tags = self._words_and_tags(doc)
         for start, end in self._spans(doc):
-            places = [token.i for token in visible_tokens(doc[start:end])]
+            places = [i for i in range(start, end) if not words[i].isspace()]
             if places:
-                yield self._sentence(doc, places)
+                yield _sentence(words, tags, places)
 
     def _keep_analyses(self, doc: Doc, predicted: list[TreePart]) -> None:
+        words, tags = self._words_and_tags(doc)
         parts = []
         for part in predicted:
             found: list[tuple[float, ConstituencySentence]] = []
             if part.places:
-                sentence = self._sentence(doc, part.places)
+                sentence = _sentence(words, tags, part.places)
                 found = self.estimator.nbest(*sentence, self.alternatives)
             trees = (
                 (score, [phrase[:3] for phrase in _phrases(part._replace(tree=tree))])
@@ -185,10 +194,6 @@ class StructregConstituency(TreePipe):
     def _held(self, doc: Doc) -> Iterator[tuple[int, int]]:
         for span in doc.spans.get(self.spans_key, ()):
             yield span.start, span.end - 1
-
-    def _sentence(self, doc: Doc, places: Sequence[int]) -> tuple[list[str], list[str]]:
-        tokens = [doc[i] for i in places]
-        return list(map(word_of, tokens)), list(map(self._tag, tokens))
 
     def _given(
         self, docs: Iterable[Doc], places: Iterable[list[list[int]]]
@@ -254,6 +259,14 @@ create_constituency = component_factory(
     assigns=["doc.spans", "token.head", "token.dep", "token.is_sent_start", "doc.sents"],
     score_weights={"brackets_f": 1.0, "brackets_p": 0.0, "brackets_r": 0.0},
 )
+
+
+def _sentence(
+    words: Sequence[str], tags: Sequence[str], places: Iterable[int]
+) -> tuple[list[str], list[str]]:
+    """The words of some tokens of a Doc, and their tags."""
+    places = list(places)
+    return [words[i] for i in places], [tags[i] for i in places]
 
 
 def _whole_tree(

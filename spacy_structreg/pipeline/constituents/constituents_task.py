@@ -57,6 +57,8 @@ dependencies = null
 alternatives = 0
 # What the names of the attributes begin with: with "tree_", span._.labels is span._.tree_labels.
 extension_prefix = ""
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = 1
 
 [components.constituency.scorer]
 @scorers = "spacy_structreg.constituency_scorer.v1"

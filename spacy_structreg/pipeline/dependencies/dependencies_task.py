@@ -40,6 +40,8 @@ sentences = "{sentences}"
 # Parse anew what is parsed already; false keeps heads that are there, and finds the others;
 # "labels" keeps heads, and finds all labels.
 overwrite = true
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = 1
 {analyses}
 [components.parser.scorer]
 @scorers = "spacy_structreg.parsing_scorer.v1"

@@ -13,8 +13,13 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
-from spacy_structreg.pipeline.component import Sentences, check_setting, component_factory
-from spacy_structreg.pipeline.documents import dependency_sentences, word_of
+from spacy_structreg.pipeline.component import (
+    N_THREADS,
+    Sentences,
+    check_setting,
+    component_factory,
+)
+from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.tree_pipe import (
     ROOT_LABEL,
     SPACE_LABEL,
@@ -29,7 +34,7 @@ class StructregParser(TreePipe):
 
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.DependencyParser.v1``.
-    attribute, sentences: as of `TreePipe`.
+    attribute, sentences, n_threads: as of `TreePipe`.
     overwrite: parse all anew. If not, heads and labels that are there stay, and the others are
         found to fit them; ValueError if no projective tree with one root has them. ``"labels"``
         lets heads stay, such as those of a constituency parser, and finds all labels anew.
@@ -59,6 +64,7 @@ class StructregParser(TreePipe):
         attribute: Attribute = "tag",
         sentences: Sentences = "doc",
         overwrite: bool | Literal["labels"] = True,
+        n_threads: int = N_THREADS,
         alternatives: int = 0,
         confidence: bool = False,
         extension_prefix: str = "",
@@ -72,6 +78,7 @@ class StructregParser(TreePipe):
             attribute=attribute,
             sentences=sentences,
             overwrite=overwrite,
+            n_threads=n_threads,
             scorer=scorer,
         )
         self.keep_analyses(
@@ -88,7 +95,13 @@ class StructregParser(TreePipe):
         spans = [list(self._spans(doc)) for doc in docs]
         parts = [(doc, *span) for doc, of_doc in zip(docs, spans, strict=True) for span in of_doc]
         found = self.estimator.predict_stream(
-            (self._sentence(*part) for part in parts),
+            [
+                (words[start:end], tags[start:end])
+                for (words, tags), of_doc in zip(
+                    map(self._words_and_tags, docs), spans, strict=True
+                )
+                for start, end in of_doc
+            ],
             given=None if self.overwrite is True else (self._given(*part) for part in parts),
         )
         trees: list[Parse] = []
@@ -103,12 +116,13 @@ class StructregParser(TreePipe):
         return trees
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
-        return (self._sentence(doc, *span) for span in self._spans(doc))
+        words, tags = self._words_and_tags(doc)
+        return ((words[start:end], tags[start:end]) for start, end in self._spans(doc))
 
     def _keep_analyses(self, doc: Doc, predicted: Parse) -> None:
         parts = []
-        for start, end in self._spans(doc):
-            found = self.estimator.nbest(*self._sentence(doc, start, end), self.n_asked)
+        for (start, end), sentence in zip(self._spans(doc), self._sentences_of(doc), strict=True):
+            found = self.estimator.nbest(*sentence, self.n_asked)
             heads = predicted.heads[start:end]
             decided = [i if head == ROOT else head for i, head in enumerate(heads, start)]
             parts.append((start, end, [_placed(start, *each) for each in found], decided))
@@ -135,12 +149,6 @@ class StructregParser(TreePipe):
         for token in doc:
             if token.has_head():
                 yield min(token.i, token.head.i), max(token.i, token.head.i)
-
-    def _sentence(self, doc: Doc, start: int, end: int) -> tuple[list[str], list[str]]:
-        tokens = [doc[i] for i in range(start, end)]
-        # As in training, without white space within words.
-        words = [word_of(token) or token.text for token in tokens]
-        return words, list(map(self._tag, tokens))
 
     def _given(self, doc: Doc, start: int, end: int) -> tuple[list[int | None], list[str | None]]:
         """The heads and labels of the tokens from `start` to `end` that stay; None for others."""

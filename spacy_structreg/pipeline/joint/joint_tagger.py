@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy_structreg.estimators.margins import tag_margins
 from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
 from spacy_structreg.pipeline.analyses import VisibleText
+from spacy_structreg.pipeline.component import N_THREADS
 from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer
@@ -22,6 +23,7 @@ from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 def create_joint_tagger(
     model: TokenizerModel,
+    n_threads: int = N_THREADS,
     alternatives: int = 0,
     confidence: bool = False,
     extension_prefix: str = "",
@@ -29,6 +31,7 @@ def create_joint_tagger(
     """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
+    n_threads: as of `ModelTokenizer`.
     alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     Raises ValueError for a model that does not tag.
     """
@@ -48,7 +51,7 @@ def create_joint_tagger(
     }
 
     def make(nlp: Language) -> JointTagger:
-        return JointTagger(nlp.vocab, tagging, kept=kept)
+        return JointTagger(nlp.vocab, tagging, n_threads=n_threads, kept=kept)
 
     return make
 
@@ -66,14 +69,16 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
     MARGINS = ("boundaries", "words", "tags")
 
     def tagged_words(
-        self, texts: Iterable[str], *, n_threads: int = 1
+        self, texts: Iterable[str], *, n_threads: int | None = None
     ) -> Iterator[list[tuple[str, str]]]:
         """The words of a stream of texts with their tags, without white space and without Docs.
 
-        Raises ValueError if the model has not been trained.
+        n_threads: as of `pipe`. Raises ValueError if the model has not been trained.
         """
         listed = self._listed()
-        found = self.model.predict_tagged_stream(texts, n_threads=n_threads, user_words=listed)
+        found = self.model.predict_tagged_stream(
+            texts, n_threads=self._threads(n_threads), user_words=listed
+        )
         return (_retagged(pairs, listed) for pairs in found)
 
     def _score(self, examples: list[Example]) -> dict[str, Any]:

@@ -59,6 +59,8 @@ overwrite = false
 # The name of an extension of Docs for the probabilities of all labels, such as
 # "label_probabilities"; null for none.
 probabilities = null
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = 1
 
 # Where the columns of the model are read from, if not from the attribute of their name.
 [components.sequence_labeler.columns]

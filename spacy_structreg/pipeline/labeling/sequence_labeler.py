@@ -20,6 +20,7 @@ from thinc.api import Model
 
 from spacy_structreg.corpora.annotated import LabeledSpan
 from spacy_structreg.pipeline.component import (
+    N_THREADS,
     EstimatorPipe,
     Sentences,
     aligned,
@@ -28,7 +29,7 @@ from spacy_structreg.pipeline.component import (
     punctuation_bounds,
     sentence_bounds,
 )
-from spacy_structreg.pipeline.documents import visible_tokens
+from spacy_structreg.pipeline.documents import AttributeReader
 from spacy_structreg.pipeline.labeling.labeling_documents import (
     ATTRIBUTES,
     ENT_TYPE,
@@ -83,6 +84,7 @@ class StructregSequenceLabeler(EstimatorPipe):
     probabilities: the name of an extension of Docs, which is registered, for a dictionary of
         ``"labels"`` and ``"array"``: their probabilities, float64 of shape (tokens, labels), NaN
         for white space. None for no such. Only log-linear models have them.
+    n_threads: as of `EstimatorPipe`.
     scorer: see `labeling_scorer`.
 
     White space is not shown to the model and gets no label, so that no span begins or ends with it.
@@ -112,6 +114,7 @@ class StructregSequenceLabeler(EstimatorPipe):
         sentences: Sentences = "doc",
         overwrite: bool = False,
         probabilities: str | None = None,
+        n_threads: int = N_THREADS,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_attribute(attribute, name)
@@ -125,9 +128,11 @@ class StructregSequenceLabeler(EstimatorPipe):
             vocab,
             model,
             name,
+            n_threads=n_threads,
             scorer=scorer,
             cfg={"attribute": attribute, "spans_key": spans_key},
         )
+        self._texts = AttributeReader()
         self.attribute = attribute
         self.spans_key = spans_key
         self.columns = dict(columns)
@@ -206,7 +211,8 @@ class StructregSequenceLabeler(EstimatorPipe):
         bounds: Iterable[tuple[int, int]] = sentence_bounds(doc) if is_cut else [(0, len(doc))]
         if self.sentences == "punctuation":
             bounds = punctuation_bounds(doc, bounds)
-        return [[token.i for token in visible_tokens(doc[start:end])] for start, end in bounds]
+        words = self._texts.read(doc, "ORTH")
+        return [[i for i in range(start, end) if not words[i].isspace()] for start, end in bounds]
 
     def _values(self, token: Token) -> Values:
         """The values of the columns of a token, its word left out."""
@@ -232,7 +238,8 @@ class StructregSequenceLabeler(EstimatorPipe):
     def _rows(self, doc: Doc, sentences: Iterable[Sequence[int]]) -> list[list[tuple[str, ...]]]:
         """The columns of the tokens of each sentence."""
         if len(self.estimator.columns) == 1:
-            return [[(doc[i].text,) for i in places] for places in sentences]
+            words = self._texts.read(doc, "ORTH")
+            return [[(words[i],) for i in places] for places in sentences]
         return [[self._row(doc[i], self._values(doc[i])) for i in places] for places in sentences]
 
     def _labeling(

@@ -29,6 +29,14 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 
+TOKENIZER_BLOCK: Final = """\
+[nlp.tokenizer]
+@tokenizers = {}
+# How many threads decode side by side in nlp.tokenizer.pipe; the Docs do not depend on it.
+n_threads = 1
+{}
+"""
+
 TRAINER: Final = """\
 # Trains the tokenizer, and leaves texts as they are.
 [components.tokenizer_trainer]
@@ -60,7 +68,7 @@ def tokenizer_parts(
         noun="tokenizer",
         pipeline=["tokenizer_trainer"],
         components=TRAINER.format(factory=json.dumps(factory)),
-        tokenizer=f"[nlp.tokenizer]\n@tokenizers = {json.dumps(tokenizer)}\n{CONFIG_TEXT}\n",
+        tokenizer=TOKENIZER_BLOCK.format(json.dumps(tokenizer), CONFIG_TEXT),
         model=config_block("nlp.tokenizer.model", model),
         about_gold="# A tokenizer is given no gold annotation.",
         scores=score_weights(factory),

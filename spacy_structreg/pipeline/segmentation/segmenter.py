@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.pipeline.component import N_THREADS
 from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
 from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
@@ -18,6 +19,7 @@ from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
 def create_segmenter(
     model: TokenizerModel,
+    n_threads: int = N_THREADS,
     alternatives: int = 0,
     confidence: bool = False,
     extension_prefix: str = "",
@@ -26,6 +28,7 @@ def create_segmenter(
 
     model: from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``; or from one that
         tags as well, which learns from the tags of the corpus and then gives words alone.
+    n_threads: as of `ModelTokenizer`.
     alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     """
 
@@ -36,7 +39,7 @@ def create_segmenter(
     }
 
     def make(nlp: Language) -> Segmenter:
-        return Segmenter(nlp.vocab, model, kept=kept)
+        return Segmenter(nlp.vocab, model, n_threads=n_threads, kept=kept)
 
     return make
 

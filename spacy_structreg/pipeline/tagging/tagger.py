@@ -6,6 +6,7 @@ spaCy imports this module whenever any pipeline is made, so it imports next to n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from spacy.tokens import Doc, Token
@@ -14,17 +15,28 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_structreg.pipeline.component import (
+    N_THREADS,
     EstimatorPipe,
     check_setting,
     component_factory,
     sentence_bounds,
 )
-from spacy_structreg.pipeline.documents import SPACE_TAG, visible_tokens
+from spacy_structreg.pipeline.documents import (
+    SPACE_TAG,
+    AttributeReader,
+    TagWriter,
+    visible_tokens,
+)
 
 Attribute: TypeAlias = Literal["tag", "pos", "both"]
 
 # Stands between tag and pos in the labels of "both"; no pos has it.
 _SEPARATOR: Final = "|"
+# Attributes, what white space has of them, and their places beside the separator.
+_KINDS: Final[tuple[tuple[Literal["TAG", "POS"], str, int], ...]] = (
+    ("TAG", SPACE_TAG, 0),
+    ("POS", "SPACE", 2),
+)
 
 
 class StructregTagger(EstimatorPipe):
@@ -37,6 +49,7 @@ class StructregTagger(EstimatorPipe):
         and derive the others by spaCy's attribute_ruler.
     overwrite: tag all words anew, for example those that a joint tokenizer has tagged. If not, tags
         that are there stay, and those that are missing are found to fit them.
+    n_threads: as of `EstimatorPipe`.
     alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     scorer: see `tagging_scorer`.
 
@@ -61,18 +74,21 @@ class StructregTagger(EstimatorPipe):
         *,
         attribute: Attribute = "tag",
         overwrite: bool = False,
+        n_threads: int = N_THREADS,
         alternatives: int = 0,
         confidence: bool = False,
         extension_prefix: str = "",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         check_setting(name, "attribute", attribute, get_args(Attribute))
-        super().__init__(vocab, model, name, scorer=scorer, cfg={"attribute": attribute})
+        cfg = {"attribute": attribute}
+        super().__init__(vocab, model, name, n_threads=n_threads, scorer=scorer, cfg=cfg)
         self.attribute: Attribute = attribute
         self.overwrite = overwrite
         self.keep_analyses(
             alternatives=alternatives, confidence=confidence, extension_prefix=extension_prefix
         )
+        self._texts = AttributeReader()
 
     # Prediction ----------------------------------------------------------------------------------
 
@@ -81,19 +97,20 @@ class StructregTagger(EstimatorPipe):
 
     def _predict(self, docs: list[Doc]) -> list[list[str]]:
         """The label of each token of each Doc; empty where there is none to write."""
-        spans = [(doc, start, end) for doc in docs for start, end in sentence_bounds(doc)]
-        words = [[doc[i].text for i in range(start, end)] for doc, start, end in spans]
+        bounds = [list(sentence_bounds(doc)) for doc in docs]
+        words: list[list[str]] = []
+        for doc, of_doc in zip(docs, bounds, strict=True):
+            texts = self._texts.read(doc, "ORTH")
+            words += (texts[start:end] for start, end in of_doc)
         given = None
         if not self.overwrite and any(map(self._has_any, docs)):
             given = [
                 [self.label_of(doc[i]) or None for i in range(start, end)]
-                for doc, start, end in spans
+                for doc, of_doc in zip(docs, bounds, strict=True)
+                for start, end in of_doc
             ]
-        tagged = iter(self.estimator.predict_batch(words, given=given))
-        labels: list[list[str]] = []
-        for doc in docs:
-            labels.append([label for _ in sentence_bounds(doc) for label in next(tagged)])
-        return labels
+        tagged = self.estimator.predict_stream(words, given=given)
+        return [list(chain.from_iterable(islice(tagged, len(of_doc)))) for of_doc in bounds]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
         return (([doc[i].text for i in range(start, end)],) for start, end in sentence_bounds(doc))
@@ -112,21 +129,22 @@ class StructregTagger(EstimatorPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Sequence[str]]) -> None:
         """Write labels, one for each token of each Doc. scores: from `predict`."""
+        annotate = self._annotator()
         for doc, labels in zip(docs, scores, strict=True):
-            for token, label in zip(doc, labels, strict=True):
-                if token.is_space and not label:
-                    self._write(token, SPACE_TAG, "SPACE")
-                elif label:
-                    tag, _, pos = label.rpartition(_SEPARATOR)
-                    if self.attribute != "both":
-                        tag = pos = label
-                    self._write(token, tag, pos)
+            annotate(doc, labels)
 
-    def _write(self, token: Token, tag: str, pos: str) -> None:
-        if self.attribute != "pos" and (self.overwrite or not token.tag):
-            token.tag_ = tag
-        if self.attribute != "tag" and (self.overwrite or not token.pos):
-            token.pos_ = pos
+    def _annotator(self) -> Callable[[Doc, Sequence[str]], None]:
+        writers = [
+            (TagWriter(kind, space, overwrite=self.overwrite), part)
+            for kind, space, part in _KINDS
+            if self.attribute in (kind.lower(), "both")
+        ]
+
+        def annotate(doc: Doc, labels: Sequence[str]) -> None:
+            for writer, part in writers:
+                writer.write(doc, labels if self.attribute != "both" else _parts(labels, part))
+
+        return annotate
 
     def label_of(self, token: Token) -> str:
         """The label that a token has; empty if a part of it is missing."""
@@ -169,6 +187,12 @@ class StructregTagger(EstimatorPipe):
 
     def _left_out(self) -> str:
         return f"have no word with a tag (attribute = {self.attribute!r})"
+
+
+def _parts(labels: Sequence[str], part: int) -> list[str]:
+    """The tags before the separator in labels of both, part 0, or after it, part 2."""
+    found = {label: label.rpartition(_SEPARATOR)[part] for label in set(labels)}
+    return [found[label] for label in labels]
 
 
 create_tagger = component_factory(

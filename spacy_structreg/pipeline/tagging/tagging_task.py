@@ -34,6 +34,8 @@ factory = "structreg_tagger"
 attribute = "{attribute}"
 # Tag words anew that have a tag already.
 overwrite = false
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = 1
 {analyses}
 [components.tagger.scorer]
 @scorers = "spacy_structreg.tagging_scorer.v1"
