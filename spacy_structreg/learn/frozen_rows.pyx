@@ -409,7 +409,9 @@ cdef class FrozenRows(TrainedRows):
             return <int32_t> self._directory[key] if key < self._n_direct else -1
         mixed = spread(key ^ self._salt)
         if self._n_slots:
-            return self._row_in(slot_of(mixed, self._directory, self._n_blocks, self._n_slots), mixed)
+            return self._row_in(
+                slot_of(mixed, self._directory, self._n_blocks, self._n_slots), mixed
+            )
         return self._find_in(
             (mixed >> 32) * self._n_blocks >> 32, <uint32_t> mixed & self._check_mask
         )
