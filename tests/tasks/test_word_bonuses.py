@@ -206,7 +206,7 @@ def test_the_work_is_linear_in_the_text(kind: str) -> None:
         text = "生" * n
         found = words.look_up(text)
         with model(kind)._decoders().borrow() as decoder:
-            decoder.spans(text, [n], bonuses=(found.favored, found.bonuses))
+            decoder.spans([text], [[n]], bonuses=[(found.favored, found.bonuses)])
             done.append(
                 decoder.lattice.n_columns if kind == "characters" else decoder.agenda.n_items
             )
