@@ -343,15 +343,13 @@ class PipelineHost(_SpacyHost):
         def docs(texts: list[str], n_threads: int = 1) -> object:
             return list(self.nlp.tokenizer.pipe(texts, n_threads=n_threads))
 
-        jobs = {
+        return {
             "lists": Job(lists, texts_of, threads=True),
             "list": Job(each(model.predict), texts_of, one=model.predict),
             **self.of_docs(lambda texts: list(self.nlp.tokenizer.pipe(texts))),
             "tokenizer_pipe": Job(docs, texts_of, threads=True),
+            "boundaries": Job(model.predict_spans_batch, texts_of, threads=True),
         }
-        if hasattr(model, "predict_boundaries"):
-            jobs["boundaries"] = Job(model.predict_boundaries, texts_of, threads=True)
-        return jobs
 
     def _tagging(self, name: str, pipe: Any) -> dict[str, Job]:
         model = pipe.estimator
