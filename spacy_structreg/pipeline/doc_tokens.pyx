@@ -31,12 +31,14 @@ cdef class WordHashes:
     cdef readonly object strings
     cdef Py_ssize_t _most
     cdef dict _hashes
+    cdef dict _tags
     # Of short words, which are found without making a string.
     cdef Slot _slots[N_SLOTS]
 
     def __init__(self, strings, Py_ssize_t most=100_000):
         self.strings = strings
         self._most = most
+        self._tags = {}
         self.clear()
 
     def __len__(self):
@@ -100,6 +102,14 @@ cdef class WordHashes:
             last = end
         return tokens, spaces
 
+    cdef object _of_tag(self, str name):
+        """The hash of a tag, which is in the store."""
+        found = self._tags.get(name)
+        # It may have left the store with a memory zone. Looking costs less than adding it again.
+        if found is None or found not in self.strings:
+            found = self._tags[name] = self.strings.add(name)
+        return found
+
     def tags(
         self, str text not None, const int64_t[:, ::1] spans, const int32_t[::1] numbers,
         tuple names, of_space,
@@ -114,8 +124,8 @@ cdef class WordHashes:
         cdef Py_ssize_t begin
         cdef Py_ssize_t t = 0
         cdef Py_ssize_t w
-        # A string may last no longer than a memory zone: it is added for each text.
-        cdef dict added = {}
+        cdef list found = [None] * len(names)
+        cdef int32_t number
         hashes = np.empty(_n_tokens(text, spans), dtype=np.uint64)
         cdef uint64_t[::1] view = hashes
         if numbers.shape[0] != n_words:
@@ -123,14 +133,15 @@ cdef class WordHashes:
         for w in range(n_words + 1):
             begin = spans[w, 0] if w < n_words else len(text)
             if _behind_space(text, last, begin) < begin:
-                view[t] = self.strings.add(of_space)
+                view[t] = self._of_tag(of_space)
                 t += 1
             if w < n_words:
                 number = numbers[w]
-                tag = added.get(number)
-                if tag is None:
-                    tag = added[number] = self.strings.add(names[number])
-                view[t] = tag
+                if not 0 <= number < len(found):
+                    raise ValueError(f"there is no tag {number}")
+                if found[number] is None:
+                    found[number] = self._of_tag(names[number])
+                view[t] = found[number]
                 t += 1
                 last = spans[w, 1]
         return hashes

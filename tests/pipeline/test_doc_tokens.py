@@ -82,6 +82,20 @@ def test_words_beyond_the_text_are_an_error(spans: list[list[int]]) -> None:
         HASHES.tokens("中国", np.array(spans))
 
 
+def test_tags_come_back_after_a_memory_zone() -> None:
+    vocab = spacy.blank("xx").vocab
+    hashes = WordHashes(vocab.strings)
+    places = np.array([[0, 1], [2, 3]])
+    numbers = np.array([1, 0], np.int32)
+    for _ in range(2):
+        assert "CITY" not in vocab.strings
+        with vocab.memory_zone():
+            tags = hashes.tags("中 国", places, numbers, ("n", "CITY"), "_SP")
+            assert [vocab.strings[int(tag)] for tag in tags] == ["CITY", "n"]
+
+
 def test_every_word_has_a_tag() -> None:
+    with pytest.raises(ValueError, match="there is no tag 1"):
+        HASHES.tags("中", np.array([[0, 1]]), np.ones(1, np.int32), ("n",), "_SP")
     with pytest.raises(ValueError, match="there are 1 tags of 2 words"):
         HASHES.tags("中国", np.array([[0, 1], [1, 2]]), np.zeros(1, np.int32), ("n",), "_SP")
