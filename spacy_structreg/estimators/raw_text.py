@@ -116,6 +116,10 @@ class WordFinder(Decoder, Protocol):
         self, texts: list[str], sentences: list[list[int]], **limits: Unpack[Limits]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+    def tagged_spans(
+        self, texts: list[str], sentences: list[list[int]], **limits: Unpack[Limits]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
+
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
 
     def tag_scores(
@@ -208,6 +212,22 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
         with self._decoders().borrow() as decoder:
             return self._spans(decoder, [str(text)], compiled(user_words), list(spans))[0]
+
+    def predict_spans_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[NDArray[np.int64]]:
+        """As `predict_spans`, for any number of texts in bounded memory, in their order."""
+        words = compiled(user_words)
+
+        def decode(decoder: FinderT, portion: list[str]) -> list[NDArray[np.int64]]:
+            spans, starts = self._spans(decoder, portion, words)
+            return [spans[first:last] for first, last in pairwise(starts.tolist())]
+
+        return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_spans_batch(
         self,
@@ -515,6 +535,32 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         decode = partial(self._tag, user_words=words, white_space=white_space)
         return _stream(texts, self._decoders(), decode, n_threads)
 
+    def predict_tagged_spans(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Begins and ends of the words of a text, as `predict_spans`, and what tags they have.
+
+        The tags are numbers of `tags`: int32 of shape (n_words,).
+        """
+        words = compiled(user_words)
+        with self._decoders().borrow() as decoder:
+            return self._tagged_spans(decoder, [str(text)], words, list(spans))[0]
+
+    def predict_tagged_spans_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """As `predict_tagged_spans`, for any number of texts in bounded memory, in their order."""
+        decode = partial(self._tagged_spans, user_words=compiled(user_words))
+        return _stream(texts, self._decoders(), decode, n_threads)
+
     def nbest(
         self,
         text: str,
@@ -554,6 +600,19 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         ends, limits = self._parts(texts, user_words, spans)
         _prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits, white_space=white_space)
+
+    def _tagged_spans(
+        self,
+        decoder: FinderT,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        ends, limits = self._parts(texts, user_words, spans)
+        _prefer(decoder, user_words)
+        found, starts, tags = decoder.tagged_spans(texts, ends, **limits)
+        bounds = pairwise(starts.tolist())
+        return [(found[first:last], tags[first:last]) for first, last in bounds]
 
     def _score(
         self,

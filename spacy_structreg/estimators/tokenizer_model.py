@@ -67,23 +67,29 @@ class TokenizerModel(Protocol):
 
     def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections: ...
 
-    def predict(
-        self,
-        text: str,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-        white_space: bool = False,
-    ) -> list[str]: ...
-
     def predict_stream(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-        white_space: bool = False,
     ) -> Iterator[list[str]]: ...
+
+    def predict_spans(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> NDArray[np.int64]: ...
+
+    def predict_spans_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[NDArray[np.int64]]: ...
 
     @property
     def can_adapt(self) -> bool: ...
@@ -136,20 +142,26 @@ class TaggingModel(TokenizerModel, Protocol):
         self, texts: Iterable[str], *, n_threads: int = 1
     ) -> Iterator[list[tuple[str, NDArray[np.float64]]]]: ...
 
-    def predict_tagged(
-        self,
-        text: str,
-        user_words: AnyWords | None = None,
-        *,
-        spans: Iterable[AnySpan] = (),
-        white_space: bool = False,
-    ) -> list[tuple[str, str]]: ...
-
     def predict_tagged_stream(
         self,
         texts: Iterable[str],
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-        white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]: ...
+
+    def predict_tagged_spans(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+
+    def predict_tagged_spans_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]: ...

@@ -10,14 +10,14 @@ from contextvars import ContextVar
 from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 # Not srsly's: that makes arrays of some mappings, and leaves Python's collector off after an error.
 import msgpack
 import numpy as np
+from numpy.typing import NDArray
 from spacy.language import Language
-from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
@@ -43,7 +43,13 @@ from spacy_structreg.pipeline.analyses import (
     save_calibrations,
 )
 from spacy_structreg.pipeline.component import N_THREADS, check_learns_from_batches, check_threads
-from spacy_structreg.pipeline.documents import gold_pairs, gold_words, partial_sentence
+from spacy_structreg.pipeline.doc_tokens import WordHashes
+from spacy_structreg.pipeline.documents import (
+    SPACE_TAG,
+    gold_pairs,
+    gold_words,
+    partial_sentence,
+)
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
@@ -63,21 +69,29 @@ __all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords"]
 
 WORDS_FILE: Final = "user_words"
 
-# A character, or a run of white space.
-_SINGLE: Final = re.compile(r"\s+|\S")
+_VISIBLE: Final = re.compile(r"\S")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _STAND_IN: Final = ["x", "y", "z"]
-# So many words are remembered with their hashes.
-_MOST_HASHES: Final = 100_000
 
 # The lists that tokenizers use in the current context, in place of their own; the last one counts.
 _IN_USE: Final[ContextVar[tuple[tuple[Any, AnyWords], ...]]] = ContextVar("user_words", default=())
 
 ModelT = TypeVar("ModelT", bound=TokenizerModel)
-ItemT = TypeVar("ItemT")
 
 
-class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
+class FoundWords(NamedTuple):
+    """The words of a text: all of it but white space.
+
+    spans: begins and ends, int64 of shape (n_words, 2). tags: numbers of `names`, int32 of shape
+    (n_words,), or None if words have no tags.
+    """
+
+    spans: NDArray[np.int64]
+    tags: NDArray[np.int32] | None = None
+    names: tuple[str, ...] = ()
+
+
+class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
@@ -117,7 +131,7 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         self.calibrations = dict(calibrations or {})
         # Training Docs live as long as spaCy keeps its corpus; what was compiled goes with them.
         self._compiled: WeakKeyDictionary[Doc, list[Compiled]] = WeakKeyDictionary()
-        self._hashes = _Hashes(vocab.strings)
+        self._hashes = WordHashes(vocab.strings)
 
     @property
     def estimator(self) -> Any:
@@ -141,22 +155,18 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
     # Hooks ---------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> list[ItemT]:
-        """The words of a text by the trained model, and the white space between them."""
+    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
+        """The words of a text by the trained model."""
 
     @abstractmethod
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[list[ItemT]]:
+    ) -> Iterator[FoundWords]:
         """The words of a stream of texts, in their order."""
 
-    @abstractmethod
-    def _untrained(self, words: list[str], listed: CompiledWords) -> list[ItemT]:
-        """Items that stand for those of a text as long as there is no model."""
-
-    @abstractmethod
-    def _doc(self, text: str, items: list[ItemT]) -> Doc:
-        """A Doc of a text and what was found in it."""
+    def _untrained(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
+        """The words of a text as long as there is no model, with their tags if they get any."""
+        return words
 
     @abstractmethod
     def _score(self, examples: list[Example]) -> dict[str, Any]:
@@ -180,29 +190,27 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         if self.model.is_trained:
             doc = self._doc(text, self._predict(text, listed, spans))
             return self._keep_analyses(doc, listed, spans) if self.keeps_analyses else doc
-        return self._doc(text, self._untrained(_characters(text, listed, spans), listed))
+        return self._doc(text, self._untrained(text, _characters(text, listed, spans), listed))
 
-    def _new_doc(self, text: str, items: list[str]) -> Doc:
+    def _doc(self, text: str, words: FoundWords) -> Doc:
         """A Doc of a text: its words, and what stands between them as spaCy's tokenizers have it.
 
-        items: the words and, as items of its own, the white space between them. One space after a
-        token belongs to the token; all other white space becomes tokens. Raises ValueError for lone
-        surrogates.
+        One space after a token belongs to the token; all other white space becomes tokens. Raises
+        ValueError for lone surrogates.
         """
-        tokens = items
-        spaces = [False] * len(items)
-        if text.split(maxsplit=1) != [text]:
-            tokens, spaces = _with_spaces(items)
         if self._hashes.strings is not self.vocab.strings:
-            self._hashes = _Hashes(self.vocab.strings)
-        words: Any = self._hashes
+            self._hashes = WordHashes(self.vocab.strings)
+        hashes = self._hashes
         try:
+            tokens: Any
+            tokens, spaces = hashes.tokens(text, words.spans)
             try:
-                return Doc(self.vocab, words=list(map(words.__getitem__, tokens)), spaces=spaces)
+                doc = Doc(self.vocab, words=tokens, spaces=spaces)
             except KeyError:
                 # A memory zone has ended.
-                words.clear()
-                return Doc(self.vocab, words=list(map(words.__getitem__, tokens)), spaces=spaces)
+                hashes.clear()
+                tokens, spaces = hashes.tokens(text, words.spans)
+                doc = Doc(self.vocab, words=tokens, spaces=spaces)
         except UnicodeEncodeError as error:
             found = _SURROGATE.search(text)
             offset = found.start() if found else 0
@@ -210,6 +218,10 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
                 f"the text has a lone surrogate, U+{ord(text[offset]):04X}, at offset {offset}, "
                 "which no Doc can hold; decode the text with errors='replace'"
             ) from error
+        if words.tags is not None:
+            column: Any = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
+            doc.from_array(["TAG"], column)
+        return doc
 
     @contextmanager
     def using(self, user_words: AnyWords) -> Iterator[UserWords | CompiledWords]:
@@ -251,8 +263,8 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         texts, copies = tee(texts)
         listed = self._listed()
         found = self._stream(copies, listed, self._threads(n_threads))
-        for text, items in zip(texts, found, strict=True):
-            doc = self._doc(text, items)
+        for text, words in zip(texts, found, strict=True):
+            doc = self._doc(text, words)
             yield self._keep_analyses(doc, listed) if self.keeps_analyses else doc
 
     def explain(self, text: str, *, user_words: AnyWords | None = None) -> Explanation:
@@ -491,41 +503,8 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT, ItemT]):
         return make, (self.vocab, self.model, self.user_words)
 
 
-class _Hashes(dict[str, int]):
-    """The hashes of words in a store of strings, which are cheaper to make Docs of than words.
-
-    A word that is not there yet is added to the store. The strings of a memory zone leave the store
-    when it ends; making a Doc of their hashes then raises a KeyError.
-    """
-
-    def __init__(self, strings: StringStore) -> None:
-        super().__init__()
-        self.strings = strings
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= _MOST_HASHES:
-            self.clear()
-        found = self[word] = self.strings.add(word)
-        return found
-
-
-def _with_spaces(items: list[str]) -> tuple[list[str], list[bool]]:
-    """Tokens, and whether a space follows each, of words and the white space between them."""
-    tokens: list[str] = []
-    spaces: list[bool] = []
-    for item in items:
-        rest = item
-        if tokens and item[0] == " " and item.isspace():
-            spaces[-1] = True
-            rest = item[1:]
-        if rest:
-            tokens.append(rest)
-            spaces.append(False)
-    return tokens, spaces
-
-
-def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> list[str]:
-    """The characters of a text; but white space, tokens given, and forced words as wholes.
+def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ()) -> FoundWords:
+    """The characters of a text; but tokens given and forced words as wholes.
 
     Of forced words, the leftmost longest are taken.
     """
@@ -540,13 +519,14 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
             for start, end, _ in places.tolist()
         ]
         places = places[np.array(free, dtype=bool)]
-    items: list[str] = []
+    words: list[tuple[int, int]] = []
     end = 0
-    for first, last in sorted([*chosen, *leftmost_longest(places)]):
-        items += _SINGLE.findall(text, end, first)
-        items.append(text[first:last])
+    n = len(text)
+    for first, last in [*sorted([*chosen, *leftmost_longest(places)]), (n, n)]:
+        words += (each.span() for each in _VISIBLE.finditer(text, end, first))
+        words.append((first, last))
         end = last
-    return items + _SINGLE.findall(text, end)
+    return FoundWords(np.array(words[:-1], dtype=np.int64).reshape(-1, 2))
 
 
 def _is_stand_in(references: Sequence[Doc]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import tee
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,8 @@ from spacy_structreg.estimators.margins import tag_margins
 from spacy_structreg.estimators.tokenizer_model import TaggingModel, TokenizerModel
 from spacy_structreg.pipeline.analyses import VisibleText
 from spacy_structreg.pipeline.component import N_THREADS
-from spacy_structreg.pipeline.documents import SPACE_TAG
 from spacy_structreg.pipeline.joint.joint_scorer import score_joint
-from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
@@ -56,7 +56,7 @@ def create_joint_tagger(
     return make
 
 
-class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
+class JointTagger(ModelTokenizer[TaggingModel]):
     """A tokenizer that finds words and writes their tags to ``token.tag_``; see `ModelTokenizer`.
 
     White space has the tag ``_SP``, as in spaCy's own pipelines. A listed word with a tag always
@@ -85,22 +85,25 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
         """Score the words, and the words together with their tags."""
         return score_joint(examples)
 
-    def _predict(
-        self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]
-    ) -> list[tuple[str, str]]:
-        found = self.model.predict_tagged(text, listed, spans=spans, white_space=True)
-        return _retagged(found, listed)
+    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
+        found, tags = self.model.predict_tagged_spans(text, listed, spans=spans)
+        return self._tagged(text, FoundWords(found, tags, self.model.tags), listed)
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[list[tuple[str, str]]]:
-        found = self.model.predict_tagged_stream(
-            texts, n_threads=n_threads, user_words=listed, white_space=True
+    ) -> Iterator[FoundWords]:
+        texts, copies = tee(texts)
+        names = self.model.tags
+        stream = self.model.predict_tagged_spans_stream(
+            copies, n_threads=n_threads, user_words=listed
         )
-        return (_retagged(pairs, listed) for pairs in found)
+        for text, (found, tags) in zip(texts, stream, strict=True):
+            yield self._tagged(text, FoundWords(found, tags, names), listed)
 
-    def _untrained(self, words: list[str], listed: CompiledWords) -> list[tuple[str, str]]:
-        return [(word, listed.forced_tag(word) or "") for word in words]
+    def _untrained(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
+        # Words that are not listed with a tag have none.
+        tags = np.zeros(len(words.spans), dtype=np.int32)
+        return self._tagged(text, FoundWords(words.spans, tags, ("",)), listed)
 
     def _keep_tags(self, doc: Doc, visible: VisibleText, listed: CompiledWords) -> None:
         numbers = {tag: i for i, tag in enumerate(self.model.tags)}
@@ -121,27 +124,29 @@ class JointTagger(ModelTokenizer[TaggingModel, tuple[str, str]]):
             )
         self._keep_margins(doc, "tags", visible.spread(doc, margins))
 
-    def _doc(self, text: str, items: list[tuple[str, str]]) -> Doc:
-        doc = self._new_doc(text, [word for word, _ in items])
-        tags = [tag for _, tag in items]
-        if "" in tags:
-            # White space has no tag, and may not be a token.
-            tags = [tag for word, tag in items if not word.isspace()]
-        if len(doc) > len(tags):
-            found = iter(tags)
-            tags = [SPACE_TAG if token.is_space else next(found) for token in doc]
-        # Strings may last no longer than a memory zone: they are added for each Doc.
-        keys = {tag: self.vocab.strings.add(tag) for tag in set(tags)}
-        column: Any = np.array([keys[tag] for tag in tags], dtype=np.uint64)
-        doc.from_array("TAG", column)
-        return doc
+    def _tagged(self, text: str, words: FoundWords, listed: CompiledWords) -> FoundWords:
+        """Words where listed ones have the tags that they are listed with.
+
+        A model can be made to give a tag that it knows, and no other.
+        """
+        if words.tags is None or not _gives_tags(listed):
+            return words
+        tags = words.tags.copy()
+        names = dict.fromkeys((*words.names, *listed.tags))
+        numbers = {tag: number for number, tag in enumerate(names)}
+        for i, (start, end) in enumerate(words.spans.tolist()):
+            if tag := listed.forced_tag(text[start:end]):
+                tags[i] = numbers[tag]
+        return FoundWords(words.spans, tags, tuple(names))
+
+
+def _gives_tags(listed: CompiledWords) -> bool:
+    """True if words are listed with tags that they must have."""
+    return bool(listed.tags) and "force" in listed.modes
 
 
 def _retagged(pairs: list[tuple[str, str]], listed: CompiledWords) -> list[tuple[str, str]]:
-    """Words and tags, where listed words have the tags that they are listed with.
-
-    A model can be made to give a tag that it knows, and no other.
-    """
-    if not listed.tags or "force" not in listed.modes:
+    """Words and tags, where listed words have the tags that they are listed with."""
+    if not _gives_tags(listed):
         return pairs
     return [(word, listed.forced_tag(word) or tag) for word, tag in pairs]

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
 from spacy_structreg.pipeline.component import N_THREADS
 from spacy_structreg.pipeline.segmentation.segmentation_scorer import score_segmentation
-from spacy_structreg.pipeline.tokenizer import ModelTokenizer
+from spacy_structreg.pipeline.tokenizer import FoundWords, ModelTokenizer
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
 from spacy_structreg.tasks.segmentation.user_words import CompiledWords
 
@@ -44,7 +43,7 @@ def create_segmenter(
     return make
 
 
-class Segmenter(ModelTokenizer[TokenizerModel, str]):
+class Segmenter(ModelTokenizer[TokenizerModel]):
     """A tokenizer that finds words; see `ModelTokenizer`. Tags of listed words play no part."""
 
     NAME = "spacy_structreg.Segmenter.v1"
@@ -55,18 +54,11 @@ class Segmenter(ModelTokenizer[TokenizerModel, str]):
         """Score the words, by spaCy's figures and by those of the bakeoffs."""
         return score_segmentation(examples)
 
-    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> list[str]:
-        return self.model.predict(text, listed, spans=spans, white_space=True)
+    def _predict(self, text: str, listed: CompiledWords, spans: Sequence[AnySpan]) -> FoundWords:
+        return FoundWords(self.model.predict_spans(text, listed, spans=spans))
 
     def _stream(
         self, texts: Iterable[str], listed: CompiledWords, n_threads: int
-    ) -> Iterator[list[str]]:
-        return self.model.predict_stream(
-            texts, n_threads=n_threads, user_words=listed, white_space=True
-        )
-
-    def _untrained(self, words: list[str], listed: CompiledWords) -> list[str]:
-        return words
-
-    def _doc(self, text: str, items: list[str]) -> Doc:
-        return self._new_doc(text, items)
+    ) -> Iterator[FoundWords]:
+        found = self.model.predict_spans_stream(texts, n_threads=n_threads, user_words=listed)
+        return map(FoundWords, found)

@@ -42,6 +42,16 @@ class TextDecoder:
         bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
         fixed: list[NDArray[np.uint8]] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def tagged_spans(
+        self,
+        texts: list[str],
+        sentences: list[list[int]],
+        listed: list[NDArray[np.int32]] | None = None,
+        listed_tags: Sequence[str] = (),
+        *,
+        bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        fixed: list[NDArray[np.uint8]] | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
     def tag_scores(
         self, text: str, fixed: NDArray[np.uint8] | None = None

@@ -64,6 +64,7 @@ assert STAND_IN_STEP == SAYS_STAND_IN
 NO_CONSTRAINTS = np.zeros(0, dtype=np.uint8)
 RANKS_OF_MARGINS = 16
 NO_PLACES = np.zeros((0, 3), dtype=np.int64)
+NO_TAGS = "this decoder gives no tags"
 NOT_COVERED = "the sentences of a text do not cover it: their ends do not rise to its length"
 
 
@@ -477,7 +478,7 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t base = 0
         cdef str text
         if not self.tags:
-            raise ValueError("this decoder gives no tags")
+            raise ValueError(NO_TAGS)
         texts = list(texts)
         self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         tagged = []
@@ -495,7 +496,26 @@ cdef class TextDecoder(BufferOwner):
         Offsets are those in the text of the word. Returns besides which words are whose, int64 of
         shape (n_texts + 1,): those of text i are `starts[i]` to `starts[i + 1]`.
         """
-        cdef const uint8_t* marks
+        texts = list(texts)
+        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        return self._marked_spans(texts, None)
+
+    def tagged_spans(
+        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        *, bonuses=None, fixed=None,
+    ):
+        """As `spans`, and besides the numbers of the tags of words: int32 of shape (n_words,)."""
+        if not self.tags:
+            raise ValueError(NO_TAGS)
+        texts = list(texts)
+        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
+        numbers = np.empty(sum(map(len, texts)), dtype=np.int32)
+        spans, starts = self._marked_spans(texts, numbers)
+        return spans, starts, numbers[: len(spans)].copy()
+
+    cdef tuple _marked_spans(self, list texts, int32_t[::1] numbers):
+        """The words that are marked in texts, as `spans`; writes their tags into `numbers`."""
+        cdef const uint8_t* marks = self._marks
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t n_words = 0
         cdef Py_ssize_t number = 0
@@ -503,34 +523,34 @@ cdef class TextDecoder(BufferOwner):
         cdef Py_ssize_t i
         cdef bint in_word
         cdef str text
-        texts = list(texts)
-        self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         for text in texts:
             base += len(text)
         for i in range(base):
-            n_words += self._marks[i] == BEGINS
+            n_words += marks[i] == BEGINS
         spans = np.empty((n_words, 2), dtype=np.int64)
         starts = np.zeros(len(texts) + 1, dtype=np.int64)
         cdef int64_t[:, ::1] view = spans
         cdef int64_t[::1] start_view = starts
-        marks = self._marks
+        base = 0
         n_words = 0
         for text in texts:
             n = len(text)
             in_word = False
             for i in range(n):
-                if marks[i] == INSIDE:
+                if marks[base + i] == INSIDE:
                     continue
                 if in_word:
                     view[n_words, 1] = i
                     n_words += 1
-                in_word = marks[i] == BEGINS
+                in_word = marks[base + i] == BEGINS
                 if in_word:
                     view[n_words, 0] = i
+                    if numbers is not None:
+                        numbers[n_words] = self._marked_tags[base + i]
             if in_word:
                 view[n_words, 1] = n
                 n_words += 1
-            marks += n
+            base += n
             number += 1
             start_view[number] = n_words
         return spans, starts

@@ -1,0 +1,20 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+class WordHashes:
+    def __init__(self, strings: Any, most: int = 100_000) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def strings(self) -> Any: ...
+    def clear(self) -> None: ...
+    def tokens(self, text: str, spans: NDArray[np.int64]) -> tuple[list[int], list[bool]]: ...
+    def tags(
+        self,
+        text: str,
+        spans: NDArray[np.int64],
+        numbers: NDArray[np.int32],
+        names: tuple[str, ...],
+        of_space: str,
+    ) -> NDArray[np.uint64]: ...

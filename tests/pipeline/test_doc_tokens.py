@@ -1,0 +1,101 @@
+"""Tokens, spaces and tags of Docs, against what slices of strings say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import spacy
+from example_counts import quick_examples
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.strings import StringStore
+
+from spacy_structreg.pipeline.doc_tokens import WordHashes
+
+texts = st.text(st.sampled_from("中国人a\x00\u0301𠀀👨 \n\u3000\xa0"), max_size=30)
+
+
+def spans_of(text: str, cuts: list[int]) -> list[tuple[int, int]]:
+    """Runs of visible characters, cut at some places."""
+    spans = []
+    for run in re.finditer(r"\S+", text):
+        ends = sorted({cut for cut in cuts if run.start() < cut < run.end()} | {run.end()})
+        spans += list(zip([run.start(), *ends], ends, strict=False))
+    return spans
+
+
+def slow_tokens(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool, str]]:
+    """Each token, whether a space follows it, and its tag: that of its length."""
+    found: list[tuple[str, bool, str]] = []
+    last = 0
+    for start, end in [*spans, (len(text), len(text))]:
+        gap = text[last:start]
+        if found and gap.startswith(" "):
+            found[-1] = (found[-1][0], True, found[-1][2])
+            gap = gap[1:]
+        if gap:
+            found.append((gap, False, "_SP"))
+        if start < end:
+            found.append((text[start:end], False, str(end - start)))
+        last = end
+    return found
+
+
+STRINGS = StringStore()
+# Kept from text to text, and so small that it forgets.
+HASHES = WordHashes(STRINGS, 10)
+NAMES = tuple(map(str, range(40)))
+
+
+@given(texts, st.lists(st.integers(1, 29)))
+@quick_examples(200)
+def test_tokens_of_a_text(text: str, cuts: list[int]) -> None:
+    spans = spans_of(text, cuts)
+    places = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    numbers = (places[:, 1] - places[:, 0]).astype(np.int32)
+    expected = slow_tokens(text, spans)
+    for _ in range(2):
+        tokens, spaces = HASHES.tokens(text, places)
+        tags = HASHES.tags(text, places, numbers, NAMES, "_SP")
+        found = [
+            (STRINGS[token], STRINGS[int(tag)]) for token, tag in zip(tokens, tags, strict=True)
+        ]
+        assert found == [(word, tag) for word, _, tag in expected]
+        assert spaces == [space for _, space, _ in expected]
+    assert len(HASHES) <= 10
+    doc = spacy.tokens.Doc(spacy.blank("xx").vocab, [w for w, _, _ in expected], spaces)
+    assert doc.text == text
+
+
+def test_words_that_begin_with_nul_are_others() -> None:
+    hashes = WordHashes(STRINGS)
+    text = "人\x00人\x00\x00人"
+    tokens, _ = hashes.tokens(text, np.array([[0, 1], [1, 3], [3, 6]]))
+    assert [STRINGS[token] for token in tokens] == ["人", "\x00人", "\x00\x00人"]
+
+
+@pytest.mark.parametrize("spans", [[[0, 3]], [[1, 1]], [[0, 2], [1, 2]], [[-1, 1]], [[1, 0]]])
+def test_words_beyond_the_text_are_an_error(spans: list[list[int]]) -> None:
+    with pytest.raises(ValueError, match="do not lie in the text, one after the other"):
+        HASHES.tokens("中国", np.array(spans))
+
+
+def test_tags_come_back_after_a_memory_zone() -> None:
+    vocab = spacy.blank("xx").vocab
+    hashes = WordHashes(vocab.strings)
+    places = np.array([[0, 1], [2, 3]])
+    numbers = np.array([1, 0], np.int32)
+    for _ in range(2):
+        assert "CITY" not in vocab.strings
+        with vocab.memory_zone():
+            tags = hashes.tags("中 国", places, numbers, ("n", "CITY"), "_SP")
+            assert [vocab.strings[int(tag)] for tag in tags] == ["CITY", "n"]
+
+
+def test_every_word_has_a_tag() -> None:
+    with pytest.raises(ValueError, match="there is no tag 1"):
+        HASHES.tags("中", np.array([[0, 1]]), np.ones(1, np.int32), ("n",), "_SP")
+    with pytest.raises(ValueError, match="there are 1 tags of 2 words"):
+        HASHES.tags("中国", np.array([[0, 1], [1, 2]]), np.zeros(1, np.int32), ("n",), "_SP")
