@@ -92,7 +92,7 @@ def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> Froze
         check_size = 4 if bits == 32 else 3
         check_size, salt, blocks, checks = _placed(keys, check_size)
         n_blocks = _n_blocks(n_rows)
-        order = np.lexsort((checks, blocks))
+        order = np.lexsort((checks, sizes, blocks))
         blocks, checks = blocks[order], checks[order]
         n_keys = np.bincount(blocks, minlength=n_blocks)
         heads = np.where(n_keys > 0, 1 + check_size * n_keys, 0)

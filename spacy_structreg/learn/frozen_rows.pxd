@@ -21,6 +21,7 @@ cdef class FrozenRows(TrainedRows):
     cdef double levels[256]
     # Where the block of each hash begins, and the last one ends; of small keys, each row itself.
     cdef const uint32_t* _directory
+    cdef uint64_t* _blocks  # of each block, where it begins, and in the low half its marks
     cdef uint64_t _n_blocks
     cdef uint64_t _n_direct  # how many keys are small; 0 if there are blocks
     cdef uint64_t _salt
@@ -32,4 +33,3 @@ cdef class FrozenRows(TrainedRows):
     cdef int _check_blocks(self, Py_ssize_t size) except -1
     cdef int _check_direct(self, Py_ssize_t size) except -1
     cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil
-    cdef int32_t _find_in(self, uint64_t block, uint32_t check) noexcept nogil
