@@ -22,6 +22,7 @@ cdef class FrozenRows(TrainedRows):
     # Where the block of each hash begins, and the last one ends; of small keys, each row itself;
     # of a perfect hash, the displacements.
     cdef const uint32_t* _directory
+    cdef uint64_t* _blocks  # of each block, where it begins, and in the low half its marks
     cdef uint64_t _n_blocks
     cdef uint64_t _n_direct  # how many keys are small; 0 if there are blocks or slots
     cdef uint64_t _n_slots  # of a perfect hash, whose buckets count as blocks; 0 if there are none
@@ -37,6 +38,5 @@ cdef class FrozenRows(TrainedRows):
     cdef int _check_slots(self, Py_ssize_t size, uint64_t n_rows) except -1
     cdef int _check_direct(self, Py_ssize_t size) except -1
     cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil
-    cdef int32_t _find_in(self, uint64_t block, uint32_t check) noexcept nogil
-    cdef int32_t _row_in(self, uint32_t slot, uint64_t mixed) noexcept nogil
+    cdef int32_t _row_of_slot(self, uint32_t slot, uint64_t mixed) noexcept nogil
     cdef void _find_slots(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil

@@ -6,13 +6,17 @@ block, and from nearly all that have no row: a stranger is taken for one of them
 look-ups if checks are of 24 bits, or once in 500 million, if of 32. Checks and rows of a block lie
 side by side. Keys that are small numbers need neither: the directory knows their rows.
 
+When rows are loaded, the checks leave marks beside the places of their blocks, by which most
+strangers are told before a block is read.
+
 Dense rows are of one size, and found by a perfect hash in place of blocks (Belazzougui, Botelho &
 Dietzfelbinger 2009, "Hash, displace, and compress"): the directory has a displacement for every
 four keys or so, which sends each of them to a slot of its own. Checks and rows of the slots follow
 each other, so that no look-up takes a loop or a branch.
 
-`learn.freezing` makes such rows. The bytes of a block: the number of its keys, their checks,
-rising, and their rows in the same order; `frozen_rows.pxd` has those of a row.
+`learn.freezing` makes such rows. The bytes of a block: the number of its keys, their checks, and
+their rows in the same order, the shortest first, so that who walks to a row passes over few bytes,
+and of equal ones that of the least check. `frozen_rows.pxd` has those of a row.
 """
 
 import sys
@@ -20,6 +24,7 @@ import sys
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.math cimport fabs
 
+from spacy_structreg.learn.memory cimport reserve_zeros
 from spacy_structreg.learn.rows cimport STRUCTREG_PREFETCH, TrainedRows, spread
 
 import numpy as np
@@ -99,10 +104,7 @@ cdef extern from *:
         Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale) noexcept nogil
 
 cdef enum:
-    # How far ahead of a look-up its place in the directory is fetched, and its block.
-    FAR_AHEAD = 16
-    AHEAD = 8
-    # So many keys are looked up together where they have slots.
+    # So many look-ups wait for memory together.
     TOGETHER = 64
 
 # Where a bucket of keys finds no room by so many displacements, another salt is tried.
@@ -141,6 +143,30 @@ cdef inline uint32_t slot_of(
 cdef inline int32_t items_at(const uint8_t* place, int size) noexcept nogil:
     """A number of one byte or two, as those of cells and columns are."""
     return place[0] if size == 1 else load_u16(place)
+
+
+cdef inline uint32_t marks_of(uint32_t check) noexcept nogil:
+    """The marks, one bit or two, that a check leaves on its block."""
+    return <uint32_t> 1 << (check & 31) | <uint32_t> 1 << (check >> 5 & 31)
+
+
+cdef inline int32_t row_in(
+    FrozenRows rows, const uint8_t* place, uint32_t check
+) noexcept nogil:
+    """The row of a check in the block at a place, which has keys; -1 if there is none."""
+    cdef int n = place[0]
+    cdef int i
+    cdef int _
+    place += 1
+    for i in range(n):
+        if load_u32(place + i * rows._check_size) & rows._check_mask == check:
+            place += n * rows._check_size
+            for _ in range(i):
+                place += rows.column_size + (
+                    1 + items_at(place, rows.column_size)
+                ) * (rows.column_size + rows.weight_size)
+            return <int32_t> (place - rows.cells)
+    return -1
 
 
 cdef class FrozenRows(TrainedRows):
@@ -244,12 +270,15 @@ cdef class FrozenRows(TrainedRows):
         cdef Py_ssize_t place = 0
         cdef Py_ssize_t end
         cdef Py_ssize_t i
-        cdef Py_ssize_t _
         cdef uint64_t block
         cdef uint32_t check
         cdef uint32_t before = 0
+        cdef const uint8_t* checks
+        cdef Py_ssize_t begin
+        cdef Py_ssize_t length = 0
         cdef int n
         cdef int most = MAX_KEYS
+        reserve_zeros(&self.buffers, self._blocks, <Py_ssize_t> self._n_blocks)
         with nogil:
             for block in range(self._n_blocks):
                 end = self._directory[block + 1]
@@ -258,6 +287,7 @@ cdef class FrozenRows(TrainedRows):
                         raise ValueError("the blocks of the frozen rows do not follow each other")
                 if end == place:
                     continue
+                self._blocks[block] = <uint64_t> place << 32
                 n = self.cells[place]
                 place += 1
                 if not 1 <= n <= most:
@@ -266,15 +296,20 @@ cdef class FrozenRows(TrainedRows):
                 if end - place < n * self._check_size:
                     with gil:
                         raise ValueError("a block of the frozen rows is too short")
+                checks = self.cells + place
+                place += n * self._check_size
                 for i in range(n):
-                    check = load_u32(self.cells + place) & self._check_mask
-                    if i > 0 and check <= before:
-                        with gil:
-                            raise ValueError("the checks of a block do not rise")
-                    before = check
-                    place += self._check_size
-                for _ in range(n):
+                    check = load_u32(checks + i * self._check_size) & self._check_mask
+                    self._blocks[block] |= marks_of(check)
+                    begin = place
                     self._check_row(&place, end)
+                    if i > 0 and (
+                        place - begin < length or place - begin == length and check <= before
+                    ):
+                        with gil:
+                            raise ValueError("the rows of a block are not in their order")
+                    length = place - begin
+                    before = check
                 if place != end:
                     with gil:
                         raise ValueError("a block of the frozen rows is too long")
@@ -350,31 +385,7 @@ cdef class FrozenRows(TrainedRows):
         place[0] += n * self.weight_size
         return 0
 
-    cdef int32_t _find_in(self, uint64_t block, uint32_t check) noexcept nogil:
-        """The row of a check in a block; -1 if there is none."""
-        cdef const uint8_t* place = self.cells + self._directory[block]
-        cdef uint32_t found
-        cdef int n
-        cdef int i
-        cdef int _
-        if self._directory[block] == self._directory[block + 1]:
-            return -1
-        n = place[0]
-        place += 1
-        for i in range(n):
-            found = load_u32(place + i * self._check_size) & self._check_mask
-            if found >= check:
-                if found != check:
-                    return -1
-                place += n * self._check_size
-                for _ in range(i):
-                    place += self.column_size + (
-                        1 + items_at(place, self.column_size)
-                    ) * (self.column_size + self.weight_size)
-                return <int32_t> (place - self.cells)
-        return -1
-
-    cdef int32_t _row_in(self, uint32_t slot, uint64_t mixed) noexcept nogil:
+    cdef int32_t _row_of_slot(self, uint32_t slot, uint64_t mixed) noexcept nogil:
         """The row of a mixed key, which has no other slot; -1 if the slot is another one's."""
         if load_u32(self.cells + 4 * <uint64_t> slot) != <uint32_t> (mixed >> 8):
             return -1
@@ -396,7 +407,7 @@ cdef class FrozenRows(TrainedRows):
                 slots[i] = slot_of(mixed[i], self._directory, self._n_blocks, self._n_slots)
                 STRUCTREG_PREFETCH(self.cells + 4 * <uint64_t> slots[i])
             for i in range(count):
-                row = self._row_in(slots[i], mixed[i])
+                row = self._row_of_slot(slots[i], mixed[i])
                 rows[i] = row
                 STRUCTREG_PREFETCH(self.cells + (row if row >= 0 else self._zeros))
             keys += count
@@ -404,22 +415,21 @@ cdef class FrozenRows(TrainedRows):
             n -= count
 
     cdef int32_t find(self, uint64_t key) noexcept nogil:
-        cdef uint64_t mixed
-        if self._n_direct:
-            return <int32_t> self._directory[key] if key < self._n_direct else -1
-        mixed = spread(key ^ self._salt)
-        if self._n_slots:
-            return self._row_in(
-                slot_of(mixed, self._directory, self._n_blocks, self._n_slots), mixed
-            )
-        return self._find_in(
-            (mixed >> 32) * self._n_blocks >> 32, <uint32_t> mixed & self._check_mask
-        )
+        cdef int32_t row
+        self.find_run(&key, 1, &row)
+        return row
 
     cdef void find_run(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
-        cdef const uint8_t* begin
+        # Of some keys at a time: where their blocks lie, and their checks.
+        cdef uint64_t sought[TOGETHER]
+        cdef int32_t kept[TOGETHER]
+        cdef uint64_t mixed
+        cdef uint64_t block
+        cdef uint32_t marks
+        cdef Py_ssize_t first = 0
         cdef Py_ssize_t i
-        cdef uint32_t block
+        cdef int count
+        cdef int n_kept
         if self._n_direct:
             for i in range(n):
                 rows[i] = <int32_t> self._directory[keys[i]] if keys[i] < self._n_direct else -1
@@ -427,24 +437,30 @@ cdef class FrozenRows(TrainedRows):
         if self._n_slots:
             self._find_slots(keys, n, rows)
             return
-        # Until there are rows, their places hold blocks.
-        for i in range(n + FAR_AHEAD):
-            if i < n:
-                block = <uint32_t> (
-                    (spread(keys[i] ^ self._salt) >> 32) * self._n_blocks >> 32
+        while first < n:
+            count = <int> min(n - first, TOGETHER)
+            for i in range(count):
+                mixed = spread(keys[first + i] ^ self._salt)
+                block = (mixed >> 32) * self._n_blocks >> 32
+                sought[i] = block << 32 | (mixed & self._check_mask)
+                STRUCTREG_PREFETCH(&self._blocks[block])
+            n_kept = 0
+            for i in range(count):
+                block = self._blocks[sought[i] >> 32]
+                marks = marks_of(<uint32_t> sought[i])
+                rows[first + i] = -1
+                sought[n_kept] = block >> 32 << 32 | <uint32_t> sought[i]
+                kept[n_kept] = <int32_t> i
+                STRUCTREG_PREFETCH(self.cells + (block >> 32))
+                # No branch: it would be foretold badly.
+                n_kept += (<uint32_t> block & marks) == marks
+            for i in range(n_kept):
+                STRUCTREG_PREFETCH(self.cells + (sought[i] >> 32) + 64)
+            for i in range(n_kept):
+                rows[first + kept[i]] = row_in(
+                    self, self.cells + (sought[i] >> 32), <uint32_t> sought[i]
                 )
-                rows[i] = <int32_t> block
-                STRUCTREG_PREFETCH(&self._directory[block])
-            if FAR_AHEAD - AHEAD <= i < n + FAR_AHEAD - AHEAD:
-                block = <uint32_t> rows[i - FAR_AHEAD + AHEAD]
-                begin = self.cells + self._directory[block]
-                STRUCTREG_PREFETCH(begin)
-                STRUCTREG_PREFETCH(begin + 64)
-            if i >= FAR_AHEAD:
-                rows[i - FAR_AHEAD] = self._find_in(
-                    <uint32_t> rows[i - FAR_AHEAD],
-                    <uint32_t> spread(keys[i - FAR_AHEAD] ^ self._salt) & self._check_mask,
-                )
+            first += count
 
     cdef void fetch_run(self, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i

@@ -39,6 +39,12 @@ ctypedef struct MemoEntry:
     int64_t age
 
 
+ctypedef struct FoundRow:
+    uint64_t key
+    int32_t row    # -1 if there is none
+    int32_t event  # counted from 1; 0 for an empty place
+
+
 ctypedef struct Job:
     # Scores of a group: the rows of keys[first : last], added up.
     int group
@@ -90,6 +96,11 @@ cdef class StateScorer(BufferOwner):
     cdef bint _has_reals
     cdef int32_t* _rows
     cdef Py_ssize_t _n_keys
+    # Rows that were found last, where their keys fall; NULL if weights may change.
+    cdef FoundRow* _found
+    cdef uint64_t* _new_keys       # those that were not found among these, their places, and rows
+    cdef int32_t* _new_places
+    cdef int32_t* _new_rows
     cdef Job* _jobs
     cdef Py_ssize_t _n_jobs
     # Of the states that are scored together.
@@ -129,6 +140,7 @@ cdef class StateScorer(BufferOwner):
         self, int g, const char* state, const uint64_t* anchors, int64_t vector, int64_t total
     ) except -1 nogil
     cdef int _do_jobs(self, int event) except -1 nogil
+    cdef int _find_rows(self, int event) except -1 nogil
     cdef int64_t _new_vector(self, int width) except -1 nogil
     cdef int _make_cache(self) except -1 nogil
     cdef uint64_t _signature(self, int g, const uint64_t* anchors) noexcept nogil

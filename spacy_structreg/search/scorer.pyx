@@ -47,6 +47,8 @@ cdef enum:
     # Groups of fewer templates are not cached beyond the sentence.
     LEAST_CACHED = 4
     CACHE_BYTES = 0x1000000
+    # So many rows are remembered: what fits the cache of a core.
+    FOUND_ROWS = 0x4000
     # When the memo holds so many scores of a sentence, it begins anew.
     MOST_CELLS = 0x400000
     NOWHERE = -1
@@ -221,6 +223,8 @@ cdef class StateScorer(BufferOwner):
                 self._fired_scores[i] = self._offsets[event] + system.fired[i].column
         self._trained = all([isinstance(table, TrainedRows) for table in self.tables])
         self._caches = memo and self._cache_width > 0 and self._trained
+        if self._trained:
+            reserve_zeros(&self.buffers, self._found, FOUND_ROWS)
         self._plain = self.n_events == 1 and self._widths[0] == system.n_actions and all([
             system.first_fired[action + 1] == system.first_fired[action] or (
                 system.first_fired[action + 1] == system.first_fired[action] + 1
@@ -484,7 +488,7 @@ cdef class StateScorer(BufferOwner):
         cdef Py_ssize_t j
         cdef int width = self._widths[event]
         cdef int i
-        (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
+        self._find_rows(event)
         if self._training:
             (<TrainingRows> table).catch_up_run(self._rows, self._n_keys, self._time)
         (<Rows> table).fetch_run(self._rows, self._n_keys)
@@ -531,6 +535,33 @@ cdef class StateScorer(BufferOwner):
                     self._cache_vectors + job.cached * self._cache_width,
                     self._vectors + job.vector, width * sizeof(double),
                 )
+        return 0
+
+    cdef int _find_rows(self, int event) except -1 nogil:
+        """Find the rows of all keys; many are those of keys that were looked up not long ago."""
+        cdef void* table = self._tables[event]
+        cdef FoundRow* found
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t i
+        if self._found == NULL:
+            (<Rows> table).find_run(self._keys, self._n_keys, self._rows)
+            return 0
+        reserve(&self.buffers, self._new_keys, self._n_keys + 1)
+        reserve(&self.buffers, self._new_places, self._n_keys + 1)
+        reserve(&self.buffers, self._new_rows, self._n_keys + 1)
+        for i in range(self._n_keys):
+            found = &self._found[self._keys[i] & <uint64_t> (FOUND_ROWS - 1)]
+            self._rows[i] = found.row
+            self._new_keys[n] = self._keys[i]
+            self._new_places[n] = <int32_t> i
+            # No branch: it would be foretold badly.
+            n += (found.key != self._keys[i]) | (found.event != event + 1)
+        (<Rows> table).find_run(self._new_keys, n, self._new_rows)
+        for i in range(n):
+            self._rows[self._new_places[i]] = self._new_rows[i]
+            self._found[self._new_keys[i] & <uint64_t> (FOUND_ROWS - 1)] = FoundRow(
+                self._new_keys[i], self._new_rows[i], event + 1
+            )
         return 0
 
     cdef uint64_t _signature(self, int g, const uint64_t* anchors) noexcept nogil:
@@ -660,12 +691,15 @@ cdef class StateScorer(BufferOwner):
                     return
             self._reals[self._n_keys] = real
         key = murmur_end(key)
-        # The index is large and rarely cached: the place of the key is on its way until `find`.
-        STRUCTREG_PREFETCH(
-            &(<Rows> self._tables[event])._tags[
-                spread(key) & (<Rows> self._tables[event])._slot_mask
-            ]
-        )
+        # The place of the key is on its way until it is looked up.
+        if self._found != NULL:
+            STRUCTREG_PREFETCH(&self._found[key & <uint64_t> (FOUND_ROWS - 1)])
+        else:
+            STRUCTREG_PREFETCH(
+                &(<Rows> self._tables[event])._tags[
+                    spread(key) & (<Rows> self._tables[event])._slot_mask
+                ]
+            )
         self._keys[self._n_keys] = key
         self._n_keys += 1
 

@@ -223,6 +223,24 @@ def test_keys_that_cannot_be_told_apart() -> None:
     assert displacements_of(np.array([5, 5], dtype=np.uint64), 1, 4) is None
 
 
+def test_the_shortest_row_of_a_block_comes_first() -> None:
+    arrays = frozen_rows(table(6, 76, adaptive=True, small=False, seed=3), 8).arrays
+    cells, n = arrays["cells"].copy(), 6
+    rows: list[NDArray[np.uint8]] = []
+    assert cells[0] == n
+    place = 1 + 3 * n
+    for _ in range(n):
+        end = place + 1 + 2 * (1 + int(cells[place]))
+        rows.append(cells[place:end].copy())
+        place = end
+    lengths = [len(row) for row in rows]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1]
+    cells[1 + 3 * n : place] = np.concatenate(rows[::-1])
+    with pytest.raises(ValueError, match="order"):
+        FrozenRows(76, {**arrays, "cells": cells})
+
+
 @pytest.mark.parametrize("level", [float("nan"), float("inf"), 1e40])
 def test_levels_that_are_no_weights(level: float) -> None:
     for adaptive in (False, True):
