@@ -287,6 +287,9 @@ def test_constituents() -> None:
     ]
     assert [(each.score, each.of) for each in of_doc] == expected
     assert doc._.structreg.confidence == {}
+    # There are no margins of phrases: nothing is kept, as by other parts that have none.
+    pipe.keep_analyses(confidence=True)
+    assert nlp(Doc(nlp.vocab, words=words, tags=tags))._.structreg == Analyses()
 
 
 # Docs that travel ---------------------------------------------------------------------------------
