@@ -243,9 +243,7 @@ class _SpacyHost(Host):
         from spacy_structreg.pipeline.gold_docs import read_docs
         from spacy_structreg.pipeline.task import Given, ScoreSettings
 
-        if not any(
-            "token.dep" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names
-        ):
+        if not self.parses():
             return {}
         figures: dict[str, float] = {}
         for words in (False, True):
@@ -349,8 +347,9 @@ class PipelineHost(_SpacyHost):
             **self.of_docs(lambda texts: list(self.nlp.tokenizer.pipe(texts))),
             "tokenizer_pipe": Job(docs, texts_of, threads=True),
         }
-        if hasattr(model, "predict_boundaries"):
-            jobs["boundaries"] = Job(model.predict_boundaries, texts_of, threads=True)
+        # Commits that are compared may not have it.
+        if hasattr(model, "predict_spans_batch"):
+            jobs["boundaries"] = Job(model.predict_spans_batch, texts_of, threads=True)
         return jobs
 
     def _tagging(self, name: str, pipe: Any) -> dict[str, Job]:
