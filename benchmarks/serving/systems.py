@@ -23,7 +23,7 @@ Sentence: TypeAlias = "list[str]"
 
 @dataclass(frozen=True)
 class Job:
-    """How a system does a kind of work.
+    """The functions by which a system does a kind of work.
 
     prepare: what sentences are made into before the clock runs. run: does what is timed, with a
     number of threads if `threads`. one: a call for a text, where there is one.
