@@ -1,4 +1,4 @@
-"""What the figures depend on, and what command lines of benchmarks have in common."""
+"""Facts of the machine, and what the command lines of benchmarks have in common."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_cpu(cpu: int | None) -> None:
 
 
 def machine_facts() -> dict[str, Any]:
-    """What the figures depend on, and nothing that names the machine."""
+    """The facts that figures depend on; none of them names the machine."""
     return {
         "CPU": _cpu_model(),
         "CPUs": os.cpu_count(),
@@ -77,7 +77,7 @@ def positive(text: str) -> int:
 
 
 def told(error: Exception) -> str:
-    """What an error says, without the number of a system error."""
+    """The message of an error, without the number of a system error."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -34,7 +34,7 @@ MEGA = 1e6
 
 
 class Writable(Protocol):
-    """What `write_report` writes."""
+    """A report that `write_report` can write."""
 
     def as_markdown(self) -> str: ...
 

@@ -60,7 +60,7 @@ def train(pipe: str, score: str, setting: Setting, files: Sequence[Path], model:
 
 
 def efficient(lang: str, *pipes: str) -> Language:
-    """What `spacy init config --optimize efficiency` makes: pipes that share one network."""
+    """The pipeline of `spacy init config --optimize efficiency`: pipes that share one network."""
     from spacy.cli.init_config import init_config
     from spacy.util import load_model_from_config
 

@@ -56,12 +56,12 @@ class Comparison:
     pairs: Mapping[str, tuple[Served, Served]]
 
     def ratios(self, pipeline: str, kind: str) -> list[float]:
-        """How many times as fast the head was as the base, round by round."""
+        """The speed of the head as a multiple of that of the base, round by round."""
         base, head = (each.result.rates.get(kind, []) for each in self.pairs[pipeline])
         return paired_ratios(head, base) if len(base) == len(head) else []
 
     def errors(self) -> list[str]:
-        """What failed, a line each."""
+        """The failures, a line each."""
         return [
             f"{each.result.title}: {what}"
             for pair in self.pairs.values()

@@ -31,7 +31,7 @@ UNITS: Final[Mapping[Unit, tuple[float, str]]] = {
     "words": (1000.0, "thousand words"),
     "sentences": (1.0, "sentences"),
 }
-"""What rates are shown in."""
+"""The units that rates are shown in."""
 
 PICTURES = Path(__file__).parents[2] / "projects"
 
@@ -105,7 +105,7 @@ class ServingReport:
         return None if other is None else other.rates.get(of)
 
     def ratios(self, result: Result, kind: str) -> list[float]:
-        """How many times as fast as its reference a system was, round by round."""
+        """The speed of a system as a multiple of that of its reference, round by round."""
         reference = self.reference(result, kind)
         rates = result.rates.get(kind, [])
         if not reference or len(reference) != len(rates):

@@ -50,7 +50,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 """The models that peers are trained with, by the names of `LEARNERS`."""
 
 SHORT_TEXT = range(10, 31)
-"""How many characters a short text has."""
+"""The number of characters of a short text."""
 QUICK_ROUNDS, QUICK_SECONDS, QUICK_SENTENCES = 2, 0.02, 300
 
 
@@ -88,7 +88,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is made. least: seconds of a timing. most: of single calls in a round."""
+    """The settings of a run. least: seconds of a timing. most: of single calls in a round."""
 
     rounds: int
     least: float
@@ -102,7 +102,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is to measure, of what the command line says.
+    """The parts of a run, as the command line has them.
 
     names: of systems. folders: of pipelines. commands: whose cost is measured. text: for
     throughput and latency. trees: the treebank for figures.
@@ -483,7 +483,7 @@ def timed(workers: Workers, text: list[Sentence], size: int, number: int, how: O
 
 
 def units_of(batches: list[list[Sentence]], kind: str, first: int, n_batches: int) -> int:
-    """How many units of a kind some batches have, counted on from the first."""
+    """The number of units of a kind in some batches, counted on from the first."""
     count = {
         "characters": lambda batch: sum(len(word) for words in batch for word in words),
         "words": lambda batch: sum(map(len, batch)),

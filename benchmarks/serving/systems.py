@@ -23,7 +23,7 @@ Sentence: TypeAlias = "list[str]"
 
 @dataclass(frozen=True)
 class Job:
-    """How a system does a kind of work.
+    """The functions by which a system does a kind of work.
 
     prepare: what sentences are made into before the clock runs. run: does what is timed, with a
     number of threads if `threads`. one: a call for a text, where there is one.
@@ -243,9 +243,7 @@ class _SpacyHost(Host):
         from spacy_structreg.pipeline.gold_docs import read_docs
         from spacy_structreg.pipeline.task import Given, ScoreSettings
 
-        if not any(
-            "token.dep" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names
-        ):
+        if not self.parses():
             return {}
         figures: dict[str, float] = {}
         for words in (False, True):
@@ -343,13 +341,16 @@ class PipelineHost(_SpacyHost):
         def docs(texts: list[str], n_threads: int = 1) -> object:
             return list(self.nlp.tokenizer.pipe(texts, n_threads=n_threads))
 
-        return {
+        jobs = {
             "lists": Job(lists, texts_of, threads=True),
             "list": Job(each(model.predict), texts_of, one=model.predict),
             **self.of_docs(lambda texts: list(self.nlp.tokenizer.pipe(texts))),
             "tokenizer_pipe": Job(docs, texts_of, threads=True),
-            "boundaries": Job(model.predict_spans_batch, texts_of, threads=True),
         }
+        # Commits that are compared may not have it.
+        if hasattr(model, "predict_spans_batch"):
+            jobs["boundaries"] = Job(model.predict_spans_batch, texts_of, threads=True)
+        return jobs
 
     def _tagging(self, name: str, pipe: Any) -> dict[str, Job]:
         model = pipe.estimator

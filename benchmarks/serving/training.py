@@ -1,4 +1,4 @@
-"""What takes part with a model that is trained here, and what such a training costs."""
+"""The systems whose models are trained here, and the cost of their training."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ LEARNERS: Mapping[str, Learner] = {
 
 @dataclass(frozen=True)
 class Cost:
-    """What a training took.
+    """The cost of a training.
 
     cpu_seconds: in all, until it had ended by its own criterion. peak_memory: bytes, or None where
     the system does not tell it.

@@ -76,7 +76,9 @@ def explain(pipeline: str, text: str, *, component: str | None = None) -> Explan
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(f"the text cannot be read behind its character {error.start}") from error
+        raise ValueError(
+            f"the text is no UTF-8 at offset {error.start}; give it in UTF-8"
+        ) from error
     nlp = load_pipeline(pipeline)
     able = [TOKENIZER] if hasattr(nlp.tokenizer, "explain") else []
     able += [name for name, pipe in nlp.pipeline if hasattr(pipe, "explain")]

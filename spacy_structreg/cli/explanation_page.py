@@ -120,7 +120,7 @@ def table(
             if isinstance(cell, str):
                 yield f"<td>{escape(cell)}</td>"
             else:
-                side = "for" if cell > 0 else "against"
-                yield f'<td class="number {side}">{cell:.3f}</td>'
+                side = " for" if cell > 0 else " against" if cell < 0 else ""
+                yield f'<td class="number{side}">{cell:.3f}</td>'
         yield "</tr>\n"
     yield "</table>\n"

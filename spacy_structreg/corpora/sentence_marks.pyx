@@ -67,10 +67,13 @@ cdef class SentenceMarks:
 
         Ends of sentences before it are added to `ends`; that of the text is no such end. Marks that
         only followers stand behind, to the end of the text, do not count. Takes time linear in what
-        is passed over, if marks are taken together with their followers.
+        is passed over, if marks are taken together with their followers. Raises ValueError if `at`
+        is below 0.
         """
         if not isinstance(text, str):
             raise TypeError(f"a text is a string, not {type(text).__name__}")
+        if at < 0:
+            raise ValueError(f"there is no offset {at} in a text")
         cdef int kind = PyUnicode_KIND(text)
         cdef const void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t n = len(text)

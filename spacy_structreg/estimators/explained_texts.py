@@ -30,6 +30,7 @@ from spacy_structreg.models.explanation import (
     around,
     decision_of,
     named,
+    placed,
     shown,
 )
 from spacy_structreg.search.visited_states import visited_states
@@ -117,12 +118,12 @@ def _visible(text: str) -> list[str]:
 
 
 def _kinds(decoder: CharacterDecoder) -> list[tuple[bool, int]]:
-    """What labels mean for the words: those that mean the same are one choice."""
+    """The meaning of labels for the words: those that mean the same are one choice."""
     return list(zip(decoder.label_begins.tolist(), decoder.label_tags.tolist(), strict=True))
 
 
 def _choices(decoder: CharacterDecoder) -> list[str]:
-    """What labels mean, in words."""
+    """The meaning of labels, in words."""
     return [
         _choice(begins, named(decoder.tags, tag) if decoder.tags else "")
         for begins, tag in _kinds(decoder)
@@ -223,9 +224,9 @@ def _by_both(
         scores.append(score)
     best, own = ranked[0]
 
-    def placed(of: Sequence[Sequence[Contribution]], i: int) -> list[Placed]:
+    def seen_from(i: int, of: Sequence[Sequence[Contribution]]) -> list[Placed]:
         return [
-            (f"{around(visible, j)} ({j - i:+d})" if j != i else "", each)
+            (placed(around(visible, j), j - i), each)
             for j, contributions in enumerate(of)
             for each in contributions
         ]
@@ -235,7 +236,7 @@ def _by_both(
         other = next((each for each in ranked if kinds[each[0][i]] != kinds[y]), None)
         rival = None
         if other is not None:
-            rival = choices[other[0][i]], placed(own, i), placed(other[1], i)
+            rival = choices[other[0][i]], seen_from(i, own), seen_from(i, other[1])
         decisions.append(decision_of(around(visible, i), choices[y], own[i], scores[0], rival))
     decisions.append(decision_of(around(visible, len(best)), "ends", own[-1], scores[0]))
     return Explanation(text, analysis, scores[0], tuple(decisions))

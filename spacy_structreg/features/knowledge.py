@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import ascii_lowercase
 from typing import Final
 
@@ -72,7 +73,13 @@ GUIDE: Final = "guide"
 WORD_CLASSES: Final = "word classes"
 TYPED_RUN: Final = "typed run"
 USER_WORDS: Final = "user words"
-"""The names that explanations have for what a feature knows its value from."""
+"""The names of knowledge sources in explanations."""
 
 BEYOND: Final = "(edge)"
 """The value of an atom, in explanations, beyond the ends of a sentence."""
+
+
+def joined_sources(sources: Iterable[str]) -> str:
+    """The knowledge source of a feature, from those of its atoms: `CORPUS` if there is no other."""
+    others = dict.fromkeys(source for source in sources if source != CORPUS)
+    return ", ".join(others) or CORPUS

@@ -101,6 +101,7 @@ cdef extern from *:
         Py_ssize_t step, double* scores,
     ) noexcept nogil
 
+NO_FROZEN = "frozen rows cannot be changed; take the trained rows that they were made of"
 # Averages must fit single precision, and sums of them double.
 MAX_WEIGHT = 1e30
 # Counts of occurrences are exact as doubles.
@@ -885,8 +886,13 @@ cdef class TrainingRows(Rows):
 
     @classmethod
     def from_trained(cls, TrainedRows trained not None, penalties=None):
-        """Rows that go on from trained weights: these are the weights at time 0."""
+        """Rows that go on from trained weights: these are the weights at time 0.
+
+        Raises ValueError for frozen rows.
+        """
         arrays = trained.arrays
+        if "values" not in arrays:
+            raise ValueError(NO_FROZEN)
         values = arrays["values"].astype(np.float64)
         state = {
             **arrays,
@@ -1183,7 +1189,7 @@ cdef class PatchedRows(TrainedRows):
     base: the rows as they were; if it is patched itself, what its patch says still holds.
     keys: of rows of `base` or new ones, none twice. weights: float32 of shape (n_keys, n_columns);
         a row of zeros stands for none.
-    Raises ValueError as `TrainedRows`.
+    Raises ValueError as `TrainedRows`, and for frozen rows.
     """
 
     def __init__(self, TrainedRows base not None, keys, weights):
@@ -1199,6 +1205,8 @@ cdef class PatchedRows(TrainedRows):
         if isinstance(base, PatchedRows):
             before = (<PatchedRows> base)._patch._arrays
             base = (<PatchedRows> base)._base
+        if type(base) is not TrainedRows:
+            raise ValueError(NO_FROZEN)
         patch = replaced_rows(before, keys, weights, keep_empty=True)
         self._base = base
         self._patch = TrainedRows(self.n_columns, patch)

@@ -16,7 +16,7 @@ _REFINEMENTS: Final = 3
 
 
 class AdaptiveBeam:
-    """What a model has that searches by a beam; it has the setting `beam_margin`."""
+    """The part of a model with the setting `beam_margin` that changes and tunes it."""
 
     # Since it was loaded.
     _has_other_margin = False
@@ -39,7 +39,8 @@ class AdaptiveBeam:
 
         dev: development sentences. max_loss: of the figure `PRIMARY`, a fraction of 1, against
         that without a margin.
-        Returns None if any margin costs more. Raises ValueError if the model is not trained.
+        Returns None, and sets no margin, if all that are tried cost more. Raises ValueError if the
+        model is not trained.
         """
         model: Any = self
         check_float("max_loss", max_loss, 0.0)

@@ -17,7 +17,7 @@ OutputT = TypeVar("OutputT")
 GivenT = TypeVar("GivenT")
 
 WORD: Final = 10
-"""How many characters are segmented, about, while a word is tagged, labeled or parsed."""
+"""The number of characters, about, that are segmented while a word is tagged or parsed."""
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
 _PORTION: Final = 20_000

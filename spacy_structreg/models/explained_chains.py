@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_structreg.features.knowledge import CORPUS
+from spacy_structreg.features.knowledge import CORPUS, joined_sources
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
 from spacy_structreg.learn.murmur import hash_numbers
-from spacy_structreg.models.explanation import Contribution, Decision, Placed, decision_of
+from spacy_structreg.models.explanation import Contribution, Decision, Placed, decision_of, placed
 from spacy_structreg.tasks.chain import ChainDecoder
 from spacy_structreg.tasks.tokens import FeatureList
 
@@ -120,18 +120,16 @@ class ExplainedChain:
             key = hash_numbers(numbers)
         block = shape.highest - offset
         seen = [(atom.name, i + atom.offset, n) for atom, n in zip(atoms, numbers, strict=True)]
-        sources = dict.fromkeys(view.source(*each) for each in seen)
-        further = [source for source in sources if source != CORPUS]
         return _Feature(
             str(Template(tuple(atoms))),
             " ".join(view.value(*each) for each in seen),
-            ", ".join(further) or CORPUS,
+            joined_sources(view.source(*each) for each in seen),
             1.0,
             weights(key)[block * self._n_labels : (block + 1) * self._n_labels],
         )
 
     def contributions(self, path: Sequence[int], i: int) -> Iterator[Contribution]:
-        """What is added at a position, by its label and that before it; without extras."""
+        """Yield the features of a position: of its label, and of that before it; no extras."""
         y = path[i]
         for feature in self._of_labels[i]:
             weight = float(feature.weights[y])
@@ -159,10 +157,6 @@ class ExplainedChain:
         """
         places = self._view.places
 
-        def where(j: int, i: int) -> str:
-            """Where a feature fires; the distance from the decision tells places apart."""
-            return f"{places[j]} ({j - i:+d})" if j != i else ""
-
         own = [list(self.contributions(path, i)) for i in range(len(path))]
         extras = self._extras(path)
         for i, extra in extras:
@@ -177,12 +171,16 @@ class ExplainedChain:
                     if other[j] != path[j] or (j and other[j - 1] != path[j - 1])
                 ]
                 ours: list[Placed] = [
-                    (where(j, i), each) for j in changed for each in self.contributions(path, j)
+                    (placed(places[j], j - i), each)
+                    for j in changed
+                    for each in self.contributions(path, j)
                 ]
                 theirs: list[Placed] = [
-                    (where(j, i), each) for j in changed for each in self.contributions(other, j)
+                    (placed(places[j], j - i), each)
+                    for j in changed
+                    for each in self.contributions(other, j)
                 ]
-                ours += ((where(j, i), each) for j, each in extras)
-                theirs += ((where(j, i), each) for j, each in self._extras(other))
+                ours += ((placed(places[j], j - i), each) for j, each in extras)
+                theirs += ((placed(places[j], j - i), each) for j, each in self._extras(other))
                 compared = chosen(other[i]), ours, theirs
             yield decision_of(places[i], chosen(y), own[i], score, compared)

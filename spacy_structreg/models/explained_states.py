@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from spacy_structreg.features.knowledge import CORPUS
+from spacy_structreg.features.knowledge import joined_sources
 from spacy_structreg.features.state_templates import StateTemplate
 from spacy_structreg.learn.murmur import hash_numbers, hash_string
 from spacy_structreg.models.explanation import Contribution, Decision, decision_of
@@ -73,23 +73,21 @@ class ExplainedStates:
                     continue
                 key = hash_numbers([hash_string(str(template)), *numbers])
                 pairs = list(zip(template.atoms, chosen, strict=True))
-                sources = dict.fromkeys(
-                    self._names.source(number, name, value) for name, (_, (value, _)) in pairs
-                )
-                further = [source for source in sources if source != CORPUS]
                 yield (
                     str(template),
                     " ".join(
                         self._names.value(number, name, rank, value)
                         for name, (rank, (value, _)) in pairs
                     ),
-                    ", ".join(further) or CORPUS,
+                    joined_sources(
+                        self._names.source(number, name, value) for name, (_, (value, _)) in pairs
+                    ),
                     real,
                     table.weights(key),
                 )
 
     def contributions(self, number: int, action: int) -> list[Contribution]:
-        """What an action in a state scores."""
+        """The features of an action in a state: their sum is its score."""
         found = []
         for event, column in self._fired[action]:
             if (number, event) not in self._found:

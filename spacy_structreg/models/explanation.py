@@ -140,7 +140,12 @@ def joined(parts: Sequence[Explanation], text: str | None = None) -> Explanation
 
 
 Placed: TypeAlias = tuple[str, Contribution]
-"""Where a feature fires, and what it adds; "" for the place of the decision."""
+"""The place where a feature fires, and what it adds; "" for the place of the decision."""
+
+
+def placed(place: str, distance: int) -> str:
+    """A place with its distance from the decision, as two may look alike; "" for its own place."""
+    return f"{place} ({distance:+d})" if distance else ""
 
 
 def decision_of(

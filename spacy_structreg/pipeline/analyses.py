@@ -146,6 +146,7 @@ class KeepsAnalyses:
 
         alternatives: how many of the best analyses; 0 for none. confidence: margins, and
         probabilities if the pipeline is calibrated. extension_prefix: of the attribute's name.
+        What the part does not have is not kept: a text classifier has neither.
         Raises ValueError for a number below 0, and if the name is taken.
         """
         if alternatives < 0:
@@ -222,7 +223,7 @@ def packed_parts(model: bytes, calibration: bytes) -> bytes:
 
 
 def unpacked_parts(data: bytes) -> tuple[bytes, bytes]:
-    """What `packed_parts` was given. Raises ValueError for bytes that are too short."""
+    """The two parts that `packed_parts` packed. Raises ValueError for bytes that are too short."""
     if not data.startswith(_CALIBRATED):
         return data, b""
     start = len(_CALIBRATED) + 8
@@ -245,7 +246,7 @@ def calibrations_as_bytes(calibrations: Mapping[str, Calibration]) -> bytes:
 
 
 def calibrations_of_bytes(data: bytes) -> dict[str, Calibration]:
-    """What `calibrations_as_bytes` gave. Raises ValueError for anything else."""
+    """The calibrations that `calibrations_as_bytes` wrote. Raises ValueError for anything else."""
     if not data:
         return {}
     from spacy_structreg.models.calibration import calibrations_from_json

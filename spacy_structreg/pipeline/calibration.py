@@ -34,13 +34,12 @@ class Decisions:
     """Decisions of one kind about gold Docs, in their order.
 
     margins: float64. came_true: whether each was right; of boundaries, whether a word ends there.
-    docs: the numbers of their Docs. probabilities: as they were reported, None without calibration.
+    docs: the numbers of their Docs.
     """
 
     margins: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     came_true: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
     docs: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    probabilities: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.margins)
@@ -158,8 +157,8 @@ def _annotated(nlp: Language, gold: Sequence[Doc], given: Given) -> Iterator[Doc
 
 def _compared(
     kind: str, confidence: Confidence, gold: Doc, doc: Doc, label: Callable[[Any], str]
-) -> tuple[Any, ...]:
-    """Margins, whether what they are of is right, and probabilities or None, of one Doc."""
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The margins of decisions about a Doc, and of each True if it is right."""
     ours, theirs = VisibleText.of(doc), VisibleText.of(gold)
     if ours.bounds[-1:] and ours.bounds[-1][1] != len(theirs.places):
         raise ValueError(f"the pipeline changes the text {gold.text!r:.60} of the gold corpus")
@@ -185,28 +184,17 @@ def _compared(
             if kind == "heads" and head is not None and found is not None:
                 places.append(i)
                 true.append(word_at.get(bounds_of[found.i]) == head.i)
-    probabilities = confidence.probabilities
-    return (
-        confidence.margins[places],
-        np.array(true, dtype=bool),
-        None if probabilities is None else probabilities[places],
-    )
+    return confidence.margins[places], np.array(true, dtype=bool)
 
 
 def _joined(rows: Iterable[tuple[Any, ...]]) -> Decisions:
     """The decisions about several Docs, each with its number, in one."""
-    numbers, margins, true, probabilities = zip(*rows, strict=True)
+    numbers, margins, true = zip(*rows, strict=True)
     return Decisions(
         np.concatenate(margins),
         np.concatenate(true),
         np.repeat(numbers, [len(each) for each in margins]),
-        _all_of(probabilities),
     )
-
-
-def _all_of(arrays: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
-    known = [each for each in arrays if each is not None]
-    return np.concatenate(known) if len(known) == len(arrays) else None
 
 
 def _tag(token: Any) -> str:

@@ -143,7 +143,7 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         return None
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
-        """What the estimator predicts from, of each part of a Doc, as arguments of `explain`."""
+        """The input of the estimator for each part of a Doc, as arguments of its `explain`."""
         return ((sequence,) for sequence in self.unlabeled(doc))
 
     def explain(self, doc: Doc) -> Explanation:

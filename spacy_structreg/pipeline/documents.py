@@ -51,7 +51,9 @@ class AttributeReader:
             # Another thread may go on with the old ones.
             self._known = known = {}
         strings = doc.vocab.strings
-        known.update({key: self._change(strings[key]) for key in set(keys) - known.keys()})
+        # The difference of sets would go through all that is known.
+        new = {key for key in keys if key not in known}
+        known.update({key: self._change(strings[key]) for key in new})
         return [known[key] for key in keys]
 
 

@@ -41,7 +41,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.features.gazetteers import Gazetteers
-from spacy_structreg.features.knowledge import BEYOND, CORPUS, WORD_CLASSES, WORD_LIST
+from spacy_structreg.features.knowledge import (
+    BEYOND,
+    CORPUS,
+    WORD_CLASSES,
+    WORD_LIST,
+    joined_sources,
+)
 from spacy_structreg.features.labeling import LABELING_TABLES
 from spacy_structreg.features.scripts import Script
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
@@ -328,8 +334,7 @@ class TokenFeatures:
             yield " ".join(BEYOND if value == _PADDING else value for value in chosen)
 
     def _source(self, template: StateTemplate) -> str:
-        sources = dict.fromkeys(self.source_of(self._atoms[name].field) for name in template.atoms)
-        return ", ".join(source for source in sources if source != CORPUS) or CORPUS
+        return joined_sources(self.source_of(self._atoms[name].field) for name in template.atoms)
 
     def source_of(self, field: str) -> str:
         """The knowledge source of a field, for explanations."""

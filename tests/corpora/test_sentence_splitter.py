@@ -380,3 +380,5 @@ def test_marks_are_found_again_after_pickling(unit: str) -> None:
 def test_a_text_is_a_string() -> None:
     with pytest.raises(TypeError, match="not bytes"):
         sentences._MARKS.next(b"a.", 0, [])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no offset -1"):
+        sentences._MARKS.next("a.", -1, [])

@@ -91,7 +91,7 @@ def test_a_wide_margin_changes_nothing_and_a_narrow_one_does(kind: str) -> None:
 
 
 def test_it_is_tuned_as_by_trying_all() -> None:
-    """Where figures rise with the margin, as they do here where it is decided."""
+    """Figures rise with the margin here, at least where it is decided."""
     model, dev = model_of("phrases"), gold("phrases")[40:]
 
     def figure(margin: float | None) -> float:

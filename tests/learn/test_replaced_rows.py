@@ -11,6 +11,7 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.learn.freezing import frozen_rows
 from spacy_structreg.learn.row_arrays import replaced_rows
 from spacy_structreg.learn.rows import PatchedRows, TrainedRows, TrainingRows
 
@@ -71,3 +72,13 @@ def test_what_has_no_weights_gets_no_row(adaptive: bool) -> None:
     nothing = arrays_of({9: [0.0] * N_COLUMNS})
     assert replaced_rows(table.arrays, *nothing)["keys"].tolist() == [7]
     assert PatchedRows(table, *nothing).n_rows == 1
+
+
+def test_frozen_rows_are_neither_patched_nor_trained() -> None:
+    table = trained({1 << 58: [1.5] * N_COLUMNS}, adaptive=False)
+    change = arrays_of({1 << 58: [2.0] * N_COLUMNS})
+    PatchedRows(table, *change)
+    with pytest.raises(ValueError, match="frozen rows cannot be changed"):
+        PatchedRows(frozen_rows(table), *change)
+    with pytest.raises(ValueError, match="frozen rows cannot be changed"):
+        TrainingRows.from_trained(frozen_rows(table))

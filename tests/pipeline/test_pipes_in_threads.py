@@ -361,6 +361,22 @@ def test_strings_are_those_of_tokens() -> None:
     assert texts.read(doc, "ORTH") == [token.text for token in doc]
 
 
+class Looked(dict[int, str]):
+    """Strings that may be looked up, but not gone through."""
+
+    def keys(self) -> Any:
+        raise AssertionError("all that is known is gone through")
+
+    __iter__ = keys
+
+
+def test_a_new_string_takes_no_time_for_those_that_are_known() -> None:
+    vocab, texts = Vocab(), AttributeReader()
+    texts._known = Looked()
+    for words in (["字", "词"], ["字", "句"]):
+        assert texts.read(Doc(vocab, words=words), "ORTH") == words
+
+
 VALUES = {"TAG": ["", "NN", "VV", "X", "別"], "POS": ["", "NOUN", "VERB", "X"]}
 
 

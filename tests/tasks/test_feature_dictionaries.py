@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twins import murmur_64a
 
 from spacy_structreg.tasks.chain import ChainFeatures
 from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures, flatten_features
-from tests.twins import murmur_64a
 
 
 # What python-crfsuite 0.9.12 makes of the same items, but for values of 0, which it keeps.

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from twins import murmur_64a
 
 from spacy_structreg.features.character_classes import TABLE_SIZE, type_table
 from spacy_structreg.features.gazetteers import Gazetteers
@@ -32,7 +33,6 @@ from spacy_structreg.tasks.token_keys import (
     symbol_of,
 )
 from spacy_structreg.tasks.tokens import FeatureList, TokenFeatures, token_atoms
-from tests.twins import murmur_64a
 
 Row = tuple[str, str]
 

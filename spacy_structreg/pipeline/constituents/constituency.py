@@ -164,6 +164,8 @@ class StructregConstituency(TreePipe):
                 yield _sentence(words, tags, places)
 
     def _keep_analyses(self, doc: Doc, predicted: list[TreePart]) -> None:
+        if not self.alternatives:
+            return
         words, tags = self._words_and_tags(doc)
         parts = []
         for part in predicted:

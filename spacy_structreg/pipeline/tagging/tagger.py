@@ -113,17 +113,18 @@ class StructregTagger(EstimatorPipe):
         return [list(chain.from_iterable(islice(tagged, len(of_doc)))) for of_doc in bounds]
 
     def _sentences_of(self, doc: Doc) -> Iterable[tuple[Any, ...]]:
-        return (([doc[i].text for i in range(start, end)],) for start, end in sentence_bounds(doc))
+        words = self._texts.read(doc, "ORTH")
+        return ((words[start:end],) for start, end in sentence_bounds(doc))
 
     def _keep_analyses(self, doc: Doc, predicted: list[str]) -> None:
         has_any = not self.overwrite and self._has_any(doc)
         # A narrow beam lets few alternatives through.
         n, beam = self.n_asked, self.estimator.settings.decode_beam or 0
         parts = []
+        words = self._texts.read(doc, "ORTH")
         for start, end in sentence_bounds(doc):
-            words = [doc[i].text for i in range(start, end)]
             given = [self.label_of(doc[i]) or None for i in range(start, end)] if has_any else None
-            found = self.estimator.nbest(words, n, given=given, beam=max(n, beam))
+            found = self.estimator.nbest(words[start:end], n, given=given, beam=max(n, beam))
             parts.append((start, end, found, predicted[start:end]))
         self._keep_parts(doc, "tags", parts)
 
