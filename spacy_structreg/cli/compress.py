@@ -56,7 +56,7 @@ class BitsName(str, Enum):
 
 @dataclass(frozen=True)
 class Measured:
-    """What a pipeline needs, and how good it is.
+    """Sizes, figures and speed of a pipeline.
 
     sizes: bytes of each model. figures: fractions of 1; none without a corpus. rate: characters of
     the corpus that were annotated and scored in a second of processor time.

@@ -95,9 +95,9 @@ def fit_command(
         Opt(
             "--beam-loss",
             min=0.0,
-            max=1.0,
+            max=100.0,
             help="Of models that search by a beam: drop states beyond the least margin that costs "
-            "at most so much on --dev, such as 0.001, a tenth of a point",
+            "at most so many percentage points on --dev, such as 0.1",
         ),
     ] = None,
     report: Annotated[
@@ -165,8 +165,8 @@ def fit(
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
     unlabeled: what else is learnt from, of models that have feature noising.
-    beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev; it is
-    among what is returned then.
+    beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev, in
+    percentage points; it is among what is returned then.
     resume: go on with a training whose state lies beside the output; without it, that is dropped.
 
     Outputs are checked before training. While it goes on, the output is the best pipeline so far:
@@ -228,7 +228,7 @@ def fit(
     }
     if beam_loss is not None:
         figures["beam_margin"] = model.tune_beam_margin(
-            held_out, max_loss=beam_loss, n_threads=n_threads
+            held_out, max_loss=beam_loss / 100, n_threads=n_threads
         )
     if whole is not None:
         model.epochs = round(sum(epoch.epoch for epoch in best) / len(best))

@@ -114,7 +114,7 @@ def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> Froze
 
 
 class _Index(NamedTuple):
-    """How rows are found; see `FrozenRows`.
+    """An index of rows, as `FrozenRows` has it.
 
     cells: with everything but the rows. places: where in them each row begins, by keys.
     """

@@ -243,6 +243,8 @@ cdef class FrozenRows(TrainedRows):
             self._check_blocks(size)
         else:
             self._n_direct = <uint64_t> directory.shape[0]
+            if self._n_direct == 0:
+                raise ValueError("the frozen rows have no directory")
             self._check_direct(size)
         if <uint64_t> self.n_rows != layout[0]:
             raise ValueError(f"there are {self.n_rows:,} frozen rows instead of {layout[0]:,}")

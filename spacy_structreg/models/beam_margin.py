@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -53,25 +53,11 @@ class AdaptiveBeam:
             return found
 
         with model._lock:
-            enough = figure(None) - max_loss
-            exponent = 0.0
-            if figure(1.0) >= enough:
-                while exponent > _LEAST and figure(2.0 ** (exponent - 1)) >= enough:
-                    exponent -= 1
-            else:
-                exponent = 1.0
-                while figure(2.0**exponent) < enough:
-                    exponent += 1
-                    if exponent > _MOST:
-                        self.set_beam_margin(None)
-                        return None
-            step = 0.5
-            for _ in range(_REFINEMENTS):
-                if figure(2.0 ** (exponent - step)) >= enough:
-                    exponent -= step
-                step /= 2
-            margin: float = 2.0**exponent
-            self.set_beam_margin(margin)
+            margin = model.settings.beam_margin
+            try:
+                margin = _least_margin(figure, max_loss)
+            finally:
+                self.set_beam_margin(margin)
         return margin
 
     def _search_anew(self) -> None:
@@ -88,3 +74,25 @@ class AdaptiveBeam:
     def _is_as_loaded(self) -> bool:
         inherited: Any = super()
         return not self._has_other_margin and bool(inherited._is_as_loaded)
+
+
+def _least_margin(figure: Callable[[float | None], float], max_loss: float) -> float | None:
+    """The least margin that is tried whose figure loses no more; None if there is none."""
+    enough = figure(None) - max_loss
+    exponent = 0.0
+    if figure(1.0) >= enough:
+        while exponent > _LEAST and figure(2.0 ** (exponent - 1)) >= enough:
+            exponent -= 1
+    else:
+        exponent = 1.0
+        while figure(2.0**exponent) < enough:
+            exponent += 1
+            if exponent > _MOST:
+                return None
+    step = 0.5
+    for _ in range(_REFINEMENTS):
+        if figure(2.0 ** (exponent - step)) >= enough:
+            exponent -= step
+        step /= 2
+    margin: float = 2.0**exponent
+    return margin

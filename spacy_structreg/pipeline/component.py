@@ -338,7 +338,10 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         learnt: list[Any] = []
         for example in examples:
             learnt += self._compile(example)
-        losses[self.name] += self.estimator.learn(learnt)[1] if learnt else 0
+        if learnt:
+            # Curves of the margins that were.
+            self.calibrations = {}
+            losses[self.name] += self.estimator.learn(learnt)[1]
         return losses
 
     def correct(
@@ -355,6 +358,7 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         gold = self._learnt_from(examples)
         if not gold:
             return Corrections(0, 0)
+        self.calibrations = {}
         corrections: Corrections = self.estimator.correct(gold, sample=self._learnt_from(sample))
         return corrections
 

@@ -150,12 +150,12 @@ cdef class WordHashes:
 cdef inline Py_ssize_t _behind_space(
     str text, Py_ssize_t last, Py_ssize_t begin
 ) except -1:
-    """Where white space behind the token that ends at `last` begins to be a token of its own."""
+    """The place where white space behind a token, which ends at `last`, begins one of its own."""
     return last + (0 < last < begin and PyUnicode_READ_CHAR(text, last) == c" ")
 
 
 cdef Py_ssize_t _n_tokens(str text, const int64_t[:, ::1] spans) except -1:
-    """How many tokens a text has: its words and the white space between them."""
+    """The number of tokens of a text: its words and the white space between them."""
     cdef Py_ssize_t n_words = spans.shape[0]
     cdef Py_ssize_t n_tokens = n_words
     cdef Py_ssize_t n = len(text)

@@ -392,6 +392,8 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
             if compiled is None or not self.model.owns(compiled):
                 compiled = self._compiled[doc] = self.model.compile([self.gold_of(doc)])
             examples += compiled
+        # Curves of the margins that were.
+        self.calibrations = {}
         return self.model.learn(examples)[1]
 
     def correct(self, docs: Sequence[Doc], *, sample: Iterable[Doc] = ()) -> Corrections:
@@ -401,6 +403,7 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
             (`Estimator.correct`). Listed words play no part.
         Raises ValueError if the model is untrained, or learns tags and a word has none.
         """
+        self.calibrations = {}
         return self.model.correct(
             list(map(self.gold_of, docs)), sample=[self.gold_of(doc) for doc in sample]
         )

@@ -492,7 +492,7 @@ cdef class Agenda(BufferOwner):
         return 0
 
     cdef Bounded* _bounded_of(self, Py_ssize_t slot) noexcept nogil:
-        """What is noted of the ranks of a slot."""
+        """The ranks that are noted of a slot."""
         # Slots that share a row forget each other, and so keep more for a while.
         cdef Bounded* bounded = &self._bounded[slot & (self._n_bounded - 1)]
         if bounded.slot != slot:

@@ -70,7 +70,8 @@ def visited_states(TransitionSystem system not None, actions):
             raise ValueError(f"the sentence has ended before action {i}")
         memset(mask, 0, system.n_actions)
         system.legal(state, mask)
-        mask[action] = 1
+        if not mask[action]:
+            raise ValueError(f"action {action} is not legal")
         legal = [each for each in range(system.n_actions) if mask[each]]
         external = {}
         if system.has_external_score:

@@ -78,7 +78,7 @@ def test_a_margin_is_tuned_for_models_with_a_beam(
     config: Path, corpus: Path, tmp_path: Path, sentences: list[list[str]]
 ) -> None:
     output = tmp_path / "pipeline"
-    command = [*arguments(config, corpus, output), "--beam-loss", "0.01"]
+    command = [*arguments(config, corpus, output), "--beam-loss", "1"]
     refused = CliRunner().invoke(structreg_app, command)
     assert refused.exit_code == 1
     assert "--beam-loss is for models with a beam; the segmenter has none" in refused.output

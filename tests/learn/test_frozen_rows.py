@@ -188,6 +188,14 @@ FAULTS_OF_SLOTS: dict[str, Fault] = {
 }
 
 
+def test_rows_of_no_keys() -> None:
+    arrays = dict(frozen_rows(table(40, 4, adaptive=False, small=True, seed=2), 8).arrays)
+    arrays["layout"] = np.array([0, 8, 0, 0, 0], dtype=np.uint64)
+    arrays["cells"] = np.zeros(8, dtype=np.uint8)
+    with pytest.raises(ValueError, match="directory"):
+        FrozenRows(4, {**arrays, "directory": np.empty(0, dtype=np.uint32)})
+
+
 @pytest.mark.parametrize("fault", [*FAULTS, *FAULTS_OF_BLOCKS])
 def test_malformed_blocks(fault: str) -> None:
     refuse(table(40, 4, adaptive=True, small=False, seed=2), {**FAULTS, **FAULTS_OF_BLOCKS}[fault])

@@ -383,7 +383,10 @@ cdef class CharacterDecoder(TextDecoder):
         while first < n_sentences:
             begin = self._limits[first - 1] if first else 0
             last = first
-            while last < n_sentences and self._limits[last] - begin <= TOGETHER:
+            # Sentences may be empty.
+            while last < min(n_sentences, first + TOGETHER) and (
+                self._limits[last] - begin <= TOGETHER
+            ):
                 last += 1
             if last > first + 1:
                 self._decode_together(first, last)
@@ -598,6 +601,8 @@ cdef class CharacterDecoder(TextDecoder):
         cdef Py_ssize_t i
         cdef double score = 0.0
         cdef bint masked
+        if not all([0 <= y < n_labels for y in excluded]):
+            raise ValueError(f"there are {n_labels} labels, numbered from 0")
         characters = "".join([chr(self.characters[i]) for i in range(n)])
         for by_lists in (True, False) if n else ():
             masked = self._present_sentence(n, by_lists)
