@@ -14,6 +14,7 @@ from made_up import DEV, TEXTS, TRAIN, tagged_doc, trained, trained_joint, with_
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.tokens.underscore import Underscore
+from spacy.training import Example
 
 from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.estimators.margins import agreement_margins, word_margins
@@ -393,6 +394,16 @@ def test_a_calibration_is_stored_with_the_pipeline(
         assert other.from_disk(folder).calibrations == {}
     with pytest.raises(ValueError, match="write them anew"):
         pipe.from_bytes(b"calibrated\n\xff")
+
+
+@pytest.mark.parametrize("correct", [True, False])
+def test_training_takes_curves_away(pipes: bytes, correct: bool) -> None:
+    nlp = pickle.loads(pipes)
+    tagger = nlp.get_pipe("tagger")
+    tagger.calibrations["tags"] = CURVE
+    gold = Doc(nlp.vocab, words=["小", "书"], tags=list(tagger.labels[:2]))
+    tagger.update([Example(words_doc(nlp, ["小", "书"]), gold)], correct=correct)
+    assert tagger.calibrations == {}
 
 
 def test_decisions_are_compared_with_gold(segmenter: bytes) -> None:
