@@ -334,6 +334,24 @@ def test_names_of_the_attribute(segmenter: bytes) -> None:
         nlp.tokenizer.keep_analyses(alternatives=-1)
 
 
+@pytest.mark.parametrize("alternatives", [2.5, "3", True])
+def test_alternatives_are_a_whole_number(alternatives: Any, segmenter: bytes) -> None:
+    nlp = with_tokenizer(segmenter)
+    with pytest.raises(ValueError, match="give a whole number"):
+        nlp.tokenizer.keep_analyses(alternatives=alternatives)
+    assert not nlp.tokenizer.keeps_analyses
+
+
+def test_what_a_pipe_does_not_have_is_refused() -> None:
+    nlp = spacy.blank("zh")
+    for factory in ("structreg_sequence_labeler", "structreg_textcat"):
+        with pytest.raises(ValueError, match="has no alternatives"):
+            nlp.add_pipe(factory).keep_analyses(alternatives=1)
+    for factory in (*nlp.pipe_names, nlp.add_pipe("structreg_constituency").name):
+        with pytest.raises(ValueError, match="has no margins"):
+            nlp.get_pipe(factory).keep_analyses(confidence=True)
+
+
 def test_settings_come_from_the_config() -> None:
     tokenizer = {
         "@tokenizers": "spacy_structreg.JointTagger.v1",
