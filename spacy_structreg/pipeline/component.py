@@ -23,7 +23,6 @@ from spacy.util import minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_structreg.corpora.sentences import split_words
 from spacy_structreg.pipeline.analyses import (
     KeepsAnalyses,
     calibrations_as_bytes,
@@ -545,6 +544,9 @@ def punctuation_bounds(
     bounds: the first token of each part, and the first after it. held: for each token, whether it
     is to stay with the one before it.
     """
+    # It imports a compiled module.
+    from spacy_structreg.corpora.sentences import split_words
+
     for start, end in bounds:
         tokens = doc[start:end]
         sentences = split_words(
