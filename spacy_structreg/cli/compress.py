@@ -162,6 +162,18 @@ def compress_command(
         typer.echo(f"Saved the compressed pipeline to {output}")
 
 
+def _check_output(output: Path, pipeline: str, *, force: bool) -> None:
+    """Raise ValueError if the output is the pipeline itself, or exists and is to stay."""
+    if output.exists() and Path(pipeline).exists() and output.samefile(pipeline):
+        raise ValueError(
+            f"{output} is the pipeline itself, and a frozen one cannot be trained further; name "
+            "another folder"
+        )
+    if output.exists() and not force:
+        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
+    check_folder(output)
+
+
 def compress(
     pipeline: str,
     output: Path,
@@ -198,9 +210,7 @@ def compress(
     check_freezing(bits or 8, prune or 0.0)
     if not max_loss >= 0:
         raise ValueError(f"a loss of at most {max_loss} cannot be; give a number from 0")
-    if output.exists() and not force:
-        raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
-    check_folder(output)
+    _check_output(output, pipeline, force=force)
     nlp = load_pipeline(pipeline)
     models = models_to_freeze(nlp)
     gold = None

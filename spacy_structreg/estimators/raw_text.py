@@ -176,7 +176,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         """
         with self._decoders().borrow() as decoder:
             return self._segment(
-                decoder, [str(text)], compiled(user_words), white_space, list(spans)
+                decoder, [checked_text(text)], compiled(user_words), white_space, list(spans)
             )[0]
 
     def predict_batch(
@@ -211,7 +211,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     ) -> NDArray[np.int64]:
         """Begins and ends of the words of a text: int64 of shape (n_words, 2). As `predict`."""
         with self._decoders().borrow() as decoder:
-            return self._spans(decoder, [str(text)], compiled(user_words), list(spans))[0]
+            return self._spans(decoder, [checked_text(text)], compiled(user_words), list(spans))[0]
 
     def predict_spans_stream(
         self,
@@ -295,7 +295,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         more at the end of each sentence. user_words: as for `predict`. Time grows with the square
         of the length of a sentence. Raises ValueError as `predict`.
         """
-        text = str(text)
+        text = checked_text(text)
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words)
         with self._decoders().borrow() as decoder:
@@ -327,7 +327,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         analyses of the word alone find (`estimators.search_words`); with n = 1, listed words alone.
         user_words: as for `predict`. Raises ValueError if n < 1, and as `predict`.
         """
-        text = str(text)
+        text = checked_text(text)
         words = compiled(user_words)
         lists = list(lexicons_of(self))
         if words:
@@ -354,7 +354,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     def _nbest_of(
         self, text: str, n: int, user_words: AnyWords | None, spans: Iterable[AnySpan]
     ) -> list[tuple[float, list[Any]]]:
-        text = str(text)
+        text = checked_text(text)
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
@@ -518,9 +518,9 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
     ) -> list[tuple[str, str]]:
         """The words of a text, as `predict` gives them, with their tags; white space has none."""
         with self._decoders().borrow() as decoder:
-            return self._tag(decoder, [str(text)], compiled(user_words), white_space, list(spans))[
-                0
-            ]
+            return self._tag(
+                decoder, [checked_text(text)], compiled(user_words), white_space, list(spans)
+            )[0]
 
     def predict_tagged_stream(
         self,
@@ -548,7 +548,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         """
         words = compiled(user_words)
         with self._decoders().borrow() as decoder:
-            return self._tagged_spans(decoder, [str(text)], words, list(spans))[0]
+            return self._tagged_spans(decoder, [checked_text(text)], words, list(spans))[0]
 
     def predict_tagged_spans_stream(
         self,
@@ -743,17 +743,22 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     return part
 
 
+def checked_text(text: object) -> str:
+    """A text as compiled code takes it, which is no subclass. Raises TypeError if it is no str."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text must be a str, not {type(text).__name__}")
+    return str(text)
+
+
 def _stream(
     texts: Iterable[str],
     decoders: DecoderPool[FinderT],
     decode: Callable[[FinderT, list[str]], list[OutputT]],
     n_threads: int,
 ) -> Iterator[OutputT]:
-    def decode_any(decoder: FinderT, portion: list[str]) -> list[OutputT]:
-        # Subclasses of str, such as numpy's, are not what compiled code takes.
-        return decode(decoder, list(map(str, portion)))
-
-    return decoders.stream(texts, decode_any, size=len, n_threads=n_threads)
+    if isinstance(texts, str):
+        raise TypeError("many texts are asked for, not one; put it into a list")
+    return decoders.stream(map(checked_text, texts), decode, size=len, n_threads=n_threads)
 
 
 def _join_nbest(

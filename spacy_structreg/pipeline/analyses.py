@@ -128,11 +128,13 @@ def _alternative(kind: str, score: float, start: int, end: int, of: Sequence[Any
 class KeepsAnalyses:
     """The part of a tokenizer or component that keeps alternatives and confidence on Docs.
 
-    MARGINS: the kinds of decisions that it has margins of, of `KINDS`.
+    MARGINS: the kinds of decisions that it has margins of, of `KINDS`. ALTERNATIVES: whether it has
+        best analyses to keep.
     calibrations: by kind, from margins to probabilities.
     """
 
     MARGINS: ClassVar[tuple[str, ...]] = ()
+    ALTERNATIVES: ClassVar[bool] = True
 
     alternatives: int = 0
     confidence: bool = False
@@ -146,11 +148,18 @@ class KeepsAnalyses:
 
         alternatives: how many of the best analyses; 0 for none. confidence: margins, and
         probabilities if the pipeline is calibrated. extension_prefix: of the attribute's name.
-        What the part does not have is not kept: a text classifier has neither.
-        Raises ValueError for a number below 0, and if the name is taken.
+        They are not saved with a pipeline; those of its config are.
+        Raises ValueError for what is no whole number from 0, for what a component does not have,
+        and if the name is taken.
         """
-        if alternatives < 0:
-            raise ValueError(f"alternatives is {alternatives}; give a number, or 0 for none")
+        if not isinstance(alternatives, int) or isinstance(alternatives, bool) or alternatives < 0:
+            raise ValueError(
+                f"alternatives is {alternatives!r}; give a whole number, or 0 for none"
+            )
+        if alternatives and not self.ALTERNATIVES:
+            raise ValueError(f"a {type(self).__name__} has no alternatives to keep")
+        if confidence and not self.MARGINS:
+            raise ValueError(f"a {type(self).__name__} has no margins, so no confidence to keep")
         if alternatives or confidence:
             register_analyses(extension_prefix)
         self.alternatives = alternatives

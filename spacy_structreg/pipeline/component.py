@@ -150,9 +150,14 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         """The features behind the decisions about a Doc, and what would have changed them.
 
         What the Doc has already of what is predicted is not looked at. Raises ValueError if the
-        model has not been trained.
+        model has not been trained, TypeError for anything but a Doc.
         """
         from spacy_structreg.models.explanation import joined
+
+        if not isinstance(doc, Doc):
+            raise TypeError(
+                f"a pipe explains a Doc, not a {type(doc).__name__}; call nlp on the text"
+            )
 
         parts = [self.estimator.explain(*each) for each in self._sentences_of(doc) if any(each)]
         return joined(parts, doc.text)

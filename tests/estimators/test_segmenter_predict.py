@@ -100,6 +100,16 @@ class TestAnyText:
         starts = fitted.predict_spans(text)[:, 0]
         assert (at in starts) == (text[at - 1] == "\n")
 
+    def test_what_is_no_text(self, fitted: CharacterSegmenter) -> None:
+        for call in (fitted.predict, fitted.predict_spans, fitted.explain, fitted.search_words):
+            with pytest.raises(TypeError, match="must be a str, not"):
+                call(None)  # type: ignore[arg-type]
+        for call in (fitted.predict_batch, fitted.predict_spans_batch):
+            with pytest.raises(TypeError, match="not NoneType"):
+                call([None])  # type: ignore[list-item]
+            with pytest.raises(TypeError, match="put it into a list"):
+                call("今天")
+
     def test_white_space_ends_words(self, fitted: CharacterSegmenter) -> None:
         text = "大学 生会\u3000图书馆\t去\n学生"
         starts = fitted.predict_spans(text)[:, 0]

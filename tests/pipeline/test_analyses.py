@@ -288,9 +288,8 @@ def test_constituents() -> None:
     ]
     assert [(each.score, each.of) for each in of_doc] == expected
     assert doc._.structreg.confidence == {}
-    # There are no margins of phrases: nothing is kept, as by other parts that have none.
-    pipe.keep_analyses(confidence=True)
-    assert nlp(Doc(nlp.vocab, words=words, tags=tags))._.structreg == Analyses()
+    with pytest.raises(ValueError, match="no margins"):
+        pipe.keep_analyses(confidence=True)
 
 
 # Docs that travel ---------------------------------------------------------------------------------
@@ -336,6 +335,24 @@ def test_names_of_the_attribute(segmenter: bytes) -> None:
     register_analyses("my_")
     with pytest.raises(ValueError, match="alternatives is -1"):
         nlp.tokenizer.keep_analyses(alternatives=-1)
+
+
+@pytest.mark.parametrize("alternatives", [2.5, "3", True])
+def test_alternatives_are_a_whole_number(alternatives: Any, segmenter: bytes) -> None:
+    nlp = with_tokenizer(segmenter)
+    with pytest.raises(ValueError, match="give a whole number"):
+        nlp.tokenizer.keep_analyses(alternatives=alternatives)
+    assert not nlp.tokenizer.keeps_analyses
+
+
+def test_what_a_pipe_does_not_have_is_refused() -> None:
+    nlp = spacy.blank("zh")
+    for factory in ("structreg_sequence_labeler", "structreg_textcat"):
+        with pytest.raises(ValueError, match="has no alternatives"):
+            nlp.add_pipe(factory).keep_analyses(alternatives=1)
+    for factory in (*nlp.pipe_names, nlp.add_pipe("structreg_constituency").name):
+        with pytest.raises(ValueError, match="has no margins"):
+            nlp.get_pipe(factory).keep_analyses(confidence=True)
 
 
 def test_settings_come_from_the_config() -> None:

@@ -64,6 +64,8 @@ def test_a_doc_is_explained_sentence_by_sentence(
     pipe = spacy.blank("en").add_pipe(factory)
     with pytest.raises(ValueError, match="train"):
         pipe.explain(doc)
+    with pytest.raises(TypeError, match="a Doc, not a str; call nlp"):
+        pipe.explain(doc.text)
     pipe.estimator.fit([gold] * 3)
     found = pipe.explain(doc)
     assert found.text == doc.text
