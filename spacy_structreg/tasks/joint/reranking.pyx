@@ -12,6 +12,7 @@ from libc.string cimport memcpy, memset
 from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
+from spacy_structreg.tasks.segmentation.text cimport TextDecoder
 from spacy_structreg.tasks.segmentation.words cimport WordTransitions
 
 cdef enum:
@@ -68,6 +69,10 @@ cdef class RerankingDecoder(CharacterDecoder):
             if not by_lists or self._listed is None:
                 return 0
             by_lists = False
+
+    cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
+        # One by one: the best labels are not yet the best analysis.
+        return TextDecoder._decode_sentences(self, n_sentences)
 
     cdef double _score_words(self, Py_ssize_t n) except? -1 nogil:
         """The score that the model of words gives the analysis at hand; the sentence is loaded."""
