@@ -98,8 +98,6 @@ class WordFinder(Decoder, Protocol):
         self,
         texts: list[str],
         sentences: list[list[int]],
-        *,
-        white_space: bool = False,
         **limits: Unpack[Limits],
     ) -> list[list[str]]: ...
 
@@ -107,8 +105,6 @@ class WordFinder(Decoder, Protocol):
         self,
         texts: list[str],
         sentences: list[list[int]],
-        *,
-        white_space: bool = False,
         **limits: Unpack[Limits],
     ) -> list[list[tuple[str, str]]]: ...
 
@@ -161,7 +157,6 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         user_words: AnyWords | None = None,
         *,
         spans: Iterable[AnySpan] = (),
-        white_space: bool = False,
     ) -> list[str]:
         """The words of a text, without the white space between them.
 
@@ -170,14 +165,13 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: spans of the text that must be tokens, be whole or begin and end with tokens, as
             (start, end), (start, end, kind) or (start, end, kind, tag)
             (`tasks.segmentation.given_spans`).
-        white_space: give what lies between words, too, as items of their own.
         Raises ValueError if the model has not been trained, for spans that cannot be, and for words
         of mode ``prefer`` if it has no lexicon.
         """
         with self._decoders().borrow() as decoder:
-            return self._segment(
-                decoder, [checked_text(text)], compiled(user_words), white_space, list(spans)
-            )[0]
+            return self._segment(decoder, [checked_text(text)], compiled(user_words), list(spans))[
+                0
+            ]
 
     def predict_batch(
         self,
@@ -195,11 +189,10 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-        white_space: bool = False,
     ) -> Iterator[list[str]]:
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
         words = compiled(user_words)
-        decode = partial(self._segment, user_words=words, white_space=white_space)
+        decode = partial(self._segment, user_words=words)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_spans(
@@ -372,12 +365,11 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         decoder: FinderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
-        white_space: bool = False,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
         ends, limits = self._parts(texts, user_words, spans)
         _prefer(decoder, user_words)
-        return decoder.segment(texts, ends, **limits, white_space=white_space)
+        return decoder.segment(texts, ends, **limits)
 
     def _spans(
         self,
@@ -514,13 +506,10 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         user_words: AnyWords | None = None,
         *,
         spans: Iterable[AnySpan] = (),
-        white_space: bool = False,
     ) -> list[tuple[str, str]]:
-        """The words of a text, as `predict` gives them, with their tags; white space has none."""
+        """The words of a text, as `predict` gives them, with their tags."""
         with self._decoders().borrow() as decoder:
-            return self._tag(
-                decoder, [checked_text(text)], compiled(user_words), white_space, list(spans)
-            )[0]
+            return self._tag(decoder, [checked_text(text)], compiled(user_words), list(spans))[0]
 
     def predict_tagged_stream(
         self,
@@ -528,11 +517,10 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         *,
         n_threads: int = 1,
         user_words: AnyWords | None = None,
-        white_space: bool = False,
     ) -> Iterator[list[tuple[str, str]]]:
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
         words = compiled(user_words)
-        decode = partial(self._tag, user_words=words, white_space=white_space)
+        decode = partial(self._tag, user_words=words)
         return _stream(texts, self._decoders(), decode, n_threads)
 
     def predict_tagged_spans(
@@ -594,12 +582,11 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         decoder: FinderT,
         texts: list[str],
         user_words: CompiledWords | None = None,
-        white_space: bool = False,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
         ends, limits = self._parts(texts, user_words, spans)
         _prefer(decoder, user_words)
-        return decoder.tag(texts, ends, **limits, white_space=white_space)
+        return decoder.tag(texts, ends, **limits)
 
     def _tagged_spans(
         self,

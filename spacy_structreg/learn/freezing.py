@@ -43,10 +43,10 @@ _Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 def check_freezing(bits: int, prune: float) -> None:
     """Raise ValueError for bits and limits of pruning that `frozen_rows` cannot take."""
-    if bits not in BITS:
+    if not isinstance(bits, int) or bits not in BITS:
         raise ValueError(f"weights of {bits!r} bits cannot be; choose from 8, 16 and 32")
-    if not 0 <= prune < np.inf:
-        raise ValueError(f"weights of {prune} or less cannot be left out; give a number from 0")
+    if not isinstance(prune, int | float) or not 0 <= prune < np.inf:
+        raise ValueError(f"weights of {prune!r} or less cannot be left out; give a number from 0")
 
 
 def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> FrozenRows:

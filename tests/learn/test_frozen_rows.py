@@ -116,8 +116,10 @@ def test_arrays_are_used_where_they_lie() -> None:
         assert np.shares_memory(rows.arrays[name], arrays[name])
 
 
-@pytest.mark.parametrize(("bits", "prune"), [(7, 0.0), (8, -1.0), (8, float("nan"))])
-def test_impossible_settings(bits: Any, prune: float) -> None:
+@pytest.mark.parametrize(
+    ("bits", "prune"), [(7, 0.0), (8.0, 0.0), (8, -1.0), (8, float("nan")), (8, "1"), (8, None)]
+)
+def test_impossible_settings(bits: Any, prune: Any) -> None:
     with pytest.raises(ValueError, match=r"choose from|give a number"):
         frozen_rows(table(5, 4, adaptive=False, small=False, seed=1), bits, prune)
 

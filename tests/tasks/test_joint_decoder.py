@@ -119,18 +119,6 @@ def test_words_and_spans_agree_with_tagged_words(model: Model, text: str) -> Non
     assert "".join(word for word, _ in tagged) == "".join(text.split())
 
 
-@given(st.sampled_from(MODELS), TEXTS.map(lambda text: f" {text}\n\n{text} "))
-def test_white_space_between_words_comes_in_whole_runs(model: Model, text: str) -> None:
-    (items,) = model.decoder.tag([text], [[len(text)]], white_space=True)
-    assert "".join(item for item, _ in items) == text
-    assert [pair for pair in items if not pair[0].isspace()] == model.tag(text)
-    assert all(tag == "" for item, tag in items if item.isspace())
-    assert not any(a.isspace() and b.isspace() for (a, _), (b, _) in itertools.pairwise(items))
-    assert model.decoder.segment([text], [[len(text)]], white_space=True) == [
-        [item for item, _ in items]
-    ]
-
-
 WORDS = st.text([*ALPHABET[:3], " ", "\u0301"], min_size=1, max_size=4).map(str.strip).filter(bool)
 LISTED = st.dictionaries(WORDS, st.sampled_from([None, *TAGS]), min_size=1, max_size=5)
 

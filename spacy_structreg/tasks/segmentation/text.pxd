@@ -131,5 +131,5 @@ cdef class TextDecoder(BufferOwner):
         self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1
     cdef tuple _marked_spans(self, list texts, int32_t[::1] numbers)
-    cdef list _words(self, str text, Py_ssize_t base, bint white_space=*)
-    cdef list _tagged_words(self, str text, Py_ssize_t base, bint white_space=*)
+    cdef list _words(self, str text, Py_ssize_t base)
+    cdef list _tagged_words(self, str text, Py_ssize_t base)

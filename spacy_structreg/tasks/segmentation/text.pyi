@@ -19,7 +19,6 @@ class TextDecoder:
         *,
         bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
         fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
     ) -> list[list[str]]: ...
     def tag(
         self,
@@ -30,7 +29,6 @@ class TextDecoder:
         *,
         bonuses: list[tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
         fixed: list[NDArray[np.uint8]] | None = None,
-        white_space: bool = False,
     ) -> list[list[tuple[str, str]]]: ...
     def spans(
         self,

@@ -444,7 +444,7 @@ cdef class TextDecoder(BufferOwner):
 
     def segment(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None, bint white_space=False,
+        *, bonuses=None, fixed=None,
     ):
         """The words of each text, without the white space between them.
 
@@ -456,7 +456,6 @@ cdef class TextDecoder(BufferOwner):
         fixed: for each text uint8 of each character: 1 if it begins a word, 2 if it must not, 0 if
             nothing is said, and besides 4 times the number of its stand-in, from 1 on, if it looks
             like another one to the model (`tasks.segmentation.given_spans`); or None.
-        white_space: what lies between words is an item of its own.
         The GIL is released while the texts are decoded.
         """
         cdef Py_ssize_t base = 0
@@ -466,15 +465,15 @@ cdef class TextDecoder(BufferOwner):
         self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         segmented = []
         for text in texts:
-            segmented.append(self._words(text, base, white_space))
+            segmented.append(self._words(text, base))
             base += len(text)
         return segmented
 
     def tag(
         self, list texts not None, list sentences not None, listed=None, listed_tags=(),
-        *, bonuses=None, fixed=None, bint white_space=False,
+        *, bonuses=None, fixed=None,
     ):
-        """The words of each text and their tags, as pairs. As `segment`; white space has no tag."""
+        """The words of each text and their tags, as pairs. As `segment`."""
         cdef Py_ssize_t base = 0
         cdef str text
         if not self.tags:
@@ -483,7 +482,7 @@ cdef class TextDecoder(BufferOwner):
         self._decode_all(texts, sentences, listed, listed_tags, bonuses, fixed)
         tagged = []
         for text in texts:
-            tagged.append(self._tagged_words(text, base, white_space))
+            tagged.append(self._tagged_words(text, base))
             base += len(text)
         return tagged
 
@@ -591,25 +590,25 @@ cdef class TextDecoder(BufferOwner):
             scores[at, tags] = np.maximum(scores[at, tags], score)
         return scores
 
-    cdef list _words(self, str text, Py_ssize_t base, bint white_space=False):
-        """The words that are marked in a text, with the white space between them if asked for."""
+    cdef list _words(self, str text, Py_ssize_t base):
+        """The words that are marked in a text, without the white space between them."""
         cdef const uint8_t* marks = self._marks + base
         cdef Py_ssize_t n = len(text)
         cdef Py_ssize_t begin = -1
         cdef Py_ssize_t i
         cdef list words = []
         for i in range(n):
-            if marks[i] == INSIDE or (begin >= 0 and marks[i] == BETWEEN == marks[i - 1]):
+            if marks[i] == INSIDE:
                 continue
             if begin >= 0:
                 words.append(PyUnicode_Substring(text, begin, i))
-            begin = i if marks[i] == BEGINS or white_space else -1
+            begin = i if marks[i] == BEGINS else -1
         if begin >= 0:
             words.append(PyUnicode_Substring(text, begin, n))
         return words
 
-    cdef list _tagged_words(self, str text, Py_ssize_t base, bint white_space=False):
-        """The same in pairs with their tags, which are empty for white space."""
+    cdef list _tagged_words(self, str text, Py_ssize_t base):
+        """The same in pairs with their tags."""
         cdef const uint8_t* marks = self._marks + base
         cdef const int32_t* word_tags = self._marked_tags + base
         cdef Py_ssize_t i
@@ -617,9 +616,7 @@ cdef class TextDecoder(BufferOwner):
         for i in range(len(text)):
             if marks[i] == BEGINS:
                 tags.append(self.tags[word_tags[i]])
-            elif white_space and marks[i] == BETWEEN and (i == 0 or marks[i - 1] != BETWEEN):
-                tags.append("")
-        return list(zip(self._words(text, base, white_space), tags))
+        return list(zip(self._words(text, base), tags))
 
 
 def _joined_places(texts, listed, numbers):
