@@ -87,15 +87,22 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
     ) noexcept nogil
 
 
+ctypedef struct SentencePart:
+    Py_ssize_t n         # of words
+    Py_ssize_t n_given   # of constituents
+    Py_ssize_t n_found   # -1 for no tree
+
+
 cdef class ConstituentDecoder(BufferOwner):
     cdef readonly Agenda agenda
     cdef readonly ConstituentTransitions system
     cdef TaggedWordBuffer _sentences
+    cdef SentencePart* _parts
     cdef Span* _given
     cdef Span* _found
     cdef Span* _stack
     cdef int32_t* _actions
 
-    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1
-    cdef Py_ssize_t _decode(self) except -2 nogil
-    cdef tuple _constituents(self, Py_ssize_t n)
+    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words, Py_ssize_t first) except -1
+    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil
+    cdef tuple _constituents(self, Py_ssize_t first, Py_ssize_t n)

@@ -385,7 +385,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         cdef ConstituentDecoder holder = ConstituentDecoder.__new__(ConstituentDecoder)
         cdef Py_ssize_t n_given
         holder.system = self
-        n_given = holder._take_given(given, len(words))
+        n_given = holder._take_given(given, len(words), 0)
         self._kept = (self.load_strings(words, tags), holder)
         self.give(holder._given, n_given)
 
@@ -841,31 +841,46 @@ cdef class ConstituentDecoder(BufferOwner):
         tree can have, TypeError for what is no string.
         """
         cdef TaggedWordBuffer taken = self._sentences
+        cdef Py_ssize_t n_sentences = len(sentences)
         cdef Py_ssize_t first = 0
-        cdef Py_ssize_t n_given
-        cdef Py_ssize_t n_found
+        cdef Py_ssize_t n_given = 0
+        cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t i
-        cdef Py_ssize_t n
+        cdef SentencePart* part
         cdef list trees = []
         # Lists of our own, which nobody changes while the GIL is released.
         sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
         taken.fill(self.system.words, sentences)
+        reserve(&self.buffers, self._parts, n_sentences)
+        for i in range(n_sentences):
+            part = &self._parts[i]
+            part.n = len(<list> sentences[i][0])
+            part.n_given = 0
+            if given is not None and given[i]:
+                part.n_given = self._take_given(given[i], part.n, n_given)
+                n_given += part.n_given
+        n_given = 0
         try:
-            for i in range(len(sentences)):
-                n = len(<list> sentences[i][0])
-                n_given = self._take_given(given[i] or () if given is not None else (), n)
-                with nogil:
-                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
-                    self.system.give(self._given, n_given)
-                    n_found = self._decode()
-                trees.append(self._constituents(n_found) if n_found >= 0 else None)
-                first += n
+            with nogil:
+                for i in range(n_sentences):
+                    part = &self._parts[i]
+                    self.system.load(taken.text, taken.bounds + first, taken.tags + first, part.n)
+                    self.system.give(self._given + n_given, part.n_given)
+                    part.n_found = self._decode(n_found)
+                    n_found += max(part.n_found, 0)
+                    first += part.n
+                    n_given += part.n_given
         finally:
             self.system.release()
+        n_found = 0
+        for i in range(n_sentences):
+            part = &self._parts[i]
+            trees.append(self._constituents(n_found, part.n_found) if part.n_found >= 0 else None)
+            n_found += max(part.n_found, 0)
         return trees
 
-    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words) except -1:
-        """Lay given constituents out as the system wants them; returns how many."""
+    cdef Py_ssize_t _take_given(self, given, Py_ssize_t n_words, Py_ssize_t first) except -1:
+        """Lay given constituents out from `first` on as the system wants them; returns how many."""
         cdef Py_ssize_t n
         cdef Py_ssize_t i
         cdef dict number = self.system._number
@@ -885,14 +900,17 @@ cdef class ConstituentDecoder(BufferOwner):
         spans.sort()
         _check_given(spans, self.system.labels)
         n = len(spans)
-        reserve(&self.buffers, self._given, n + 1)
+        reserve(&self.buffers, self._given, first + n + 1)
         for i in range(n):
             begin, end, _, label = spans[i]
-            self._given[i] = Span(begin, end, label, -1)
+            self._given[first + i] = Span(begin, end, label, -1)
         return n
 
-    cdef Py_ssize_t _decode(self) except -2 nogil:
-        """Parse the sentence that the system has loaded; how many constituents, -1 for no tree."""
+    cdef Py_ssize_t _decode(self, Py_ssize_t first) except -2 nogil:
+        """Parse the sentence that the system has loaded; how many constituents, -1 for no tree.
+
+        They are written from `first` on.
+        """
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t n_actions
         cdef Py_ssize_t item
@@ -901,21 +919,22 @@ cdef class ConstituentDecoder(BufferOwner):
             return -1
         n_actions = self.agenda.items[item].step
         reserve(&self.buffers, self._actions, n_actions + 1)
-        reserve(&self.buffers, self._found, n_actions + 1)
+        reserve(&self.buffers, self._found, first + n_actions + 1)
         reserve(&self.buffers, self._stack, self.system._n + 1)
         self.agenda.trace(item, self._actions)
-        return self.system.build(self._actions, n_actions, self._found, self._stack)
+        return self.system.build(self._actions, n_actions, self._found + first, self._stack)
 
-    cdef tuple _constituents(self, Py_ssize_t n):
-        """The constituents that were found, in pre-order."""
+    cdef tuple _constituents(self, Py_ssize_t first, Py_ssize_t n):
+        """The `n` constituents that were found from `first` on, in pre-order."""
+        cdef const Span* found = self._found + first
         cdef const Span* span
         cdef Py_ssize_t i
         order = sorted(
-            [(self._found[i].begin, -self._found[i].end, -i) for i in range(n)]
+            [(found[i].begin, -found[i].end, -i) for i in range(n)]
         )
         constituents = []
         for begin, end, place in order:
-            span = &self._found[-place]
+            span = &found[-place]
             constituents.append(
                 Constituent(self.system.labels[span.label], begin, -end, span.head)
             )

@@ -55,12 +55,19 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     ) noexcept nogil
 
 
+ctypedef struct SentencePart:
+    Py_ssize_t n        # of words
+    bint constrained    # whether something is known of its tree
+    bint found          # whether there was a way
+
+
 cdef class ParseDecoder(BufferOwner):
     cdef readonly Agenda agenda
     cdef readonly DependencyTransitions system
     cdef readonly tuple labels
     cdef readonly str root_label
     cdef TaggedWordBuffer _sentences
+    cdef SentencePart* _parts
     cdef int32_t* _known
     cdef int32_t* _heads
     cdef int32_t* _labels

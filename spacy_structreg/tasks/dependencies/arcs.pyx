@@ -290,34 +290,44 @@ cdef class ParseDecoder(BufferOwner):
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef Py_ssize_t n
-        cdef bint constrained
-        cdef int found
         cdef list trees = []
         # Lists of our own, which nobody changes while the GIL is released.
         sentences = [(list(<list?> words), list(<list?> tags)) for words, tags in sentences]
         n_words = taken.fill(self.system.words, sentences)
         reserve(&self.buffers, self._heads, n_words + 1)
         reserve(&self.buffers, self._labels, n_words + 1)
+        reserve(&self.buffers, self._parts, n_sentences)
+        for i in range(n_sentences):
+            n = len(<list> sentences[i][0])
+            self._parts[i].n = n
+            self._parts[i].constrained = given is not None and given[i] is not None
+            if self._parts[i].constrained:
+                reserve(&self.buffers, self._known, <Py_ssize_t> KNOWN_PER_WORD * n_words)
+                heads, labels = given[i]
+                write_known(
+                    self._known + KNOWN_PER_WORD * first, heads, labels, n, self.system.n_labels
+                )
+            first += n
+        first = 0
         try:
-            for i in range(n_sentences):
-                n = len(<list> sentences[i][0])
-                constrained = given is not None and given[i] is not None
-                if constrained:
-                    reserve(&self.buffers, self._known, <Py_ssize_t> KNOWN_PER_WORD * n)
-                    heads, labels = given[i]
-                    write_known(self._known, heads, labels, n, self.system.n_labels)
-                with nogil:
+            with nogil:
+                for i in range(n_sentences):
+                    n = self._parts[i].n
                     self.system.load(taken.text, taken.bounds + first, taken.tags + first, n)
-                    if constrained:
-                        self.system.hold_to(self._known)
-                    found = self._decode(first, n)
-                trees.append((
-                    [self._heads[first + k] for k in range(n)],
-                    [self._labels[first + k] for k in range(n)],
-                ) if found else None)
-                first += n
+                    if self._parts[i].constrained:
+                        self.system.hold_to(self._known + KNOWN_PER_WORD * first)
+                    self._parts[i].found = self._decode(first, n)
+                    first += n
         finally:
             self.system.release()
+        first = 0
+        for i in range(n_sentences):
+            n = self._parts[i].n
+            trees.append((
+                [self._heads[first + k] for k in range(n)],
+                [self._labels[first + k] for k in range(n)],
+            ) if self._parts[i].found else None)
+            first += n
         return trees
 
     cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
