@@ -91,7 +91,7 @@ class TagWriter:
         # Of all ways to an array of 64-bit numbers the fastest.
         column: Any = np.frombuffer(array("Q", keys), dtype=np.uint64)
         has_gaps = 0 in keys
-        if has_gaps or not self._overwrite:
+        if has_gaps or (not self._overwrite and doc.has_annotation(self._attribute)):
             before = doc.to_array(self._attribute)
             if has_gaps:
                 is_space = (column == 0) & (doc.to_array("IS_SPACE") != 0)
