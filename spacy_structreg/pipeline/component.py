@@ -56,10 +56,32 @@ Sentences: TypeAlias = Literal["doc", "punctuation"]
 N_THREADS: Final = 1
 """The default of how many threads predict side by side."""
 
+N_THREADS_TEXT: Final = f"""\
+# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
+n_threads = {N_THREADS}"""
+"""The lines of a config with that setting of a component."""
+
 logger = logging.getLogger("spacy")
 
 
-class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
+class RunsThreads:
+    """The part of a tokenizer or component that knows how many threads it may use."""
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads predict side by side. Raises ValueError for less than one."""
+        return self._n_threads
+
+    @n_threads.setter
+    def n_threads(self, n_threads: int) -> None:
+        if not isinstance(n_threads, int) or n_threads < 1:
+            name = getattr(self, "name", None)
+            what = "the tokenizer" if name is None else f"the pipe {name!r}"
+            raise ValueError(f"n_threads of {what} is {n_threads!r}; give a whole number from 1")
+        self._n_threads = n_threads
+
+
+class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaCy's class has no types
     """A component whose model holds an estimator, which learns from the references of Examples.
 
     A subclass says what gold sentences are (`gold`) and writes what is predicted. The keywords of
@@ -89,7 +111,6 @@ class EstimatorPipe(KeepsAnalyses, TrainablePipe):  # type: ignore[misc]  # spaC
         scorer: Callable[..., dict[str, Any]] | None,
         cfg: dict[str, Any] | None = None,
     ) -> None:
-        check_threads(f"the pipe {name!r}", n_threads)
         from spacy_structreg.pipeline.spacy_glossary import extend_glossary
 
         extend_glossary()
@@ -501,12 +522,6 @@ def check_setting(pipe: str, setting: str, value: object, choices: Sequence[obje
         raise ValueError(
             f"{setting} of the pipe {pipe!r} is {value!r}; choose {', '.join(others)} or {last}"
         )
-
-
-def check_threads(what: str, n_threads: int) -> None:
-    """Raise ValueError if a pipe or tokenizer is to have less than one thread."""
-    if n_threads < 1:
-        raise ValueError(f"n_threads of {what} is {n_threads}; give 1 or more")
 
 
 def create_without_losses() -> Callable[[Language], Language]:

@@ -42,7 +42,11 @@ from spacy_structreg.pipeline.analyses import (
     load_calibrations,
     save_calibrations,
 )
-from spacy_structreg.pipeline.component import N_THREADS, check_learns_from_batches, check_threads
+from spacy_structreg.pipeline.component import (
+    N_THREADS,
+    RunsThreads,
+    check_learns_from_batches,
+)
 from spacy_structreg.pipeline.doc_tokens import WordHashes
 from spacy_structreg.pipeline.documents import (
     SPACE_TAG,
@@ -91,7 +95,7 @@ class FoundWords(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
+class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     """A tokenizer whose tokens are the words of a model, and the white space between them.
 
     vocab: of the pipeline. model: finds the words. Until it is trained, every character is a token.
@@ -121,7 +125,6 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
         kept: Mapping[str, Any] | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
     ) -> None:
-        check_threads("the tokenizer", n_threads)
         extend_glossary()
         self.n_threads = n_threads
         self.vocab = vocab
@@ -151,6 +154,13 @@ class ModelTokenizer(KeepsAnalyses, ABC, Generic[ModelT]):
             n_threads=self.n_threads,
             kept=self.kept_settings,
         )
+
+    @classmethod
+    def factory(
+        cls, model: ModelT, *, n_threads: int = N_THREADS, **kept: Any
+    ) -> Callable[[Language], Self]:
+        """Make a function that makes the tokenizer of a pipeline. kept: as of the constructor."""
+        return lambda nlp: cls(nlp.vocab, model, n_threads=n_threads, kept=kept)
 
     # Hooks ---------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
 from spacy_structreg.pipeline.classification.classification_scorer import score_categories_of_docs
+from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.task import (
     ConfigParts,
@@ -22,11 +23,10 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 
-COMPONENT: Final = """\
+COMPONENT: Final = f"""\
 [components.textcat]
 factory = "structreg_textcat"
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = 1
+{N_THREADS_TEXT}
 
 [components.textcat.scorer]
 @scorers = "spacy_structreg.classification_scorer.v1"

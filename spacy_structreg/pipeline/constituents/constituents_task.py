@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence
+from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.constituents.constituency_documents import (
     SPANS_KEY,
     constituency_sentences,
@@ -38,14 +39,14 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 
-COMPONENT: Final = """\
+COMPONENT: Final = f"""\
 [components.constituency]
 factory = "structreg_constituency"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "{attribute}"
+attribute = "{{attribute}}"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
 # of none; "punctuation", these cut by punctuation and at line breaks.
-sentences = "{sentences}"
+sentences = "{{sentences}}"
 # Parse anew what is parsed already; false keeps constituents that are there, and finds the others.
 overwrite = false
 # The span group that holds the constituents, here and in the corpora.
@@ -57,8 +58,7 @@ dependencies = null
 alternatives = 0
 # What the names of the attributes begin with: with "tree_", span._.labels is span._.tree_labels.
 extension_prefix = ""
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = 1
+{N_THREADS_TEXT}
 
 [components.constituency.scorer]
 @scorers = "spacy_structreg.constituency_scorer.v1"

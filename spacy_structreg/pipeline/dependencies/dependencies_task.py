@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.dependencies.parsing_scorer import score_texts, score_trees
 from spacy_structreg.pipeline.documents import dependency_sentences, is_tagged_throughout
 from spacy_structreg.pipeline.setting_texts import config_block
@@ -29,20 +30,19 @@ from spacy_structreg.pipeline.task import (
     pipes_writing,
 )
 
-COMPONENT: Final = """\
+COMPONENT: Final = f"""\
 [components.parser]
 factory = "structreg_parser"
 # Which tags of words the parser looks at: "tag", those of the corpus, or "pos", its universal tags.
-attribute = "{attribute}"
+attribute = "{{attribute}}"
 # What gets a tree of its own: "doc", each sentence that the Doc knows of, or all of it if it knows
 # of none; "punctuation", these cut by punctuation and at line breaks.
-sentences = "{sentences}"
+sentences = "{{sentences}}"
 # Parse anew what is parsed already; false keeps heads that are there, and finds the others;
 # "labels" keeps heads, and finds all labels.
 overwrite = true
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = 1
-{analyses}
+{N_THREADS_TEXT}
+{{analyses}}
 [components.parser.scorer]
 @scorers = "spacy_structreg.parsing_scorer.v1"
 

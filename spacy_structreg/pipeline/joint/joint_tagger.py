@@ -42,18 +42,13 @@ def create_joint_tagger(
             "choose another one, or set [nlp.tokenizer] @tokenizers to "
             "'spacy_structreg.Segmenter.v1'"
         )
-    tagging = model
-
-    kept = {
-        "alternatives": alternatives,
-        "confidence": confidence,
-        "extension_prefix": extension_prefix,
-    }
-
-    def make(nlp: Language) -> JointTagger:
-        return JointTagger(nlp.vocab, tagging, n_threads=n_threads, kept=kept)
-
-    return make
+    return JointTagger.factory(
+        model,
+        n_threads=n_threads,
+        alternatives=alternatives,
+        confidence=confidence,
+        extension_prefix=extension_prefix,
+    )
 
 
 class JointTagger(ModelTokenizer[TaggingModel]):

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_structreg.corpora.annotated import AnnotatedSentence, LabeledSpan
+from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.labeling.labeling_documents import (
     ENTS,
@@ -42,13 +43,13 @@ from spacy_structreg.pipeline.task import (
     pipes_writing,
 )
 
-COMPONENT: Final = """\
+COMPONENT: Final = f"""\
 [components.sequence_labeler]
 factory = "structreg_sequence_labeler"
 # What is learnt and written: "ents", entities; "spans", those of a span group; "tag", "pos",
 # "lemma", "morph" or "dep" of each token, or an extension of tokens, as in "_.chunk": these need
 # scheme = null below.
-attribute = "{writes}"
+attribute = "{{writes}}"
 # The span group of "spans".
 spans_key = "chunks"
 # What is labeled as a sequence: "doc", each sentence that the Doc knows of, or all of it if it
@@ -59,12 +60,11 @@ overwrite = false
 # The name of an extension of Docs for the probabilities of all labels, such as
 # "label_probabilities"; null for none.
 probabilities = null
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = 1
+{N_THREADS_TEXT}
 
 # Where the columns of the model are read from, if not from the attribute of their name.
 [components.sequence_labeler.columns]
-{columns}
+{{columns}}
 [components.sequence_labeler.scorer]
 @scorers = "spacy_structreg.labeling_scorer.v1"
 

@@ -30,17 +30,13 @@ def create_segmenter(
     n_threads: as of `ModelTokenizer`.
     alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
     """
-
-    kept = {
-        "alternatives": alternatives,
-        "confidence": confidence,
-        "extension_prefix": extension_prefix,
-    }
-
-    def make(nlp: Language) -> Segmenter:
-        return Segmenter(nlp.vocab, model, n_threads=n_threads, kept=kept)
-
-    return make
+    return Segmenter.factory(
+        model,
+        n_threads=n_threads,
+        alternatives=alternatives,
+        confidence=confidence,
+        extension_prefix=extension_prefix,
+    )
 
 
 class Segmenter(ModelTokenizer[TokenizerModel]):

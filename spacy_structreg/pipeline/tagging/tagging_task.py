@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 from spacy_structreg.metrics.tagging import TaggingScorer
 from spacy_structreg.pipeline.analyses import CONFIG_TEXT
+from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.documents import tagged_words
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.task import (
@@ -27,16 +28,15 @@ from spacy_structreg.pipeline.task import (
     pipes_writing,
 )
 
-COMPONENT: Final = """\
+COMPONENT: Final = f"""\
 [components.tagger]
 factory = "structreg_tagger"
 # What is learnt and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
-attribute = "{attribute}"
+attribute = "{{attribute}}"
 # Tag words anew that have a tag already.
 overwrite = false
-# How many threads predict side by side in nlp.pipe; the Docs do not depend on it.
-n_threads = 1
-{analyses}
+{N_THREADS_TEXT}
+{{analyses}}
 [components.tagger.scorer]
 @scorers = "spacy_structreg.tagging_scorer.v1"
 
