@@ -9,13 +9,16 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from benchmarks.common.worker import ONE_THREAD
 
 __all__ = [
     "check_cpu",
+    "command",
     "last_cpu",
     "load_average",
     "log_line",
@@ -24,6 +27,8 @@ __all__ = [
     "told",
     "without_folders",
 ]
+
+P = ParamSpec("P")
 
 # The folders of a path, as they stand in the messages of errors.
 FOLDERS = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"()]+[/\\])+")
@@ -81,6 +86,27 @@ def told(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
+
+
+def command(measure: Callable[P, object]) -> Callable[P, int]:
+    """Make a command of a function that measures, reports, and returns what failed.
+
+    The command returns 0, or 1 if anything failed, 2 after a ValueError or OSError, whose message
+    it prints, 130 if it was interrupted.
+    """
+
+    @wraps(measure)
+    def run(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            return 1 if measure(*args, **kwargs) else 0
+        except (ValueError, OSError) as error:
+            print(f"error: {told(error)}", file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            log_line("interrupted: nothing was written")
+            return 130
+
+    return run
 
 
 def log_line(line: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
+from benchmarks.common.machine import log_line
 from benchmarks.common.systems import OURS, Setting
 from benchmarks.common.task import Task
 from spacy_structreg.corpora.files import replace_text
@@ -23,9 +24,9 @@ __all__ = [
     "markdown_table",
     "paired_ratios",
     "percent",
+    "publish",
     "shown",
     "spread",
-    "write_report",
 ]
 
 INSTALL = "pip install spacy_structreg[bench]"
@@ -33,8 +34,11 @@ NOTHING = "–"
 MEGA = 1e6
 
 
-class Writable(Protocol):
-    """A report that `write_report` can write."""
+class Publishable(Protocol):
+    """A report that `publish` can print and write."""
+
+    @property
+    def name(self) -> str: ...
 
     def as_markdown(self) -> str: ...
 
@@ -284,20 +288,23 @@ def paired_ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]
     return [our / their for our, their in zip(ours, theirs, strict=True)]
 
 
-def write_report(name: str, report: Writable, folder: Path) -> tuple[Path, Path]:
-    """Write a report as Markdown and JSON to a folder, made if need be; their paths.
+def publish(report: Publishable, folder: Path | None) -> None:
+    """Print a report, and write it as Markdown and JSON to a folder, if one is named.
 
-    name: of the files; what is not plain in it becomes underscores. Raises OSError if they cannot
-    be written.
+    It is made if need be. Files have the name of the report, in which what is not plain becomes
+    underscores. Raises OSError if they cannot be written.
     """
+    print(report.as_markdown())
+    if folder is None:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
-    markdown, data = (folder / f"{name}.{suffix}" for suffix in ("md", "json"))
-    with replace_text(markdown) as stream:
-        stream.write(report.as_markdown())
-    with replace_text(data) as stream:
-        stream.write(json.dumps(report.as_dict(), ensure_ascii=False, indent=1) + "\n")
-    return markdown, data
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in report.name)
+    data = json.dumps(report.as_dict(), ensure_ascii=False, indent=1) + "\n"
+    for suffix, content in (("md", report.as_markdown()), ("json", data)):
+        path = folder / f"{name}.{suffix}"
+        with replace_text(path) as stream:
+            stream.write(content)
+        log_line(f"wrote {path}")
 
 
 def _missing(result: Result) -> str:

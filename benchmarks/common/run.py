@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,15 +13,15 @@ from typing import Any
 from benchmarks.common.corpora import Corpus, read_corpus
 from benchmarks.common.machine import (
     check_cpu,
+    command,
     last_cpu,
     load_average,
     log_line,
     machine_facts,
     positive,
-    told,
     without_folders,
 )
-from benchmarks.common.report import Candidate, Report, Result, choose, write_report
+from benchmarks.common.report import Candidate, Report, Result, choose, publish
 from benchmarks.common.systems import OURS, Effort, Setting, System
 from benchmarks.common.task import Task
 from benchmarks.common.worker import Worker, WorkerError
@@ -33,38 +32,22 @@ QUICK_SENTENCES = 400, 100
 QUICK_ROUNDS, QUICK_SECONDS = 2, 0.05
 
 
-def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark of a task; 0, or 1 if a system failed, or 2 if it could not begin."""
+@command
+def main(task: Task[Any, Any, Any], arguments: Sequence[str] | None = None) -> bool:
+    """Run the benchmark of a task; True if a system failed."""
     options = _parser(task).parse_args(arguments)
-    try:
-        task = task.configured(options)
-        names = _chosen_systems(task, options.systems)
-        corpora = _corpora(task, options)
-    except (ValueError, OSError) as error:
-        print(f"error: {told(error)}", file=sys.stderr)
-        return 2
-    rounds = options.rounds or (QUICK_ROUNDS if options.quick else 5)
-    try:
-        report = measure(
-            task,
-            corpora,
-            names,
-            rounds=rounds,
-            least=QUICK_SECONDS if options.quick else 1.0,
-            effort="quick" if options.quick else "capped" if options.capped else "full",
-            cpu=options.cpu,
-        )
-        print(report.as_markdown())
-        if options.output is not None:
-            for path in write_report(report.name, report, options.output):
-                log_line(f"wrote {path}")
-    except (ValueError, OSError) as error:
-        print(f"error: {told(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        log_line("interrupted: nothing was written")
-        return 130
-    return 1 if any(result.error for result in report.results) else 0
+    task = task.configured(options)
+    report = measure(
+        task,
+        names=_chosen_systems(task, options.systems),
+        corpora=_corpora(task, options),
+        rounds=options.rounds or (QUICK_ROUNDS if options.quick else 5),
+        least=QUICK_SECONDS if options.quick else 1.0,
+        effort="quick" if options.quick else "capped" if options.capped else "full",
+        cpu=options.cpu,
+    )
+    publish(report, options.output)
+    return any(result.error for result in report.results)
 
 
 def measure(

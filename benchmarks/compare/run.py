@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +13,14 @@ from typing import Any
 
 from benchmarks.common.machine import (
     check_cpu,
+    command,
     last_cpu,
     load_average,
     log_line,
     machine_facts,
     positive,
-    told,
 )
-from benchmarks.common.report import cell, facts_line, markdown_table, paired_ratios, write_report
+from benchmarks.common.report import cell, facts_line, markdown_table, paired_ratios, publish
 from benchmarks.common.worker import Worker
 from benchmarks.compare.trees import ROOT, WORKING_TREE, built_tree, commit_of
 from benchmarks.serving.kinds import KINDS
@@ -124,36 +123,27 @@ class Comparison:
         return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None, repository: Path = ROOT) -> int:
-    """Compare two commits; 0, or 1 if something failed, or 2 if it could not begin."""
+@command
+def main(arguments: Sequence[str] | None = None, repository: Path = ROOT) -> list[str]:
+    """Compare two commits; what failed."""
     options = _parser().parse_args(arguments)
-    try:
-        check_cpu(options.cpu)
-        folders = pipelines(options.pipelines)
-        kinds = chosen("--kinds", options.kinds, tuple(KINDS))
-        text = read_text(options.text, options.limit, options.quick)
-        commits = {role: commit_of(getattr(options, role), repository) for role in ("base", "head")}
-        with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
-            packages = {}
-            for role, commit in commits.items():
-                log_line(f"{role}: building {getattr(options, role)}")
-                folder = Path(scratch) / role
-                folder.mkdir()
-                packages[role] = built_tree(commit, folder, repository)
-            comparison = _compare(
-                options, folders, kinds, text=text, commits=commits, packages=packages
-            )
-        print(comparison.as_markdown())
-        if options.output is not None:
-            for path in write_report(comparison.name, comparison, options.output):
-                log_line(f"wrote {path}")
-    except (ValueError, OSError) as error:
-        print(f"error: {told(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        log_line("interrupted: nothing was written")
-        return 130
-    return 1 if comparison.errors() else 0
+    check_cpu(options.cpu)
+    folders = pipelines(options.pipelines)
+    kinds = chosen("--kinds", options.kinds, tuple(KINDS))
+    text = read_text(options.text, options.limit, options.quick)
+    commits = {role: commit_of(getattr(options, role), repository) for role in ("base", "head")}
+    with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
+        packages = {}
+        for role, commit in commits.items():
+            log_line(f"{role}: building {getattr(options, role)}")
+            folder = Path(scratch) / role
+            folder.mkdir()
+            packages[role] = built_tree(commit, folder, repository)
+        comparison = _compare(
+            options, folders, kinds, text=text, commits=commits, packages=packages
+        )
+    publish(comparison, options.output)
+    return comparison.errors()
 
 
 def _compare(

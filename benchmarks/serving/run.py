@@ -7,7 +7,6 @@ import contextlib
 import os
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 from benchmarks.common.corpora import UD_CHINESE, data_folder, default_corpus, read_corpus
 from benchmarks.common.machine import (
     check_cpu,
+    command,
     last_cpu,
     load_average,
     log_line,
@@ -27,7 +27,7 @@ from benchmarks.common.machine import (
     told,
     without_folders,
 )
-from benchmarks.common.report import write_report
+from benchmarks.common.report import publish
 from benchmarks.common.worker import Worker, WorkerError
 from benchmarks.segmentation.systems import SYSTEMS as SEGMENTERS
 from benchmarks.segmentation.task import read_sentences
@@ -117,39 +117,31 @@ class Plan:
     trees: Path
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark; 0, or 1 if something failed, or 2 if it could not begin."""
+@command
+def main(arguments: Sequence[str] | None = None) -> bool:
+    """Run the benchmark; True if something failed."""
     options = _parser().parse_args(arguments)
-    try:
-        check_cpu(options.cpu)
-        folders = pipelines(options.pipelines)
-        plan = Plan(
-            parts=chosen("--parts", options.parts, PARTS),
-            kinds=chosen("--kinds", options.kinds, tuple(KINDS)),
-            names=chosen("--systems", options.systems, (*folders, *PEERS)),
-            folders=folders,
-            commands=dict(_named("--training", each) for each in options.training),
-            text=read_text(options.text, options.limit, options.quick),
-            trees=options.trees or data_folder(UD_CHINESE) / UD_CHINESE / "test.conll",
+    check_cpu(options.cpu)
+    folders = pipelines(options.pipelines)
+    plan = Plan(
+        parts=chosen("--parts", options.parts, PARTS),
+        kinds=chosen("--kinds", options.kinds, tuple(KINDS)),
+        names=chosen("--systems", options.systems, (*folders, *PEERS)),
+        folders=folders,
+        commands=dict(_named("--training", each) for each in options.training),
+        text=read_text(options.text, options.limit, options.quick),
+        trees=options.trees or data_folder(UD_CHINESE) / UD_CHINESE / "test.conll",
+    )
+    with contextlib.ExitStack() as stack:
+        models = options.models or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="serving-models-"))
         )
-        with contextlib.ExitStack() as stack:
-            models = options.models or Path(
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="serving-models-"))
-            )
-            report = _measure(options, plan, models)
-        print(report.as_markdown())
-        if options.output is not None:
-            for path in write_report(report.name, report, options.output):
-                log_line(f"wrote {path}")
-            picture = save_picture(report, options.output)
-            log_line(f"wrote {picture}" if picture else "no picture: pip install matplotlib")
-    except (ValueError, OSError) as error:
-        print(f"error: {told(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        log_line("interrupted: nothing was written")
-        return 130
-    return 1 if any(result.error or result.errors for result in report.results) else 0
+        report = _measure(options, plan, models)
+    publish(report, options.output)
+    if options.output is not None:
+        picture = save_picture(report, options.output)
+        log_line(f"wrote {picture}" if picture else "no picture: pip install matplotlib")
+    return any(result.error or result.errors for result in report.results)
 
 
 def _measure(options: argparse.Namespace, plan: Plan, models: Path) -> ServingReport:

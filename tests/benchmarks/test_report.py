@@ -14,7 +14,7 @@ from benchmarks.common.report import (
     Result,
     choose,
     paired_ratios,
-    write_report,
+    publish,
 )
 from benchmarks.parsing.task import PARSING
 from benchmarks.segmentation.task import SEGMENTATION
@@ -172,11 +172,8 @@ def test_markdown_and_json_are_written(tmp_path: Path) -> None:
     ours = result("ours", one=[4.0], batch=[8.0], candidates=[candidate(0.5)], chosen=0)
     peer = result("peer", one=[2.0], candidates=[candidate(0.5)], chosen=0)
     made = report(ours, peer)
-    markdown, data = write_report(made.name, made, tmp_path / "new")
-    assert (markdown.name, data.name) == (
-        "segmentation-made_up.md",
-        "segmentation-made_up.json",
-    )
+    publish(made, tmp_path / "new")
+    markdown, data = (tmp_path / "new" / f"segmentation-made_up.{end}" for end in ("md", "json"))
     assert markdown.read_text(encoding="utf-8") == made.as_markdown()
     read = json.loads(data.read_text(encoding="utf-8"))
     assert [entry["name"] for entry in read["results"]] == ["ours", "peer"]
