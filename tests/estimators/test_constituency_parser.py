@@ -383,9 +383,11 @@ def test_given_constituents_stay(draw: random.Random, n: int, beam: int) -> None
         assert any(
             (b, e) == (begin, end) and label in (None, found_label) for b, e, found_label in there
         )
-    assert parser.predict_batch([(words, tags)] * 2, given=[None, given_ones]) == [
-        parser.predict(words, tags), found,
-    ]  # fmt: skip
+    first = words[:1], tags[:1]
+    assert parser.predict_batch(
+        [(words, tags), first, (words, tags), (words, tags)],
+        given=[given_ones, None, given_ones, None],
+    ) == [found, parser.predict(*first), found, parser.predict(words, tags)]
 
 
 def test_given_constituents_that_are_none() -> None:

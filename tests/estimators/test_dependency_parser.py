@@ -448,6 +448,17 @@ def test_arcs_are_refused_if_and_only_if_no_tree_has_them(n: int) -> None:
                 parser.predict(words, tags, given=(heads, [None] * n))
 
 
+def test_some_sentences_of_a_batch_have_given_arcs() -> None:
+    parser = fitted()
+    words, tags = ["the", "dog", "walks", "the", "dog"], ["D", "N", "V", "D", "N"]
+    batch = [(words[:n], tags[:n]) for n in (3, 5, 1, 2, 5, 4)]
+    known: list[Any] = [None, ([None, ROOT, None, 1, None], [None] * 5), None]
+    known += [([1, None], ["det", None]), None, ([None, None, 3, None], [None] * 4)]
+    alone = [parser.predict(*each, given=some) for each, some in zip(batch, known, strict=True)]
+    assert alone[1] != alone[4]
+    assert parser.predict_batch(batch, given=known) == alone
+
+
 def test_given_arcs_that_are_none() -> None:
     parser = fitted()
     words, tags = ["the", "dog", "walks"], ["D", "N", "V"]
