@@ -13,17 +13,22 @@ cdef class ChainGuide(WordGuide):
     cdef readonly double weight
     cdef readonly double window
     cdef const int32_t* _labels
+    cdef Py_ssize_t _n_tags
     cdef Transitions _backward
     cdef double* _transposed
     cdef double* _ahead
     cdef double* _following
     cdef double* _heuristic
     cdef uint8_t* _allowed
+    cdef int32_t* _actions   # that lead to each label, or -1
+    cdef uint8_t* _begins
+    cdef int32_t* _sure
 
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil
     cdef const double* _best_completions(self, Py_ssize_t n) except NULL nogil
+    cdef int _list_actions(self, Py_ssize_t n) except -1 nogil
     cdef bint _open_window(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil

@@ -8,7 +8,7 @@ window.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve, reserve_zeros
@@ -16,7 +16,7 @@ from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords
-from spacy_structreg.tasks.segmentation.words cimport GuideView, WordGuide
+from spacy_structreg.tasks.segmentation.words cimport APPEND, START, B, GuideView, S, WordGuide
 
 import numpy as np
 
@@ -59,12 +59,21 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
         if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
             raise ValueError("a label of the guide does not exist")
+        if np.unique(self.labels).size < self.labels.size:
+            raise ValueError("tags of the guide share a label")
         if not 0 <= weight < INFINITY:
             raise ValueError(f"the weight of a guide cannot be {weight}")
         if not self.window >= 0:
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
+        self._n_tags = view.shape[0]
+        reserve(&self.buffers, self._actions, graph.n_labels)
+        for y in range(graph.n_labels):
+            self._actions[y] = -1
+        for x in range(self._n_tags):
+            for y in range(N_BOUNDARIES):
+                self._actions[view[x, y]] = START + <int32_t> x if y in (B, S) else APPEND
         reserve_zeros(&self.buffers, self._transposed, graph.n_labels * graph.n_labels)
         for x in range(graph.n_labels):
             for y in range(graph.n_labels):
@@ -109,7 +118,50 @@ cdef class ChainGuide(WordGuide):
             view.heuristic = self._best_completions(n)
         # What a bonus may make up for, the chain model does not know.
         if self.window < INFINITY and bonuses == NULL and self._open_window(emissions, mask, n):
+            self._list_actions(n)
             view.allowed = self._allowed
+            view.begins = self._begins
+            view.sure = self._sure
+        return 0
+
+    cdef int _list_actions(self, Py_ssize_t n) except -1 nogil:
+        """Find the actions to the labels within the window: `_begins` and `_sure`."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const uint8_t* allowed = self._allowed
+        cdef uint8_t* begins
+        cdef uint64_t eight
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        cdef int32_t action
+        cdef int32_t sure
+        cdef int n_actions
+        reserve_zeros(&self.buffers, self._begins, n * self._n_tags)
+        reserve(&self.buffers, self._sure, n)
+        begins = self._begins
+        for i in range(n):
+            n_actions = 0
+            sure = -1
+            y = 0
+            while y < n_labels:
+                # Few labels are left.
+                if y + 8 <= n_labels:
+                    memcpy(&eight, allowed + y, 8)
+                    if eight == 0:
+                        y += 8
+                        continue
+                action = self._actions[y] if allowed[y] else -1
+                y += 1
+                if action < 0 or action == sure:
+                    continue
+                if action >= START:
+                    n_actions += begins[action - START] == 0
+                    begins[action - START] = True
+                else:
+                    n_actions += 1
+                sure = action
+            self._sure[i] = sure if n_actions == 1 else -1
+            allowed += n_labels
+            begins += self._n_tags
         return 0
 
     cdef int _look_ahead(
