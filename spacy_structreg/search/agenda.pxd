@@ -61,7 +61,8 @@ cdef class Agenda(BufferOwner):
     cdef readonly double margin
     cdef double _margin                 # of the search at hand
     cdef bint _is_plain                 # whether it has one score, and slots are steps
-    cdef bint ranks_only                # of one derivation, not to score where there is no choice
+    cdef bint ranks_only                # scores are not asked for: they may lack what all share
+    cdef bint _is_relative              # they do, in the search at hand
     cdef Item* items
     cdef readonly Py_ssize_t n_items
     cdef char* _states

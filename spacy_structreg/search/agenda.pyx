@@ -95,6 +95,7 @@ cdef class Agenda(BufferOwner):
         self._packs = self.merge and self.system.has_stack
         self._n_links = 0
         self._margin = INFINITY
+        self._is_relative = False
         self._keep = NO_BOUND
         # States that are merged on a stack lie on all that they were put on.
         if not self._packs and self.width <= (
@@ -355,7 +356,10 @@ cdef class Agenda(BufferOwner):
         """`expand` for up to `TOGETHER` items whose legal actions are known: `mask`."""
         cdef Py_ssize_t n_actions = self.system.n_actions
         cdef Py_ssize_t i
-        self.scorer.score(self.state(first), n, self.mask, self.scores)
+        if self._is_relative:
+            self.scorer.score_apart(self.state(first), n, self.mask, self.scores)
+        else:
+            self.scorer.score(self.state(first), n, self.mask, self.scores)
         for i in range(n):
             if self.merge and self.system.n_kinds:
                 self._keep_best_of_kinds(
@@ -593,10 +597,6 @@ cdef class Agenda(BufferOwner):
         cdef Py_ssize_t count = 0
         cdef bint is_last
         cdef bint is_open = False
-        cdef bint skips = (
-            self.ranks_only and n_best == 1 and self.system.in_step and not self.system.ends_early
-            and not self.system.has_stack
-        )
         self.begin()
         if n_best == 1:
             self._margin = self.margin
@@ -605,6 +605,11 @@ cdef class Agenda(BufferOwner):
             return self.n_items - 1
         if self._keep:
             self._begin_bounds(most)
+        # All that compete are scored together.
+        self._is_relative = (
+            self.ranks_only and most <= TOGETHER and self.system.in_step
+            and not self.system.ends_early and not self.system.has_stack
+        )
         for slot in range(n_slots):
             is_last = slot == n_slots - 1
             # Any slot may be the last of a task that ends early.
@@ -615,7 +620,7 @@ cdef class Agenda(BufferOwner):
                 break
             # What a state adds that all others come from changes none of their order.
             is_open = False
-            if skips and count == 1:
+            if self._is_relative and count == 1:
                 is_open = self._goes_on_alone(first)
             else:
                 self.expand(first, count)
