@@ -19,11 +19,17 @@ cdef class ChainGuide(WordGuide):
     cdef double* _ahead
     cdef double* _following
     cdef double* _heuristic
+    cdef double* _reached    # (n_labels,): -inf between two uses
+    cdef int32_t* _within    # labels of a position, and of the one before it
+    cdef int32_t* _before
     cdef uint8_t* _allowed
     cdef int32_t* _actions   # that lead to each label, or -1
     cdef uint8_t* _begins
     cdef int32_t* _sure
 
+    cdef bint _look_ahead_narrowly(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
     ) except -1 nogil

@@ -67,6 +67,11 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
+        reserve(&self.buffers, self._within, graph.n_labels)
+        reserve(&self.buffers, self._before, graph.n_labels)
+        reserve(&self.buffers, self._reached, graph.n_labels)
+        for x in range(graph.n_labels):
+            self._reached[x] = -INFINITY
         self._n_tags = view.shape[0]
         reserve(&self.buffers, self._actions, graph.n_labels)
         for y in range(graph.n_labels):
@@ -97,7 +102,7 @@ cdef class ChainGuide(WordGuide):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil:
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
@@ -112,12 +117,18 @@ cdef class ChainGuide(WordGuide):
         view.emissions = emissions if self.adds_scores else NULL
         view.heuristic = NULL
         view.allowed = NULL
-        if self.looks_ahead or self.window < INFINITY:
+        # What a bonus may make up for, the chain model does not know.
+        narrowly = narrowly and self.window < INFINITY and bonuses == NULL
+        if narrowly and self.chain.lattice == NULL:
+            narrowly = self._look_ahead_narrowly(emissions, mask, n)
+            if not narrowly and self.looks_ahead:
+                self._look_ahead(emissions, mask, n)
+        elif narrowly or self.looks_ahead:
             self._look_ahead(emissions, mask, n)
+            narrowly = narrowly and self._open_window(emissions, mask, n)
         if self.looks_ahead:
             view.heuristic = self._best_completions(n)
-        # What a bonus may make up for, the chain model does not know.
-        if self.window < INFINITY and bonuses == NULL and self._open_window(emissions, mask, n):
+        if narrowly:
             self._list_actions(n)
             view.allowed = self._allowed
             view.begins = self._begins
@@ -163,6 +174,83 @@ cdef class ChainGuide(WordGuide):
             allowed += n_labels
             begins += self._n_tags
         return 0
+
+    cdef bint _look_ahead_narrowly(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the labels within the window, and best completions from them on.
+
+        They are `_allowed` and `_ahead`, which is minus infinity for other labels: a path within
+        the window has no others. For a sentence without a lattice. Returns whether there is any
+        legal path; if not, nothing is found.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const int32_t* predecessors = self.chain.graph.predecessors
+        cdef const int32_t* bounds = self.chain.graph.first_predecessor
+        cdef const double* prefix
+        cdef const double* row
+        cdef const double* following
+        cdef double* ahead
+        cdef uint8_t* allowed
+        cdef double best = -INFINITY
+        cdef double score
+        cdef Py_ssize_t n_within = 0
+        cdef Py_ssize_t n_before
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef int32_t x
+        cdef int32_t y
+        cdef int32_t p
+        self.chain.viterbi.edges = NULL
+        self.chain.viterbi.advance(emissions, mask, 0, n)
+        prefix = self.chain.viterbi.table + (n - 1) * n_labels
+        for y in range(n_labels):
+            if self.chain.graph.may_end[y] and prefix[y] > best:
+                best = prefix[y]
+        if best == -INFINITY:
+            return False
+        # Sums of the same numbers in another order differ by rounding.
+        best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
+        reserve(&self.buffers, self._ahead, n * n_labels)
+        reserve_zeros(&self.buffers, self._allowed, n * n_labels)
+        for k in range(n * n_labels):
+            self._ahead[k] = -INFINITY
+        ahead = self._ahead + (n - 1) * n_labels
+        allowed = self._allowed + (n - 1) * n_labels
+        for y in range(n_labels):
+            if self.chain.graph.may_end[y] and prefix[y] >= best:
+                ahead[y] = emissions[(n - 1) * n_labels + y]
+                allowed[y] = True
+                self._within[n_within] = y
+                n_within += 1
+        for i in range(n - 2, -1, -1):
+            following = ahead
+            ahead -= n_labels
+            allowed -= n_labels
+            prefix -= n_labels
+            n_before = 0
+            for k in range(n_within):
+                y = self._within[k]
+                row = self._transposed + y * n_labels
+                for p in range(bounds[y], bounds[y + 1]):
+                    x = predecessors[p]
+                    score = following[y] + row[x]
+                    if self._reached[x] == -INFINITY:
+                        self._before[n_before] = x
+                        n_before += 1
+                    if score > self._reached[x]:
+                        self._reached[x] = score
+            n_within = 0
+            for k in range(n_before):
+                x = self._before[k]
+                score = self._reached[x] + emissions[i * n_labels + x]
+                self._reached[x] = -INFINITY
+                if prefix[x] + score - emissions[i * n_labels + x] >= best:
+                    ahead[x] = score
+                    allowed[x] = True
+                    self._within[n_within] = x
+                    n_within += 1
+        return True
 
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
@@ -238,7 +326,7 @@ cdef class ChainGuide(WordGuide):
     ) except -1 nogil:
         """Find the labels within the window: `_allowed`, of shape (n, n_labels), from `_ahead`.
 
-        Returns whether there is any legal path.
+        For a sentence with a lattice. Returns whether there is any legal path.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const Lattice* lattice = self.chain.lattice
@@ -252,13 +340,9 @@ cdef class ChainGuide(WordGuide):
         reserve(&self.buffers, self._allowed, n * n_labels)
         memset(self._allowed, 0, n * n_labels)
         self.chain.viterbi.edges = NULL
-        if lattice == NULL:
-            self.chain.viterbi.advance(emissions, mask, 0, n)
-        else:
-            self.chain.viterbi.walk(emissions, mask, lattice)
-        for c in range(n if lattice == NULL else lattice.n):
-            i = c if lattice == NULL else lattice.positions[c]
-            if i > 0:
+        self.chain.viterbi.walk(emissions, mask, lattice)
+        for c in range(lattice.n):
+            if lattice.positions[c] > 0:
                 break
             for y in range(n_labels):
                 if self.chain.viterbi.table[c * n_labels + y] > -INFINITY:
@@ -267,8 +351,8 @@ cdef class ChainGuide(WordGuide):
             return False
         # Sums of the same numbers in another order differ by rounding.
         best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
-        for c in range(n if lattice == NULL else lattice.n):
-            i = c if lattice == NULL else lattice.positions[c]
+        for c in range(lattice.n):
+            i = lattice.positions[c]
             prefix = self.chain.viterbi.table + c * n_labels
             ahead = self._ahead + c * n_labels
             allowed = self._allowed + i * n_labels
@@ -290,7 +374,7 @@ cdef class ChainGuide(WordGuide):
         heuristic = np.zeros((n, n_labels))
         allowed = np.ones((n, n_labels), dtype=bool)
         if n:
-            self.consult(&codes[0], n, NULL, NULL, NULL, &view)
+            self.consult(&codes[0], n, NULL, NULL, NULL, True, &view)
             self._look_ahead(self.chain.emissions(0, n), NULL, n)
             emissions[:] = <double[:n, :n_labels]> <double*> self.chain.emissions(0, n)
             heuristic[:] = <double[:n, :n_labels]> self._ahead

@@ -43,7 +43,8 @@ ctypedef struct GuideView:
     Py_ssize_t n_labels
     const double* emissions    # (n, n_labels)
     const double* transitions  # (n_labels, n_labels)
-    const double* heuristic    # (n, n_labels): the best completion from a label on, with itself
+    # The best completion from a label on, with itself; -inf for labels that are not allowed.
+    const double* heuristic    # (n, n_labels)
     const uint8_t* allowed     # (n, n_labels)
     # Of the labels that are allowed: whether a word of each tag may begin there, and the action to
     # all of them, if that is one.
@@ -114,7 +115,7 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil
 
 
@@ -124,7 +125,7 @@ cdef class WordDecoder(TextDecoder):
     cdef readonly WordGuide guide
 
     cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil
-    cdef int _consult(self, Py_ssize_t n) except -1 nogil
+    cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil

@@ -889,9 +889,12 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil:
-        """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
+        """Fill in what the chain model says of a sentence under its constraints (NULL for none).
+
+        narrowly: whether to shut out labels beyond its window, if it has one.
+        """
         return 0
 
 
@@ -935,13 +938,16 @@ cdef class WordDecoder(TextDecoder):
         )
         return 0
 
-    cdef int _consult(self, Py_ssize_t n) except -1 nogil:
-        """Ask the guide, if there is one, about the sentence that the system has."""
+    cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil:
+        """Ask the guide, if there is one, about the sentence that the system has.
+
+        narrowly: see `WordGuide.consult`.
+        """
         if self.guide is None:
             return 0
         return self.guide.consult(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
-            self.bonuses, &self.system.guide,
+            self.bonuses, narrowly, &self.system.guide,
         )
 
     cdef Py_ssize_t _search(
@@ -952,7 +958,7 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self._present_sentence(n)
         try:
-            self._consult(n)
+            self._consult(n, True)
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
                 # What the records leave need not reach the end.
@@ -961,7 +967,7 @@ cdef class WordDecoder(TextDecoder):
             if n_found[0] == 0 and self.system.guide.allowed != NULL:
                 # Nor need what the window leaves, which knows neither the longest word nor, of
                 # listed words that overlap, which a state has chosen.
-                self.system.guide.allowed = NULL
+                self._consult(n, False)
                 self.system.prune = prune
                 first = self.agenda.search(n_best, n_found)
                 if n_found[0] == 0 and prune:
@@ -1063,9 +1069,8 @@ cdef class WordDecoder(TextDecoder):
         characters = "".join([chr(self.characters[i]) for i in range(n)])
         self._present_sentence(n)
         try:
-            self._consult(n)
             # What lies beyond the window of the guide is compared too: its scores say why.
-            self.system.guide.allowed = NULL
+            self._consult(n, False)
             visited = visited_states(self.system, actions)
             # What is left without them is the guide's.
             self.system._bonuses = NULL
