@@ -19,9 +19,9 @@ cdef class ChainGuide(WordGuide):
     cdef double* _ahead
     cdef double* _following
     cdef double* _heuristic
-    cdef double* _reached    # (n_labels,): -inf between two uses
-    cdef int32_t* _within    # labels of a position, and of the one before it
-    cdef int32_t* _before
+    cdef double* _most       # (n_labels,): the best score of a step to a label
+    cdef uint8_t* _legal     # (n_labels, n_labels): whether there is one, as `_transposed`
+    cdef int32_t* _within    # labels of a position
     cdef uint8_t* _allowed
     cdef int32_t* _actions   # that lead to each label, or -1
     cdef uint8_t* _begins

@@ -44,6 +44,8 @@ cdef class ChainGuide(WordGuide):
         cdef ChainDecoder chain = decoder.chain
         cdef LabelGraph graph = chain.graph
         cdef const int32_t[:, ::1] view
+        cdef const uint8_t[:, ::1] legal = np.ascontiguousarray(chain.graph.legal, dtype=np.uint8)
+        cdef Py_ssize_t place
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         if self._transposed != NULL:
@@ -67,11 +69,6 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
-        reserve(&self.buffers, self._within, graph.n_labels)
-        reserve(&self.buffers, self._before, graph.n_labels)
-        reserve(&self.buffers, self._reached, graph.n_labels)
-        for x in range(graph.n_labels):
-            self._reached[x] = -INFINITY
         self._n_tags = view.shape[0]
         reserve(&self.buffers, self._actions, graph.n_labels)
         for y in range(graph.n_labels):
@@ -79,12 +76,18 @@ cdef class ChainGuide(WordGuide):
         for x in range(self._n_tags):
             for y in range(N_BOUNDARIES):
                 self._actions[view[x, y]] = START + <int32_t> x if y in (B, S) else APPEND
+        reserve(&self.buffers, self._within, 2 * graph.n_labels)
+        reserve(&self.buffers, self._most, graph.n_labels)
+        reserve(&self.buffers, self._legal, graph.n_labels * graph.n_labels)
         reserve_zeros(&self.buffers, self._transposed, graph.n_labels * graph.n_labels)
-        for x in range(graph.n_labels):
-            for y in range(graph.n_labels):
-                self._transposed[y * graph.n_labels + x] = chain.transitions[
-                    x * graph.n_labels + y
-                ]
+        for y in range(graph.n_labels):
+            self._most[y] = -INFINITY
+            for x in range(graph.n_labels):
+                place = y * graph.n_labels + x
+                self._transposed[place] = chain.transitions[x * graph.n_labels + y]
+                self._legal[place] = legal[x, y]
+                if self._legal[place]:
+                    self._most[y] = max(self._most[y], self._transposed[place])
         self._backward = Transitions(
             LabelGraph(graph.legal.T, graph.ends, graph.starts, graph.by_blocks)
         )
@@ -185,22 +188,23 @@ cdef class ChainGuide(WordGuide):
         legal path; if not, nothing is found.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
-        cdef const int32_t* predecessors = self.chain.graph.predecessors
-        cdef const int32_t* bounds = self.chain.graph.first_predecessor
         cdef const double* prefix
-        cdef const double* row
         cdef const double* following
         cdef double* ahead
         cdef uint8_t* allowed
         cdef double best = -INFINITY
+        cdef double most
         cdef double score
+        cdef double step
         cdef Py_ssize_t n_within = 0
-        cdef Py_ssize_t n_before
+        cdef Py_ssize_t n_after
+        cdef Py_ssize_t place
         cdef Py_ssize_t i
         cdef Py_ssize_t k
+        cdef int32_t* within = self._within
+        cdef int32_t* after = self._within + n_labels
         cdef int32_t x
         cdef int32_t y
-        cdef int32_t p
         self.chain.viterbi.edges = NULL
         self.chain.viterbi.advance(emissions, mask, 0, n)
         prefix = self.chain.viterbi.table + (n - 1) * n_labels
@@ -221,34 +225,36 @@ cdef class ChainGuide(WordGuide):
             if self.chain.graph.may_end[y] and prefix[y] >= best:
                 ahead[y] = emissions[(n - 1) * n_labels + y]
                 allowed[y] = True
-                self._within[n_within] = y
+                within[n_within] = y
                 n_within += 1
         for i in range(n - 2, -1, -1):
             following = ahead
             ahead -= n_labels
             allowed -= n_labels
             prefix -= n_labels
-            n_before = 0
-            for k in range(n_within):
-                y = self._within[k]
-                row = self._transposed + y * n_labels
-                for p in range(bounds[y], bounds[y + 1]):
-                    x = predecessors[p]
-                    score = following[y] + row[x]
-                    if self._reached[x] == -INFINITY:
-                        self._before[n_before] = x
-                        n_before += 1
-                    if score > self._reached[x]:
-                        self._reached[x] = score
+            after, within = within, after
+            n_after = n_within
             n_within = 0
-            for k in range(n_before):
-                x = self._before[k]
-                score = self._reached[x] + emissions[i * n_labels + x]
-                self._reached[x] = -INFINITY
+            most = -INFINITY
+            for k in range(n_after):
+                most = max(most, following[after[k]] + self._most[after[k]])
+            # With room for rounding.
+            most += 1e-9 * (1.0 + (most if most > 0.0 else -most))
+            for x in range(n_labels):
+                # Few labels are so good that any step from them is of interest.
+                if prefix[x] + most < best:
+                    continue
+                step = -INFINITY
+                for k in range(n_after):
+                    y = after[k]
+                    place = y * n_labels + x
+                    if self._legal[place]:
+                        step = max(step, following[y] + self._transposed[place])
+                score = step + emissions[i * n_labels + x]
                 if prefix[x] + score - emissions[i * n_labels + x] >= best:
                     ahead[x] = score
                     allowed[x] = True
-                    self._within[n_within] = x
+                    within[n_within] = x
                     n_within += 1
         return True
 
