@@ -339,7 +339,6 @@ cdef class StateScorer(BufferOwner):
 
     cdef void _find_shared(self, Py_ssize_t n, const uint8_t* masks) noexcept nogil:
         """Find the events and anchors that states share: `_shared_events`, `_shared_anchors`."""
-        cdef const uint64_t* anchors = self._anchors
         cdef const int* columns = NULL
         cdef const int* others
         cdef Py_ssize_t s
@@ -351,7 +350,7 @@ cdef class StateScorer(BufferOwner):
         self._shared_anchors = ~<uint64_t> 0
         for s in range(n):
             for a in range(n_anchors):
-                if anchors[a] != self._anchors[a]:
+                if self._anchors[s * n_anchors + a] != self._anchors[a]:
                     self._shared_anchors &= ~(<uint64_t> 1 << a)
             for action in range(self.system.n_actions):
                 if not masks[action]:
@@ -361,7 +360,6 @@ cdef class StateScorer(BufferOwner):
                 for e in range(self.n_events):
                     if others[e] != columns[e] or others[e] == COLUMNS:
                         self._shared_events &= ~(<uint64_t> 1 << e)
-            anchors += n_anchors
             masks += self.system.n_actions
 
     cdef int prefill_memo(

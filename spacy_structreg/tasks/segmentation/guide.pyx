@@ -23,6 +23,26 @@ import numpy as np
 cdef enum:
     # The labels of a tag: begin, middle, end, single.
     N_BOUNDARIES = 4
+    EIGHT = 8
+
+
+cdef inline int32_t next_above(
+    const double* values, int32_t first, Py_ssize_t last, double least
+) noexcept nogil:
+    """The first of some values, from `first` on, that is not below `least`; else `last`."""
+    cdef bint met
+    cdef int k
+    while first + EIGHT <= last:
+        # No branches: a compiler compares several at once.
+        met = False
+        for k in range(EIGHT):
+            met |= values[first + k] >= least
+        if met:
+            break
+        first += EIGHT
+    while first < last and values[first] < least:
+        first += 1
+    return first
 
 
 cdef class ChainGuide(WordGuide):
@@ -238,12 +258,10 @@ cdef class ChainGuide(WordGuide):
             most = -INFINITY
             for k in range(n_after):
                 most = max(most, following[after[k]] + self._most[after[k]])
-            # With room for rounding.
-            most += 1e-9 * (1.0 + (most if most > 0.0 else -most))
-            for x in range(n_labels):
-                # Few labels are so good that any step from them is of interest.
-                if prefix[x] + most < best:
-                    continue
+            # With room for rounding. Few labels are so good that any step from them is of interest.
+            most = best - most - 1e-9 * (1.0 + (most if most > 0.0 else -most))
+            x = next_above(prefix, 0, n_labels, most)
+            while x < n_labels:
                 step = -INFINITY
                 for k in range(n_after):
                     y = after[k]
@@ -256,6 +274,7 @@ cdef class ChainGuide(WordGuide):
                     allowed[x] = True
                     within[n_within] = x
                     n_within += 1
+                x = next_above(prefix, x + 1, n_labels, most)
         return True
 
     cdef int _look_ahead(
