@@ -375,10 +375,12 @@ cdef class StateScorer(BufferOwner):
         cdef const char* state = <const char*> states
         cdef uint64_t events
         cdef uint64_t met = 0
+        cdef uint64_t differing
         cdef Py_ssize_t s
         cdef int n_actions = self.system.n_actions
         cdef int action
         cdef int e
+        cdef int g
         reserve(&self.buffers, self._anchors, n * self.system.n_anchors)
         reserve(&self.buffers, self._fired, n)
         reserve(&self.buffers, self._places, n * self._n_groups)
@@ -404,6 +406,19 @@ cdef class StateScorer(BufferOwner):
         if self._is_apart:
             self._find_shared(n, masks - n * n_actions)
         for e in range(self.n_events):
+            if self._is_apart and (met & self._shared_events) >> e & 1:
+                differing = 0
+                for g in range(self._first_group[e], self._first_group[e + 1]):
+                    differing |= self._group_anchors[g] & ~self._shared_anchors
+                if not differing:
+                    # Nothing is left of it.
+                    for s in range(n):
+                        self._fired[s] &= ~(<uint64_t> 1 << e)
+                    memset(
+                        self._event_scores + self._offsets[e], 0,
+                        self._widths[e] * sizeof(double),
+                    )
+                    continue
             if met >> e & 1:
                 self._score_event(<const char*> states, n, e, places_only)
         return 0
