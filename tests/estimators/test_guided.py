@@ -27,6 +27,7 @@ from spacy_structreg.estimators.segmentation.character_segmenter import Characte
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import model_bytes, parse_model, write_model
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()
 TRAIN = sentences(60, seed=21)
@@ -260,6 +261,13 @@ def test_guides_that_cannot_be(
         spec.new_guide(characters._decoders().tables, (), **chosen)
     with pytest.raises(ValueError, match="no tags"):
         spec.new_guide(characters._decoders().tables, ("N",))
+
+
+def test_tags_that_share_labels(characters: CharacterSegmenter) -> None:
+    spec: Any = characters._known_spec()
+    guide = spec.new_guide(characters._decoders().tables)
+    with pytest.raises(ValueError, match="share a label"):
+        ChainGuide(guide.decoder, [*guide.labels, *guide.labels])
 
 
 # Settings and training ----------------------------------------------------------------------------
