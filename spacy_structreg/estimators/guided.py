@@ -41,13 +41,13 @@ class GuidedSettings(PairSettings):
         True, "Rank states by the best completion under the model of characters too."
     )
     window: float | None = setting(
-        10.0,
+        7.0,
         "Leave out labels whose best path lies further than this behind the best of all; null for "
         "no window.",
     )
     beam: int = setting(4, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
     beam_margin: float | None = setting(
-        None,
+        20.0,
         "In prediction, drop states that rank further than this behind the best of those that "
         "they compete with; null for none. `fit --beam-loss` tunes it.",
     )

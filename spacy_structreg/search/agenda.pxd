@@ -61,6 +61,8 @@ cdef class Agenda(BufferOwner):
     cdef readonly double margin
     cdef double _margin                 # of the search at hand
     cdef bint _is_plain                 # whether it has one score, and slots are steps
+    cdef bint ranks_only                # scores are not asked for: they may lack what all share
+    cdef bint _is_relative              # they do, in the search at hand
     cdef Item* items
     cdef readonly Py_ssize_t n_items
     cdef char* _states
@@ -96,6 +98,8 @@ cdef class Agenda(BufferOwner):
     cdef int begin(self) except -1 nogil
     cdef Py_ssize_t open(self, Py_ssize_t slot, Py_ssize_t width) except -1 nogil
     cdef int expand(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
+    cdef int _expand_masked(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
+    cdef bint _goes_on_alone(self, Py_ssize_t item) except -1 nogil
     cdef bint has_ended(
         self, Py_ssize_t first, Py_ssize_t count, Py_ssize_t n_best
     ) noexcept nogil

@@ -95,6 +95,7 @@ cdef class Agenda(BufferOwner):
         self._packs = self.merge and self.system.has_stack
         self._n_links = 0
         self._margin = INFINITY
+        self._is_relative = False
         self._keep = NO_BOUND
         # States that are merged on a stack lie on all that they were put on.
         if not self._packs and self.width <= (
@@ -346,16 +347,56 @@ cdef class Agenda(BufferOwner):
             memset(self.mask, 0, n * n_actions)
             for i in range(n):
                 self.system.legal(self.state(first + i), self.mask + i * n_actions)
-            self.scorer.score(self.state(first), n, self.mask, self.scores)
-            for i in range(n):
-                if self.merge and self.system.n_kinds:
-                    self._keep_best_of_kinds(
-                        first + i, self.mask + i * n_actions, self.scores + i * n_actions
-                    )
-                self._propose(first + i, self.mask + i * n_actions, self.scores + i * n_actions)
+            self._expand_masked(first, n)
             first += n
             count -= n
         return 0
+
+    cdef int _expand_masked(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
+        """`expand` for up to `TOGETHER` items whose legal actions are known: `mask`."""
+        cdef Py_ssize_t n_actions = self.system.n_actions
+        cdef Py_ssize_t i
+        if self._is_relative:
+            self.scorer.score_apart(self.state(first), n, self.mask, self.scores)
+        else:
+            self.scorer.score(self.state(first), n, self.mask, self.scores)
+        for i in range(n):
+            if self.merge and self.system.n_kinds:
+                self._keep_best_of_kinds(
+                    first + i, self.mask + i * n_actions, self.scores + i * n_actions
+                )
+            self._propose(first + i, self.mask + i * n_actions, self.scores + i * n_actions)
+        return 0
+
+    cdef bint _goes_on_alone(self, Py_ssize_t item) except -1 nogil:
+        """Take the only legal action of the last item, with no score, or expand it.
+
+        Returns whether there is only one.
+        """
+        cdef int action = self.system.only_action(self.state(item))
+        cdef int n = 1
+        cdef int a
+        if action < 0:
+            n = 0
+            memset(self.mask, 0, self.system.n_actions)
+            self.system.legal(self.state(item), self.mask)
+            for a in range(self.system.n_actions):
+                if self.mask[a]:
+                    action = a
+                    n += 1
+        if n != 1:
+            self._expand_masked(item, 1)
+            return False
+        reserve(&self.buffers, self.items, item + 2)
+        reserve(&self.buffers, self._states, (item + 2) * self.system.state_size)
+        self.system.reserve_states(1)
+        self.items[item + 1] = Item(
+            self.items[item].score, <int32_t> item, action, self.items[item].step + 1, False, 0.0,
+            True, -1, <int32_t> item + 1, -1,
+        )
+        self.n_items += 1
+        self.system.apply(self.state(item), action, self.state(item + 1))
+        return True
 
     cdef void _keep_best_of_kinds(
         self, Py_ssize_t item, uint8_t* mask, const double* scores
@@ -555,6 +596,7 @@ cdef class Agenda(BufferOwner):
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count = 0
         cdef bint is_last
+        cdef bint is_open = False
         self.begin()
         if n_best == 1:
             self._margin = self.margin
@@ -563,14 +605,25 @@ cdef class Agenda(BufferOwner):
             return self.n_items - 1
         if self._keep:
             self._begin_bounds(most)
+        # All that compete are scored together.
+        self._is_relative = (
+            self.ranks_only and most <= TOGETHER and self.system.in_step
+            and not self.system.ends_early and not self.system.has_stack
+        )
         for slot in range(n_slots):
             is_last = slot == n_slots - 1
             # Any slot may be the last of a task that ends early.
-            count = self.open(slot, most if is_last or self.system.ends_early else self.width)
+            if not is_open:
+                count = self.open(slot, most if is_last or self.system.ends_early else self.width)
             first = self.n_items - count
             if is_last or self.has_ended(first, count, n_best):
                 break
-            self.expand(first, count)
+            # What a state adds that all others come from changes none of their order.
+            is_open = False
+            if self._is_relative and count == 1:
+                is_open = self._goes_on_alone(first)
+            else:
+                self.expand(first, count)
         n_found[0] = count
         return first
 

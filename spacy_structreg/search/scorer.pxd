@@ -74,6 +74,8 @@ cdef class StateScorer(BufferOwner):
     cdef int* _first_group         # the groups of event e are those from [e] to [e + 1];
     cdef int* _n_positional          # so many of them, the first, follow from the place
     cdef uint64_t* _events         # of each action, as bits
+    cdef int* _columns             # (n_actions, n_events): which one an action fires, if it is one
+    cdef uint64_t* _group_anchors  # of each group, as bits
     cdef int _n_groups
     cdef bint _plain               # there is one event, whose columns are the actions
     cdef bint _trained             # the weights never change
@@ -106,6 +108,9 @@ cdef class StateScorer(BufferOwner):
     # Of the states that are scored together.
     cdef uint64_t* _anchors        # (n, n_anchors)
     cdef uint64_t* _fired          # the events, as bits
+    cdef bint _is_apart            # what is the same for all is left out:
+    cdef uint64_t _shared_events     # events that all their actions fire, with the same column,
+    cdef uint64_t _shared_anchors    # and anchors whose values they share, as bits
     cdef uint64_t* _group_signatures   # (n, n_groups)
     cdef int64_t* _places          # (n, n_groups): of the vectors of their groups, or of rows
     # Of one state: its atoms, and which of them are known.
@@ -125,6 +130,10 @@ cdef class StateScorer(BufferOwner):
     cdef int score(
         self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
     ) except -1 nogil
+    cdef int score_apart(
+        self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
+    ) except -1 nogil
+    cdef void _find_shared(self, Py_ssize_t n, const uint8_t* masks) noexcept nogil
     cdef int prefill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks
     ) except -1 nogil

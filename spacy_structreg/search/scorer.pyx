@@ -52,6 +52,9 @@ cdef enum:
     # When the memo holds so many scores of a sentence, it begins anew.
     MOST_CELLS = 0x400000
     NOWHERE = -1
+    # In place of a column: an action does not fire the event, or more than once.
+    NO_COLUMN = -1
+    COLUMNS = -2
     # In place of a vector: the group has no row, or only this one, counted downwards.
     NO_ROW = -1
     FIRST_ROW = -2
@@ -160,6 +163,10 @@ cdef class StateScorer(BufferOwner):
         reserve_zeros(&self.buffers, self._first_group, self.n_events + 2)
         reserve_zeros(&self.buffers, self._n_positional, self.n_events + 1)
         reserve_zeros(&self.buffers, self._events, system.n_actions)
+        reserve(&self.buffers, self._columns, system.n_actions * self.n_events)
+        for i in range(system.n_actions * self.n_events):
+            self._columns[i] = NO_COLUMN
+        reserve_zeros(&self.buffers, self._group_anchors, len(self.groups) + 1)
         for i, table in enumerate(self.tables):
             self._tables[i] = <void*> (<Rows?> table)
             self._widths[i] = table.n_columns
@@ -170,6 +177,7 @@ cdef class StateScorer(BufferOwner):
             group.n_anchors = len(members.anchors)
             for a, anchor in enumerate(members.anchors):
                 group.anchors[a] = anchor
+                self._group_anchors[i] |= <uint64_t> 1 << <int> anchor
             group.first = n
             for template in members.templates:
                 spec = &self._specs[n]
@@ -220,6 +228,10 @@ cdef class StateScorer(BufferOwner):
             for i in range(system.first_fired[action], system.first_fired[action + 1]):
                 event = system.fired[i].event
                 self._events[action] |= <uint64_t> 1 << <int> event
+                cell = action * self.n_events + event
+                self._columns[cell] = (
+                    system.fired[i].column if self._columns[cell] == NO_COLUMN else COLUMNS
+                )
                 self._fired_scores[i] = self._offsets[event] + system.fired[i].column
         self._trained = all([isinstance(table, TrainedRows) for table in self.tables])
         self._caches = memo and self._cache_width > 0 and self._trained
@@ -311,6 +323,45 @@ cdef class StateScorer(BufferOwner):
             mask += n_actions
         return 0
 
+    cdef int score_apart(
+        self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
+    ) except -1 nogil:
+        """As `score`, but for a number that is added to all scores of all states.
+
+        What all legal actions of all states have in common is not even looked up.
+        """
+        self._is_apart = self.memo
+        try:
+            self.score(states, n, masks, scores)
+        finally:
+            self._is_apart = False
+        return 0
+
+    cdef void _find_shared(self, Py_ssize_t n, const uint8_t* masks) noexcept nogil:
+        """Find the events and anchors that states share: `_shared_events`, `_shared_anchors`."""
+        cdef const int* columns = NULL
+        cdef const int* others
+        cdef Py_ssize_t s
+        cdef int n_anchors = self.system.n_anchors
+        cdef int action
+        cdef int a
+        cdef int e
+        self._shared_events = ~<uint64_t> 0
+        self._shared_anchors = ~<uint64_t> 0
+        for s in range(n):
+            for a in range(n_anchors):
+                if self._anchors[s * n_anchors + a] != self._anchors[a]:
+                    self._shared_anchors &= ~(<uint64_t> 1 << a)
+            for action in range(self.system.n_actions):
+                if not masks[action]:
+                    continue
+                others = self._columns + action * self.n_events
+                columns = others if columns == NULL else columns
+                for e in range(self.n_events):
+                    if others[e] != columns[e] or others[e] == COLUMNS:
+                        self._shared_events &= ~(<uint64_t> 1 << e)
+            masks += self.system.n_actions
+
     cdef int prefill_memo(
         self, const void* states, Py_ssize_t n, const uint8_t* masks
     ) except -1 nogil:
@@ -324,10 +375,12 @@ cdef class StateScorer(BufferOwner):
         cdef const char* state = <const char*> states
         cdef uint64_t events
         cdef uint64_t met = 0
+        cdef uint64_t differing
         cdef Py_ssize_t s
         cdef int n_actions = self.system.n_actions
         cdef int action
         cdef int e
+        cdef int g
         reserve(&self.buffers, self._anchors, n * self.system.n_anchors)
         reserve(&self.buffers, self._fired, n)
         reserve(&self.buffers, self._places, n * self._n_groups)
@@ -350,7 +403,22 @@ cdef class StateScorer(BufferOwner):
                 self.system.anchors(state, self._anchors + s * self.system.n_anchors)
             state += self.system.state_size
             masks += n_actions
+        if self._is_apart:
+            self._find_shared(n, masks - n * n_actions)
         for e in range(self.n_events):
+            if self._is_apart and (met & self._shared_events) >> e & 1:
+                differing = 0
+                for g in range(self._first_group[e], self._first_group[e + 1]):
+                    differing |= self._group_anchors[g] & ~self._shared_anchors
+                if not differing:
+                    # Nothing is left of it.
+                    for s in range(n):
+                        self._fired[s] &= ~(<uint64_t> 1 << e)
+                    memset(
+                        self._event_scores + self._offsets[e], 0,
+                        self._widths[e] * sizeof(double),
+                    )
+                    continue
             if met >> e & 1:
                 self._score_event(<const char*> states, n, e, places_only)
         return 0
@@ -365,11 +433,16 @@ cdef class StateScorer(BufferOwner):
         cdef uint64_t* signatures
         cdef uint64_t signature = 0
         cdef Py_ssize_t s
+        # Groups that depend on none of these anchors are left out.
+        cdef uint64_t differing = 0
+        cdef bint is_apart = self._is_apart and self._shared_events >> event & 1
         cdef int first = self._first_group[event]
         cdef int first_free = first + self._n_positional[event]
         cdef int g
         self._n_keys = 0
         self._n_jobs = 0
+        if is_apart:
+            differing = ~self._shared_anchors
         if self.memo and not places_only:
             # Of all states first: what is known of them is on its way then.
             for s in range(n):
@@ -378,6 +451,8 @@ cdef class StateScorer(BufferOwner):
                 anchors = self._anchors + s * self.system.n_anchors
                 signatures = self._group_signatures + s * self._n_groups
                 for g in range(first_free, self._first_group[event + 1]):
+                    if is_apart and not self._group_anchors[g] & differing:
+                        continue
                     signatures[g] = self._signature(g, anchors)
                     STRUCTREG_PREFETCH(
                         &self._entries[signatures[g] & <uint64_t> (self._memo_slots - 1)]
@@ -405,14 +480,17 @@ cdef class StateScorer(BufferOwner):
             if places_only:
                 continue
             for g in range(first_free, self._first_group[event + 1]):
-                if n == 1 and self._trained and self._groups[g].single:
+                if is_apart and not self._group_anchors[g] & differing:
+                    places[g] = NO_ROW
+                elif n == 1 and self._trained and self._groups[g].single:
                     # No other state waits for the vector.
                     places[g] = NO_ROW
                     self._add_job(g, state, anchors, NOWHERE, NOWHERE)
                 elif not (self.memo and self._is_known(signatures[g], &places[g])):
                     places[g] = self._new_entry(g, signatures[g])
                     self._add_job(g, state, anchors, places[g], NOWHERE)
-        self._do_jobs(event)
+        if self._n_jobs:
+            self._do_jobs(event)
         return 0
 
     cdef bint _is_known(self, uint64_t signature, int64_t* vector) noexcept nogil:

@@ -75,6 +75,7 @@ cdef class TransitionSystem(BufferOwner):
     cdef void init(self, void* state) noexcept nogil
     cdef bint is_final(self, const void* state) noexcept nogil
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil
+    cdef int only_action(self, const void* state) noexcept nogil
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil
     cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil

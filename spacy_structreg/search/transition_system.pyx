@@ -113,6 +113,10 @@ cdef class TransitionSystem(BufferOwner):
     cdef void legal(self, const void* state, uint8_t* mask) noexcept nogil:
         """Say of every action whether it may be taken; all flags are 0 before."""
 
+    cdef int only_action(self, const void* state) noexcept nogil:
+        """The only legal action, if that is known sooner than by `legal`; else -1."""
+        return -1
+
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         """Write the state that a legal action leads to."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from spacy_structreg.estimators.segmentation.character_segmenter import Characte
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import model_bytes, parse_model, write_model
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
 
 PLAIN = Learning()
 TRAIN = sentences(60, seed=21)
@@ -259,6 +261,13 @@ def test_guides_that_cannot_be(
         spec.new_guide(characters._decoders().tables, (), **chosen)
     with pytest.raises(ValueError, match="no tags"):
         spec.new_guide(characters._decoders().tables, ("N",))
+
+
+def test_tags_that_share_labels(characters: CharacterSegmenter) -> None:
+    spec: Any = characters._known_spec()
+    guide = spec.new_guide(characters._decoders().tables)
+    with pytest.raises(ValueError, match="share a label"):
+        ChainGuide(guide.decoder, [*guide.labels, *guide.labels])
 
 
 # Settings and training ----------------------------------------------------------------------------
@@ -683,3 +692,61 @@ def test_tags_must_be_the_same() -> None:
     of_words = WordJointTagger(**common).fit([[("大学", "N"), ("在", "V")]])
     with pytest.raises(ValueError, match="these tags"):
         GuidedJointTagger(of_characters, of_words).predict("大学")
+
+
+# Where there is no choice -------------------------------------------------------------------------
+
+
+def ambiguous_sentences(n: int, seed: int) -> list[list[tuple[str, str]]]:
+    """Tagged sentences of few characters, whose words overlap and have up to three tags."""
+    choose = Random(seed)
+    lexicon = Random(4)
+    words = ["".join(lexicon.choices("大学生会人们上海家里", k=1 + i % 3)) for i in range(40)]
+    tags = [lexicon.sample("NVAP", 1 + i % 3) for i in range(40)]
+    numbers = [choose.choices(range(40), k=choose.randint(1, 14)) for _ in range(n)]
+    return [[(words[i], choose.choice(tags[i])) for i in sentence] for sentence in numbers]
+
+
+@pytest.fixture(scope="module")
+def ambiguous_parts() -> tuple[CharacterJointTagger, WordJointTagger]:
+    common = {"epochs": 3, "sentences": "doc", "learning": PLAIN}
+    gold = ambiguous_sentences(150, 1)
+    return CharacterJointTagger(**common).fit(gold), WordJointTagger(beam=4, **common).fit(gold)
+
+
+@pytest.mark.parametrize("beam_margin", [None, 4.0])
+@pytest.mark.parametrize("window", [None, 0.0, 1.5, 6.0])
+@pytest.mark.parametrize(
+    ("beam", "looks_ahead", "adds_scores"),
+    [(1, True, True), (2, False, True), (4, True, True), (4, True, False), (65, True, True)],
+)
+def test_what_is_left_unscored_changes_no_analysis(  # noqa: PLR0917 - all of them matter
+    beam: int,
+    looks_ahead: bool,
+    adds_scores: bool,
+    window: float | None,
+    beam_margin: float | None,
+    ambiguous_parts: Any,
+) -> None:
+    """A list of one analysis comes with its score, so that all of it is scored."""
+    guided = GuidedJointTagger(
+        *ambiguous_parts,
+        weight=0.5,
+        beam=beam,
+        looks_ahead=looks_ahead,
+        adds_scores=adds_scores,
+        window=window,
+        beam_margin=beam_margin,
+    )
+    for sentence in ambiguous_sentences(40, 2):
+        text = "".join(word for word, _ in sentence)
+        for each in (text, f"{text[:3]} {text[3:]}"):
+            ((_, analysis),) = guided.nbest(each, 1)
+            assert guided.predict_tagged(each) == analysis
+
+
+def test_what_is_left_unscored_without_a_guide(ambiguous_parts: Any) -> None:
+    for sentence in ambiguous_sentences(40, 3):
+        text = "".join(word for word, _ in sentence)
+        ((_, analysis),) = ambiguous_parts[1].nbest(text, 1)
+        assert ambiguous_parts[1].predict_tagged(text) == analysis

@@ -13,12 +13,7 @@ from spacy_structreg.learn.memory cimport reserve
 from spacy_structreg.search.scorer cimport StateScorer
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
 from spacy_structreg.tasks.segmentation.text cimport TextDecoder
-from spacy_structreg.tasks.segmentation.words cimport WordTransitions
-
-cdef enum:
-    # As in tasks.segmentation.words.
-    APPEND = 0
-    START = 1
+from spacy_structreg.tasks.segmentation.words cimport APPEND, START, WordTransitions
 
 
 cdef class RerankingDecoder(CharacterDecoder):

@@ -8,7 +8,7 @@ window.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport reserve, reserve_zeros
@@ -16,13 +16,33 @@ from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, Transitions
 from spacy_structreg.tasks.chain cimport ChainDecoder
 from spacy_structreg.tasks.segmentation.characters cimport CharacterDecoder
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords
-from spacy_structreg.tasks.segmentation.words cimport GuideView, WordGuide
+from spacy_structreg.tasks.segmentation.words cimport APPEND, START, B, GuideView, S, WordGuide
 
 import numpy as np
 
 cdef enum:
     # The labels of a tag: begin, middle, end, single.
     N_BOUNDARIES = 4
+    EIGHT = 8
+
+
+cdef inline int32_t next_above(
+    const double* values, int32_t first, Py_ssize_t last, double least
+) noexcept nogil:
+    """The first of some values, from `first` on, that is not below `least`; else `last`."""
+    cdef bint met
+    cdef int k
+    while first + EIGHT <= last:
+        # No branches: a compiler compares several at once.
+        met = False
+        for k in range(EIGHT):
+            met |= values[first + k] >= least
+        if met:
+            break
+        first += EIGHT
+    while first < last and values[first] < least:
+        first += 1
+    return first
 
 
 cdef class ChainGuide(WordGuide):
@@ -44,6 +64,8 @@ cdef class ChainGuide(WordGuide):
         cdef ChainDecoder chain = decoder.chain
         cdef LabelGraph graph = chain.graph
         cdef const int32_t[:, ::1] view
+        cdef const uint8_t[:, ::1] legal = np.ascontiguousarray(chain.graph.legal, dtype=np.uint8)
+        cdef Py_ssize_t place
         cdef Py_ssize_t x
         cdef Py_ssize_t y
         if self._transposed != NULL:
@@ -59,18 +81,33 @@ cdef class ChainGuide(WordGuide):
             raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
         if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:
             raise ValueError("a label of the guide does not exist")
+        if np.unique(self.labels).size < self.labels.size:
+            raise ValueError("tags of the guide share a label")
         if not 0 <= weight < INFINITY:
             raise ValueError(f"the weight of a guide cannot be {weight}")
         if not self.window >= 0:
             raise ValueError(f"the window of a guide cannot be {window}")
         view = self.labels
         self._labels = &view[0, 0]
+        self._n_tags = view.shape[0]
+        reserve(&self.buffers, self._actions, graph.n_labels)
+        for y in range(graph.n_labels):
+            self._actions[y] = -1
+        for x in range(self._n_tags):
+            for y in range(N_BOUNDARIES):
+                self._actions[view[x, y]] = START + <int32_t> x if y in (B, S) else APPEND
+        reserve(&self.buffers, self._within, 2 * graph.n_labels)
+        reserve(&self.buffers, self._most, graph.n_labels)
+        reserve(&self.buffers, self._legal, graph.n_labels * graph.n_labels)
         reserve_zeros(&self.buffers, self._transposed, graph.n_labels * graph.n_labels)
-        for x in range(graph.n_labels):
-            for y in range(graph.n_labels):
-                self._transposed[y * graph.n_labels + x] = chain.transitions[
-                    x * graph.n_labels + y
-                ]
+        for y in range(graph.n_labels):
+            self._most[y] = -INFINITY
+            for x in range(graph.n_labels):
+                place = y * graph.n_labels + x
+                self._transposed[place] = chain.transitions[x * graph.n_labels + y]
+                self._legal[place] = legal[x, y]
+                if self._legal[place]:
+                    self._most[y] = max(self._most[y], self._transposed[place])
         self._backward = Transitions(
             LabelGraph(graph.legal.T, graph.ends, graph.starts, graph.by_blocks)
         )
@@ -88,7 +125,7 @@ cdef class ChainGuide(WordGuide):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil:
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
@@ -103,14 +140,142 @@ cdef class ChainGuide(WordGuide):
         view.emissions = emissions if self.adds_scores else NULL
         view.heuristic = NULL
         view.allowed = NULL
-        if self.looks_ahead or self.window < INFINITY:
+        # What a bonus may make up for, the chain model does not know.
+        narrowly = narrowly and self.window < INFINITY and bonuses == NULL
+        if narrowly and self.chain.lattice == NULL:
+            narrowly = self._look_ahead_narrowly(emissions, mask, n)
+            if not narrowly and self.looks_ahead:
+                self._look_ahead(emissions, mask, n)
+        elif narrowly or self.looks_ahead:
             self._look_ahead(emissions, mask, n)
+            narrowly = narrowly and self._open_window(emissions, mask, n)
         if self.looks_ahead:
             view.heuristic = self._best_completions(n)
-        # What a bonus may make up for, the chain model does not know.
-        if self.window < INFINITY and bonuses == NULL and self._open_window(emissions, mask, n):
+        if narrowly:
+            self._list_actions(n)
             view.allowed = self._allowed
+            view.begins = self._begins
+            view.sure = self._sure
         return 0
+
+    cdef int _list_actions(self, Py_ssize_t n) except -1 nogil:
+        """Find the actions to the labels within the window: `_begins` and `_sure`."""
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const uint8_t* allowed = self._allowed
+        cdef uint8_t* begins
+        cdef uint64_t eight
+        cdef Py_ssize_t i
+        cdef Py_ssize_t y
+        cdef int32_t action
+        cdef int32_t sure
+        cdef int n_actions
+        reserve_zeros(&self.buffers, self._begins, n * self._n_tags)
+        reserve(&self.buffers, self._sure, n)
+        begins = self._begins
+        for i in range(n):
+            n_actions = 0
+            sure = -1
+            y = 0
+            while y < n_labels:
+                # Few labels are left.
+                if y + 8 <= n_labels:
+                    memcpy(&eight, allowed + y, 8)
+                    if eight == 0:
+                        y += 8
+                        continue
+                action = self._actions[y] if allowed[y] else -1
+                y += 1
+                if action < 0 or action == sure:
+                    continue
+                if action >= START:
+                    n_actions += begins[action - START] == 0
+                    begins[action - START] = True
+                else:
+                    n_actions += 1
+                sure = action
+            self._sure[i] = sure if n_actions == 1 else -1
+            allowed += n_labels
+            begins += self._n_tags
+        return 0
+
+    cdef bint _look_ahead_narrowly(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t n
+    ) except -1 nogil:
+        """Find the labels within the window, and best completions from them on.
+
+        They are `_allowed` and `_ahead`, which is minus infinity for other labels: a path within
+        the window has no others. For a sentence without a lattice. Returns whether there is any
+        legal path; if not, nothing is found.
+        """
+        cdef Py_ssize_t n_labels = self.chain.graph.n_labels
+        cdef const double* prefix
+        cdef const double* following
+        cdef double* ahead
+        cdef uint8_t* allowed
+        cdef double best = -INFINITY
+        cdef double most
+        cdef double score
+        cdef double step
+        cdef Py_ssize_t n_within = 0
+        cdef Py_ssize_t n_after
+        cdef Py_ssize_t place
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef int32_t* within = self._within
+        cdef int32_t* after = self._within + n_labels
+        cdef int32_t x
+        cdef int32_t y
+        self.chain.viterbi.edges = NULL
+        self.chain.viterbi.advance(emissions, mask, 0, n)
+        prefix = self.chain.viterbi.table + (n - 1) * n_labels
+        for y in range(n_labels):
+            if self.chain.graph.may_end[y] and prefix[y] > best:
+                best = prefix[y]
+        if best == -INFINITY:
+            return False
+        # Sums of the same numbers in another order differ by rounding.
+        best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
+        reserve(&self.buffers, self._ahead, n * n_labels)
+        reserve_zeros(&self.buffers, self._allowed, n * n_labels)
+        for k in range(n * n_labels):
+            self._ahead[k] = -INFINITY
+        ahead = self._ahead + (n - 1) * n_labels
+        allowed = self._allowed + (n - 1) * n_labels
+        for y in range(n_labels):
+            if self.chain.graph.may_end[y] and prefix[y] >= best:
+                ahead[y] = emissions[(n - 1) * n_labels + y]
+                allowed[y] = True
+                within[n_within] = y
+                n_within += 1
+        for i in range(n - 2, -1, -1):
+            following = ahead
+            ahead -= n_labels
+            allowed -= n_labels
+            prefix -= n_labels
+            after, within = within, after
+            n_after = n_within
+            n_within = 0
+            most = -INFINITY
+            for k in range(n_after):
+                most = max(most, following[after[k]] + self._most[after[k]])
+            # With room for rounding. Few labels are so good that any step from them is of interest.
+            most = best - most - 1e-9 * (1.0 + (most if most > 0.0 else -most))
+            x = next_above(prefix, 0, n_labels, most)
+            while x < n_labels:
+                step = -INFINITY
+                for k in range(n_after):
+                    y = after[k]
+                    place = y * n_labels + x
+                    if self._legal[place]:
+                        step = max(step, following[y] + self._transposed[place])
+                score = step + emissions[i * n_labels + x]
+                if prefix[x] + score - emissions[i * n_labels + x] >= best:
+                    ahead[x] = score
+                    allowed[x] = True
+                    within[n_within] = x
+                    n_within += 1
+                x = next_above(prefix, x + 1, n_labels, most)
+        return True
 
     cdef int _look_ahead(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t n
@@ -186,7 +351,7 @@ cdef class ChainGuide(WordGuide):
     ) except -1 nogil:
         """Find the labels within the window: `_allowed`, of shape (n, n_labels), from `_ahead`.
 
-        Returns whether there is any legal path.
+        For a sentence with a lattice. Returns whether there is any legal path.
         """
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const Lattice* lattice = self.chain.lattice
@@ -200,13 +365,9 @@ cdef class ChainGuide(WordGuide):
         reserve(&self.buffers, self._allowed, n * n_labels)
         memset(self._allowed, 0, n * n_labels)
         self.chain.viterbi.edges = NULL
-        if lattice == NULL:
-            self.chain.viterbi.advance(emissions, mask, 0, n)
-        else:
-            self.chain.viterbi.walk(emissions, mask, lattice)
-        for c in range(n if lattice == NULL else lattice.n):
-            i = c if lattice == NULL else lattice.positions[c]
-            if i > 0:
+        self.chain.viterbi.walk(emissions, mask, lattice)
+        for c in range(lattice.n):
+            if lattice.positions[c] > 0:
                 break
             for y in range(n_labels):
                 if self.chain.viterbi.table[c * n_labels + y] > -INFINITY:
@@ -215,8 +376,8 @@ cdef class ChainGuide(WordGuide):
             return False
         # Sums of the same numbers in another order differ by rounding.
         best -= self.window + 1e-9 * (1.0 + (best if best > 0.0 else -best))
-        for c in range(n if lattice == NULL else lattice.n):
-            i = c if lattice == NULL else lattice.positions[c]
+        for c in range(lattice.n):
+            i = lattice.positions[c]
             prefix = self.chain.viterbi.table + c * n_labels
             ahead = self._ahead + c * n_labels
             allowed = self._allowed + i * n_labels
@@ -238,7 +399,7 @@ cdef class ChainGuide(WordGuide):
         heuristic = np.zeros((n, n_labels))
         allowed = np.ones((n, n_labels), dtype=bool)
         if n:
-            self.consult(&codes[0], n, NULL, NULL, NULL, &view)
+            self.consult(&codes[0], n, NULL, NULL, NULL, True, &view)
             self._look_ahead(self.chain.emissions(0, n), NULL, n)
             emissions[:] = <double[:n, :n_labels]> <double*> self.chain.emissions(0, n)
             heuristic[:] = <double[:n, :n_labels]> self._ahead

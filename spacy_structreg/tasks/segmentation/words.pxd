@@ -9,6 +9,18 @@ from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 
 cdef enum:
+    # Actions.
+    APPEND = 0
+    START = 1  # the first of as many as there are tags
+
+cdef enum:
+    # The labels of a guide, in the order of GuideView.labels.
+    B
+    M
+    E
+    S
+
+cdef enum:
     # Where a word would begin that there is not: before the sentence, or beyond a cut.
     BEFORE_SENTENCE = -1
     BEYOND_CUT = -2
@@ -31,8 +43,13 @@ ctypedef struct GuideView:
     Py_ssize_t n_labels
     const double* emissions    # (n, n_labels)
     const double* transitions  # (n_labels, n_labels)
-    const double* heuristic    # (n, n_labels): the best completion from a label on, with itself
+    # The best completion from a label on, with itself; -inf for labels that are not allowed.
+    const double* heuristic    # (n, n_labels)
     const uint8_t* allowed     # (n, n_labels)
+    # Of the labels that are allowed: whether a word of each tag may begin there, and the action to
+    # all of them, if that is one.
+    const uint8_t* begins      # (n, n_tags)
+    const int32_t* sure        # (n,): or -1
     const int32_t* labels      # (n_tags, 4): the labels B, M, E, S of each tag
     double weight
 
@@ -73,6 +90,7 @@ cdef class WordTransitions(TransitionSystem):
     ) except -1 nogil
     cdef void _follow_list(self, const WordState* at, uint8_t* mask) noexcept nogil
     cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil
+    cdef bint _window_goes_on(self, const WordState* at) noexcept nogil
     cdef bint _is_listed(self, const WordState* at) noexcept nogil
     cdef bint _may_append(self, const WordState* at) noexcept nogil
     cdef bint _has_bonus(self, const WordState* at) noexcept nogil
@@ -97,7 +115,7 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil
 
 
@@ -107,7 +125,7 @@ cdef class WordDecoder(TextDecoder):
     cdef readonly WordGuide guide
 
     cdef int _present_sentence(self, Py_ssize_t n) except -1 nogil
-    cdef int _consult(self, Py_ssize_t n) except -1 nogil
+    cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil

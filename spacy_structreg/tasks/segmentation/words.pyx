@@ -7,7 +7,7 @@ kind of word.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
@@ -47,8 +47,6 @@ from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.tag_records import check_tags
 
 cdef enum:
-    APPEND = 0
-    START = 1  # the first of as many as there are tags
     # How far atoms look beyond the ends of a sentence.
     REACH = 2
     MAX_LENGTH = 15
@@ -131,14 +129,6 @@ _ATOMS = {
     TAGS2: ("tags(w-2)", [FIRST0, FIRST1]),
 }
 
-# The labels of a guide, in the order of GuideView.labels.
-cdef enum:
-    B
-    M
-    E
-    S
-
-
 cdef class WordTransitions(TransitionSystem):
     """Appending and separating characters.
 
@@ -173,6 +163,7 @@ cdef class WordTransitions(TransitionSystem):
         self.records = records
         self.prune = prune and records is not None
         self.has_unpruned_slots = by_words
+        self.in_step = not by_words
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
         # Without types their atoms stay, and are null.
@@ -407,8 +398,10 @@ cdef class WordTransitions(TransitionSystem):
                 if self.prune:
                     may_separate = may_separate and self._may_be_word(at)
             if may_separate:
-                for tag in range(self.n_tags):
-                    mask[START + tag] = 1
+                if self.guide.allowed != NULL:
+                    memcpy(mask + START, self.guide.begins + i * self.n_tags, self.n_tags)
+                else:
+                    memset(mask + START, 1, self.n_tags)
                 if self.prune:
                     self._prune_starts(i, mask)
         if self._known_tags != NULL and i < self._n and self._known_tags[i] != ANY_TAG:
@@ -416,6 +409,29 @@ cdef class WordTransitions(TransitionSystem):
                 mask[START + tag] = mask[START + tag] and tag == self._known_tags[i]
         if self.guide.allowed != NULL and i < self._n:
             self._keep_window(at, mask)
+
+    cdef int only_action(self, const void* state) noexcept nogil:
+        cdef const WordState* at = <const WordState*> state
+        cdef const GuideView* guide = &self.guide
+        cdef int32_t i = at.position
+        cdef int32_t action
+        if guide.allowed == NULL or i == self._n or self._listed != NULL:
+            return -1
+        action = guide.sure[i]
+        if action < 0 or at.first0 < 0:
+            return -1
+        if not guide.allowed[(i - 1) * guide.n_labels + self._settled(at, action == APPEND)]:
+            return -1
+        if action == APPEND:
+            return APPEND if self._window_goes_on(at) and self._may_append(at) else -1
+        if self._constraints != NULL and self._constraints[i] == CONTINUES_WORD:
+            return -1
+        if self.prune and not (
+            self.records.is_in(self.records.tags_of_first(self._numbers[i]), action - START)
+            and self._may_be_word(at)
+        ):
+            return -1
+        return action
 
     cdef bint _may_append(self, const WordState* at) noexcept nogil:
         """True if the current word may take the next character if it is not a listed one."""
@@ -556,23 +572,24 @@ cdef class WordTransitions(TransitionSystem):
     cdef void _keep_window(self, const WordState* at, uint8_t* mask) noexcept nogil:
         """Take back the actions to labels beyond the window of the guide."""
         cdef const GuideView* guide = &self.guide
-        cdef const uint8_t* allowed = guide.allowed + at.position * guide.n_labels
-        cdef const int32_t* labels
+        cdef const uint8_t* before = guide.allowed + (at.position - 1) * guide.n_labels
+        cdef const uint8_t* begins = guide.begins + at.position * self.n_tags
         cdef bint may_separate = True
         cdef int tag
         if at.first0 >= 0:
-            labels = guide.labels + 4 * at.tag0
             mask[APPEND] = (
-                mask[APPEND] and (allowed - guide.n_labels)[self._settled(at, True)]
-                and (allowed[labels[M]] or allowed[labels[E]])
+                mask[APPEND] and before[self._settled(at, True)] and self._window_goes_on(at)
             )
-            may_separate = (allowed - guide.n_labels)[self._settled(at, False)]
+            may_separate = before[self._settled(at, False)]
         for tag in range(self.n_tags):
-            labels = guide.labels + 4 * tag
-            mask[START + tag] = (
-                mask[START + tag] and may_separate
-                and (allowed[labels[B]] or allowed[labels[S]])
-            )
+            mask[START + tag] &= begins[tag] & may_separate
+
+    cdef bint _window_goes_on(self, const WordState* at) noexcept nogil:
+        """True if the next character may go on with the current word."""
+        cdef const GuideView* guide = &self.guide
+        cdef const uint8_t* allowed = guide.allowed + at.position * guide.n_labels
+        cdef const int32_t* labels = guide.labels + 4 * at.tag0
+        return allowed[labels[M]] or allowed[labels[E]]
 
     cdef bint _may_be_word(self, const WordState* at) noexcept nogil:
         """True if the records have nothing against the current word as a whole."""
@@ -590,7 +607,8 @@ cdef class WordTransitions(TransitionSystem):
         cdef const uint64_t* tags = self.records.tags_of_first(self._numbers[i])
         cdef int tag
         for tag in range(self.n_tags):
-            mask[START + tag] &= self.records.is_in(tags, tag)
+            if mask[START + tag]:
+                mask[START + tag] = self.records.is_in(tags, tag)
 
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil:
         cdef const WordState* before = <const WordState*> state
@@ -871,9 +889,12 @@ cdef class WordGuide(BufferOwner):
 
     cdef int consult(
         self, const uint32_t* characters, Py_ssize_t n, const uint8_t* constraints,
-        const ListedWords* listed, const BonusWords* bonuses, GuideView* view,
+        const ListedWords* listed, const BonusWords* bonuses, bint narrowly, GuideView* view,
     ) except -1 nogil:
-        """Fill in what the chain model says of a sentence under its constraints (NULL for none)."""
+        """Fill in what the chain model says of a sentence under its constraints (NULL for none).
+
+        narrowly: whether to shut out labels beyond its window, if it has one.
+        """
         return 0
 
 
@@ -917,13 +938,16 @@ cdef class WordDecoder(TextDecoder):
         )
         return 0
 
-    cdef int _consult(self, Py_ssize_t n) except -1 nogil:
-        """Ask the guide, if there is one, about the sentence that the system has."""
+    cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil:
+        """Ask the guide, if there is one, about the sentence that the system has.
+
+        narrowly: see `WordGuide.consult`.
+        """
         if self.guide is None:
             return 0
         return self.guide.consult(
             self.characters, n, self.constraints if self.is_constrained else NULL, self.listed,
-            self.bonuses, &self.system.guide,
+            self.bonuses, narrowly, &self.system.guide,
         )
 
     cdef Py_ssize_t _search(
@@ -934,7 +958,7 @@ cdef class WordDecoder(TextDecoder):
         cdef Py_ssize_t first
         self._present_sentence(n)
         try:
-            self._consult(n)
+            self._consult(n, True)
             first = self.agenda.search(n_best, n_found)
             if n_found[0] == 0 and prune:
                 # What the records leave need not reach the end.
@@ -943,7 +967,7 @@ cdef class WordDecoder(TextDecoder):
             if n_found[0] == 0 and self.system.guide.allowed != NULL:
                 # Nor need what the window leaves, which knows neither the longest word nor, of
                 # listed words that overlap, which a state has chosen.
-                self.system.guide.allowed = NULL
+                self._consult(n, False)
                 self.system.prune = prune
                 first = self.agenda.search(n_best, n_found)
                 if n_found[0] == 0 and prune:
@@ -973,7 +997,12 @@ cdef class WordDecoder(TextDecoder):
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil:
         cdef Py_ssize_t n_found = 0
-        cdef Py_ssize_t first = self._search(n, 1, &n_found)
+        cdef Py_ssize_t first
+        self.agenda.ranks_only = True
+        try:
+            first = self._search(n, 1, &n_found)
+        finally:
+            self.agenda.ranks_only = False
         if n_found == 0:
             with gil:
                 raise AssertionError("the transition system led into a dead end")
@@ -1040,9 +1069,8 @@ cdef class WordDecoder(TextDecoder):
         characters = "".join([chr(self.characters[i]) for i in range(n)])
         self._present_sentence(n)
         try:
-            self._consult(n)
             # What lies beyond the window of the guide is compared too: its scores say why.
-            self.system.guide.allowed = NULL
+            self._consult(n, False)
             visited = visited_states(self.system, actions)
             # What is left without them is the guide's.
             self.system._bonuses = NULL
