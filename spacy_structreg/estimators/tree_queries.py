@@ -28,11 +28,20 @@ def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
     if len(tags) != len(words):
         raise ValueError(f"{len(tags)} tags are given for {len(words)} words")
     for what, listed in (("word", words), ("tag", tags)):
+        if set(map(type, listed)) == {str}:
+            continue
         for i, each in enumerate(listed):
             if not isinstance(each, str):
                 raise ValueError(f"{what} {i} is {each!r:.60}; give a string")
     check_names(tags)
     return words, tags
+
+
+def visible_places(words: Words) -> list[int]:
+    """The places of the words that are not only white space."""
+    if all(map(str.strip, words)):
+        return list(range(len(words)))
+    return [i for i, word in enumerate(words) if word.strip()]
 
 
 def _checked_arcs(given: GivenArcs) -> tuple[tuple[int | None, ...], tuple[str | None, ...]]:
@@ -61,7 +70,7 @@ def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
 
     What hangs on such a word is hung on its head.
     """
-    kept = [i for i, word in enumerate(sentence.words) if word.strip()]
+    kept = visible_places(sentence.words)
     if len(kept) == len(sentence.words):
         return sentence
     if not kept:
@@ -112,10 +121,11 @@ class Query:
                     f"no projective tree with one root over {' '.join(words)[:40]!r} has the heads "
                     f"that are given: {list(given[0])}"
                 )
-        places = [i for i, word in enumerate(words) if word.strip()]
-        return cls(
-            [words[i] for i in places], [tags[i] for i in places], places, len(words), given, heads
-        )
+        places = visible_places(words)
+        n = len(words)
+        if len(places) < n:
+            words, tags = [words[i] for i in places], [tags[i] for i in places]
+        return cls(list(words), list(tags), places, n, given, heads)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -129,14 +139,14 @@ class Query:
 
     def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
         """The tree over all words, from one over the visible words."""
-        labels = [""] * self.n_words
-        for place, head, number in zip(self.places, *tree, strict=True):
-            if head == ROOT:
-                labels[place] = decoder.root_label
-            elif decoder.labels:
-                # A model of nothing but roots has none.
-                labels[place] = decoder.labels[number]
-        heads = heads_of_all(tree[0], self.places, self.n_words)
+        heads, numbers = tree
+        # A model of nothing but roots has no labels of arcs. The number of the root is -1.
+        names = (*(decoder.labels or ("",)), decoder.root_label)
+        labels = [names[number] for number in numbers]
+        if len(self.places) < self.n_words:
+            of_visible = dict(zip(self.places, labels, strict=True))
+            labels = [of_visible.get(place, "") for place in range(self.n_words)]
+            heads = heads_of_all(heads, self.places, self.n_words)
         if self.given is not None:
             for i, label in enumerate(self.given[1]):
                 if label is not None:

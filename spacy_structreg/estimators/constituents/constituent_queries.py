@@ -9,7 +9,11 @@ from numbers import Integral
 from typing import Any, TypeAlias
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.estimators.tree_queries import TaggedSentence, checked_sentence
+from spacy_structreg.estimators.tree_queries import (
+    TaggedSentence,
+    checked_sentence,
+    visible_places,
+)
 from spacy_structreg.tasks.constituents import ConstituentDecoder
 
 GivenConstituents: TypeAlias = Sequence[tuple[int, int, str | None]]
@@ -24,7 +28,7 @@ def visible_constituents(sentence: ConstituencySentence) -> ConstituencySentence
     are the only child of one of the same label.
     Raises ValueError if such a word is the head of a phrase of others.
     """
-    places = [i for i, word in enumerate(sentence.words) if word.strip()]
+    places = visible_places(sentence.words)
     if not places:
         return None
     kept: list[Constituent] = []
@@ -64,7 +68,7 @@ class ConstituentQuery:
     def of(cls, sentence: TaggedSentence, given: GivenConstituents | None) -> ConstituentQuery:
         """Raises ValueError for what cannot be parsed, and for a constituent of white space."""
         words, tags = checked_sentence(sentence)
-        places = [i for i, word in enumerate(words) if word.strip()]
+        places = visible_places(words)
         bound = None
         if given is not None:
             for each in given:
@@ -91,6 +95,8 @@ class ConstituentQuery:
     @property
     def visible(self) -> tuple[list[str], list[str]]:
         """The visible words and their tags."""
+        if len(self.places) == len(self.all_words):
+            return list(self.all_words), list(self.all_tags)
         return (
             [self.all_words[i] for i in self.places],
             [self.all_tags[i] for i in self.places],
