@@ -395,8 +395,10 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         user_words: CompiledWords | None,
         spans: Sequence[AnySpan],
     ) -> tuple[list[list[int]] | NDArray[np.int64], Limits]:
-        """As `_parts`; where nothing is said of texts, ends are offsets in all of them."""
-        if self.sentences == "punctuation" and not (user_words or spans or self.typed_runs):
+        """As `_parts`; where nothing is said of many texts, ends are offsets in all of them."""
+        is_plain = self.sentences == "punctuation" and not (user_words or spans or self.typed_runs)
+        # An array takes longer to make than the list of one text.
+        if is_plain and len(texts) > 1:
             return sentence_ends_of_all(texts), _NO_LIMITS
         return self._parts(texts, user_words, spans)
 

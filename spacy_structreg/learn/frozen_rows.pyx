@@ -176,8 +176,9 @@ cdef extern from *:
         const Term* terms, Py_ssize_t n_terms, Py_ssize_t count, double* scores) noexcept nogil
 
 cdef enum:
-    # So many look-ups wait for memory together.
+    # So many look-ups wait for memory together; but that of so many bytes is never far.
     TOGETHER = 64
+    NEAR = 1 << 17
 
 # Where a bucket of keys finds no room by so many displacements, another salt is tried.
 cdef uint32_t MOST_DISPLACEMENTS = 1 << 20
@@ -210,6 +211,11 @@ cdef inline uint32_t slot_of(
     low = (low ^ (low >> 16)) * <uint32_t> 0x85EBCA6B
     low ^= low >> 13
     return <uint32_t> (low * n_slots >> 32)
+
+
+cdef inline bint is_own_slot(const uint8_t* cells, uint32_t slot, uint64_t mixed) noexcept nogil:
+    """True if the check at a slot is that of a mixed key."""
+    return load_u32(cells + 4 * <uint64_t> slot) == <uint32_t> (mixed >> 8)
 
 
 cdef inline int32_t items_at(const uint8_t* place, int size) noexcept nogil:
@@ -485,6 +491,13 @@ cdef class FrozenRows(TrainedRows):
         cdef Py_ssize_t i
         cdef int32_t is_own
         cdef int32_t row
+        if self._zeros < NEAR:
+            for i in range(n):
+                mixed[0] = spread(keys[i] ^ self._salt)
+                slots[0] = slot_of(mixed[0], self._directory, self._n_blocks, self._n_slots)
+                is_own = is_own_slot(cells, slots[0], mixed[0])
+                rows[i] = (first + <int32_t> slots[0] * row_size) | -(1 - is_own)
+            return
         while n > 0:
             count = min(n, <Py_ssize_t> TOGETHER)
             for i in range(count):
@@ -496,8 +509,8 @@ cdef class FrozenRows(TrainedRows):
             for i in range(count):
                 row = first + <int32_t> slots[i] * row_size
                 # No branch, as half of the keys are strangers; these fetch what others have.
-                is_own = load_u32(cells + 4 * <uint64_t> slots[i]) == <uint32_t> (mixed[i] >> 8)
-                rows[i] = (row | -(1 - is_own))
+                is_own = is_own_slot(cells, slots[i], mixed[i])
+                rows[i] = row | -(1 - is_own)
                 STRUCTREG_PREFETCH(cells + (row & -is_own))
             keys += count
             rows += count
