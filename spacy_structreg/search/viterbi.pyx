@@ -84,7 +84,13 @@ cdef extern from *:
         const double *steps, const double *emissions, Py_ssize_t count, double *table,
         uint8_t *back
     ) {
-        uint8_t origins[16][4];
+        /* Of each label, if the second predecessor is better: bits of B, S, E, M. */
+        static const uint8_t origins[16][4] = {
+            {1, 0, 0, 1}, {3, 0, 0, 1}, {1, 0, 0, 3}, {3, 0, 0, 3},
+            {1, 2, 0, 1}, {3, 2, 0, 1}, {1, 2, 0, 3}, {3, 2, 0, 3},
+            {1, 0, 2, 1}, {3, 0, 2, 1}, {1, 0, 2, 3}, {3, 0, 2, 3},
+            {1, 2, 2, 1}, {3, 2, 2, 1}, {1, 2, 2, 3}, {3, 2, 2, 3},
+        };
         const __m128d bs_after_e = _mm_set_pd(steps[6], steps[0]);
         const __m128d bs_after_s = _mm_set_pd(steps[7], steps[1]);
         const __m128d em_after_b = _mm_set_pd(steps[4], steps[2]);
@@ -93,12 +99,6 @@ cdef extern from *:
         __m128d em = _mm_set_pd(table[-2], table[-3]);
         Py_ssize_t i;
         int better;
-        for (better = 0; better < 16; better++) {
-            origins[better][0] = better & 1 ? 3 : 1;
-            origins[better][1] = better & 4 ? 2 : 0;
-            origins[better][2] = better & 8 ? 2 : 0;
-            origins[better][3] = better & 2 ? 3 : 1;
-        }
         for (i = 0; i < count; i++) {
             const __m128d be_scores = _mm_loadu_pd(emissions + 4 * i);
             const __m128d ms_scores = _mm_loadu_pd(emissions + 4 * i + 2);
