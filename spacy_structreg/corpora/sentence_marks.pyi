@@ -1,3 +1,8 @@
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 class SentenceMarks:
     def __init__(
         self,
@@ -13,3 +18,6 @@ class SentenceMarks:
     @property
     def classes(self) -> dict[str, str]: ...
     def next(self, text: str, at: int, ends: list[int]) -> int: ...
+    def ends_of_all(
+        self, texts: list[str], ends_of: Callable[[str], list[int]]
+    ) -> NDArray[np.int64]: ...

@@ -1,11 +1,14 @@
 """A fast search for the marks of a text that may end sentences."""
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int64_t, uint8_t
+
+import numpy as np
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
     const void* PyUnicode_DATA(object text)
-    Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t index)
+    Py_UCS4 PyUnicode_READ(int kind, const void* data, Py_ssize_t index) nogil
+    int Py_UNICODE_ISSPACE(Py_UCS4 character)
 
 cdef enum:
     TABLE = 0x10000
@@ -77,10 +80,68 @@ cdef class SentenceMarks:
         cdef int kind = PyUnicode_KIND(text)
         cdef const void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t n = len(text)
+        cdef bint is_end = True
+        while True:
+            at = self._next(kind, data, n, at, &is_end)
+            if not is_end:
+                return at
+            ends.append(at)
+
+    def ends_of_all(self, list texts not None, ends_of not None):
+        """The ends of the sentences of texts as offsets in all of them, one after the other.
+
+        ends_of: gives those of one text, which it is asked for where a mark needs a closer look, or
+        white space comes first. Returns int64, rising, the last that of all texts; empty texts have
+        none. Raises TypeError for a text that is no string, or of a subclass.
+        """
+        cdef Py_ssize_t base = 0
+        cdef Py_ssize_t found = 0
+        cdef Py_ssize_t first
+        cdef Py_ssize_t at
+        cdef Py_ssize_t n
+        cdef bint is_end
+        cdef int kind
+        cdef const void* data
+        cdef str text
+        for text in texts:
+            base += len(text)
+        ends = np.empty(base, dtype=np.int64)
+        cdef int64_t[::1] view = ends
+        base = 0
+        for text in texts:
+            n = len(text)
+            if n == 0:
+                continue
+            kind = PyUnicode_KIND(text)
+            data = PyUnicode_DATA(text)
+            first = found
+            at = 0
+            is_end = not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, 0))
+            while is_end:
+                at = self._next(kind, data, n, at, &is_end)
+                if is_end:
+                    view[found] = base + at
+                    found += 1
+            if at >= 0:
+                found = first
+                for at in ends_of(text):
+                    view[found] = base + at
+                    found += 1
+            elif found == first or view[found - 1] < base + n:
+                view[found] = base + n
+                found += 1
+            base += n
+        return ends[:found]
+
+    cdef Py_ssize_t _next(
+        self, int kind, const void* data, Py_ssize_t n, Py_ssize_t at, bint* is_end
+    ) noexcept nogil:
+        """The next end of a sentence that needs no closer look, or mark that does; -1 for none."""
         cdef Py_ssize_t end
         cdef Py_UCS4 character
         cdef Py_UCS4 after
         cdef int flags
+        is_end[0] = False
         while at < n:
             character = PyUnicode_READ(kind, data, at)
             at += 1
@@ -89,8 +150,8 @@ cdef class SentenceMarks:
                 continue
             after = PyUnicode_READ(kind, data, at) if at < n else 0
             if flags & FULL_STOP and at < n and after < TABLE and not self._flags[after] & SPECIAL:
-                ends.append(at)
-                continue
+                is_end[0] = True
+                return at
             if flags & COLON and (
                 after != c"/" or at + 1 == n or PyUnicode_READ(kind, data, at + 1) != c"/"
             ):

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
-from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends
+from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, sentence_ends_of_all
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
@@ -37,7 +37,7 @@ from spacy_structreg.features.typed_runs import CutKind, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
-from spacy_structreg.models.decoders import DecoderPool, OutputT
+from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT, side_by_side
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
 from spacy_structreg.models.explanation import Explanation, joined
@@ -52,6 +52,7 @@ from spacy_structreg.tasks.segmentation.given_spans import (
     span_limits,
     with_stand_ins,
 )
+from spacy_structreg.tasks.segmentation.text import checked_text, text_portions
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
     CompiledWords,
@@ -97,23 +98,29 @@ class WordFinder(Decoder, Protocol):
     def segment(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         **limits: Unpack[Limits],
     ) -> list[list[str]]: ...
 
     def tag(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         **limits: Unpack[Limits],
     ) -> list[list[tuple[str, str]]]: ...
 
     def spans(
-        self, texts: list[str], sentences: list[list[int]], **limits: Unpack[Limits]
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
     def tagged_spans(
-        self, texts: list[str], sentences: list[list[int]], **limits: Unpack[Limits]
+        self,
+        texts: list[str],
+        sentences: list[list[int]] | NDArray[np.int64],
+        **limits: Unpack[Limits],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 
     def margins(self, text: str, fixed: NDArray[np.uint8] | None = None) -> NDArray[np.float64]: ...
@@ -367,7 +374,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
-        ends, limits = self._parts(texts, user_words, spans)
+        ends, limits = self._sentences(texts, user_words, spans)
         _prefer(decoder, user_words)
         return decoder.segment(texts, ends, **limits)
 
@@ -378,9 +385,22 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        ends, limits = self._parts(texts, user_words, spans)
+        ends, limits = self._sentences(texts, user_words, spans)
         _prefer(decoder, user_words)
         return decoder.spans(texts, ends, **limits)
+
+    def _sentences(
+        self,
+        texts: list[str],
+        user_words: CompiledWords | None,
+        spans: Sequence[AnySpan],
+    ) -> tuple[list[list[int]] | NDArray[np.int64], Limits]:
+        """As `_parts`; where nothing is said of many texts, ends are offsets in all of them."""
+        is_plain = self.sentences == "punctuation" and not (user_words or spans or self.typed_runs)
+        # An array takes longer to make than the list of one text.
+        if is_plain and len(texts) > 1:
+            return sentence_ends_of_all(texts), _NO_LIMITS
+        return self._parts(texts, user_words, spans)
 
     def _parts(
         self,
@@ -584,7 +604,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
-        ends, limits = self._parts(texts, user_words, spans)
+        ends, limits = self._sentences(texts, user_words, spans)
         _prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits)
 
@@ -595,7 +615,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        ends, limits = self._parts(texts, user_words, spans)
+        ends, limits = self._sentences(texts, user_words, spans)
         _prefer(decoder, user_words)
         found, starts, tags = decoder.tagged_spans(texts, ends, **limits)
         bounds = pairwise(starts.tolist())
@@ -730,13 +750,6 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     return part
 
 
-def checked_text(text: object) -> str:
-    """A text as compiled code takes it, which is no subclass. Raises TypeError if it is no str."""
-    if not isinstance(text, str):
-        raise TypeError(f"a text must be a str, not {type(text).__name__}")
-    return str(text)
-
-
 def _stream(
     texts: Iterable[str],
     decoders: DecoderPool[FinderT],
@@ -745,7 +758,16 @@ def _stream(
 ) -> Iterator[OutputT]:
     if isinstance(texts, str):
         raise TypeError("many texts are asked for, not one; put it into a list")
-    return decoders.stream(map(checked_text, texts), decode, size=len, n_threads=n_threads)
+
+    def work(portion: list[str]) -> list[OutputT]:
+        with decoders.borrow() as decoder:
+            return decode(decoder, portion)
+
+    def outputs() -> Iterator[OutputT]:
+        for portion in side_by_side(work, text_portions(texts, PORTION), n_threads):
+            yield from portion
+
+    return outputs()
 
 
 def _join_nbest(

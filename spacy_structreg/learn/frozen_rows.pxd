@@ -8,6 +8,30 @@ cdef enum WeightKind:
     INT8     # the same
     LEVEL    # uint8, the number of one of the levels
 
+cdef extern from *:
+    """
+    #include <stdint.h>
+
+    typedef struct {
+        const uint8_t *cells;
+        const int32_t *rows;
+        int32_t zeros;
+        double scale;
+    } structreg_term;
+    """
+    ctypedef struct Term "structreg_term":
+        # A dense row of each position, -1 for none, of which four weights count: `cells` are those
+        # of its table, from the first of the four on.
+        const uint8_t* cells
+        const int32_t* rows
+        int32_t zeros
+        double scale
+
+
+cdef void sum_terms(
+    WeightKind kind, const Term* terms, Py_ssize_t n_terms, Py_ssize_t n, double* scores
+) noexcept nogil
+
 
 cdef class FrozenRows(TrainedRows):
     # The row for which `find` gave a number begins at `cells + number`, unaligned. A dense row is
@@ -38,5 +62,4 @@ cdef class FrozenRows(TrainedRows):
     cdef int _check_slots(self, Py_ssize_t size, uint64_t n_rows) except -1
     cdef int _check_direct(self, Py_ssize_t size) except -1
     cdef int _check_row(self, Py_ssize_t* place, Py_ssize_t end) except -1 nogil
-    cdef int32_t _row_of_slot(self, uint32_t slot, uint64_t mixed) noexcept nogil
     cdef void _find_slots(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil

@@ -85,6 +85,72 @@ cdef extern from *:
                 } \\
             } \\
         }
+    /* Add four weights to sums. Compilers convert small integers one by one, so that is written
+       out for the processors that most people have; sums are the same. */
+    #if defined(__SSE2__) || defined(_M_X64)
+    #include <emmintrin.h>
+    static inline void structreg_add_four(double *sums, __m128i four, double scale) {
+        const __m128d factor = _mm_set1_pd(scale);
+        _mm_storeu_pd(sums, _mm_add_pd(
+            _mm_loadu_pd(sums), _mm_mul_pd(factor, _mm_cvtepi32_pd(four))));
+        four = _mm_shuffle_epi32(four, 0xEE);
+        _mm_storeu_pd(sums + 2, _mm_add_pd(
+            _mm_loadu_pd(sums + 2), _mm_mul_pd(factor, _mm_cvtepi32_pd(four))));
+    }
+    static inline void structreg_add_four_i8(double *sums, const uint8_t *place, double scale) {
+        int32_t bytes;
+        __m128i four;
+        memcpy(&bytes, place, sizeof(bytes));
+        four = _mm_cvtsi32_si128(bytes);
+        four = _mm_unpacklo_epi8(four, four);
+        structreg_add_four(sums, _mm_srai_epi32(_mm_unpacklo_epi16(four, four), 24), scale);
+    }
+    static inline void structreg_add_four_i16(double *sums, const uint8_t *place, double scale) {
+        const __m128i four = _mm_loadl_epi64((const __m128i *) place);
+        structreg_add_four(sums, _mm_srai_epi32(_mm_unpacklo_epi16(four, four), 16), scale);
+    }
+    #else
+    #define STRUCTREG_ADD_FOUR(name, type) \\
+        static inline void structreg_add_four_##name( \\
+            double *sums, const uint8_t *place, double scale \\
+        ) { \\
+            type weights[4]; \\
+            int k; \\
+            memcpy(weights, place, sizeof(weights)); \\
+            for (k = 0; k < 4; ++k) sums[k] += scale * (double) weights[k]; \\
+        }
+    STRUCTREG_ADD_FOUR(i8, int8_t)
+    STRUCTREG_ADD_FOUR(i16, int16_t)
+    #endif
+    static inline void structreg_add_four_f32(double *sums, const uint8_t *place, double scale) {
+        float weights[4];
+        int k;
+        (void) scale;
+        memcpy(weights, place, sizeof(weights));
+        for (k = 0; k < 4; ++k) sums[k] += (double) weights[k];
+    }
+
+    /* The scores of four labels at positions that follow each other: sums over terms, which stay
+       in registers. */
+    #define STRUCTREG_SUM_TERMS(name) \\
+        static void structreg_sum_##name( \\
+            const structreg_term *terms, Py_ssize_t n_terms, Py_ssize_t count, double *scores \\
+        ) { \\
+            Py_ssize_t i, t; \\
+            for (i = 0; i < count; ++i, scores += 4) { \\
+                double sums[4] = {0.0, 0.0, 0.0, 0.0}; \\
+                for (t = 0; t < n_terms; ++t) { \\
+                    /* No branch: half of the rows are -1, and it would be foretold badly. */ \\
+                    const int32_t row = terms[t].rows[i]; \\
+                    const int32_t place = row ^ ((row ^ terms[t].zeros) & -(row < 0)); \\
+                    structreg_add_four_##name(sums, terms[t].cells + place, terms[t].scale); \\
+                } \\
+                memcpy(scores, sums, sizeof(sums)); \\
+            } \\
+        }
+    STRUCTREG_SUM_TERMS(f32)
+    STRUCTREG_SUM_TERMS(i16)
+    STRUCTREG_SUM_TERMS(i8)
     STRUCTREG_ADD_DENSE(f32, float, (double))
     STRUCTREG_ADD_DENSE(i16, int16_t, scale * (double))
     STRUCTREG_ADD_DENSE(i8, int8_t, scale * (double))
@@ -102,10 +168,17 @@ cdef extern from *:
     void add_i8 "structreg_add_i8" (
         double* scores, Py_ssize_t step, const uint8_t* cells, const int32_t* rows,
         Py_ssize_t count, int32_t zeros, Py_ssize_t n_columns, double scale) noexcept nogil
+    void sum_f32 "structreg_sum_f32" (
+        const Term* terms, Py_ssize_t n_terms, Py_ssize_t count, double* scores) noexcept nogil
+    void sum_i16 "structreg_sum_i16" (
+        const Term* terms, Py_ssize_t n_terms, Py_ssize_t count, double* scores) noexcept nogil
+    void sum_i8 "structreg_sum_i8" (
+        const Term* terms, Py_ssize_t n_terms, Py_ssize_t count, double* scores) noexcept nogil
 
 cdef enum:
-    # So many look-ups wait for memory together.
+    # So many look-ups wait for memory together; but that of so many bytes is never far.
     TOGETHER = 64
+    NEAR = 1 << 17
 
 # Where a bucket of keys finds no room by so many displacements, another salt is tried.
 cdef uint32_t MOST_DISPLACEMENTS = 1 << 20
@@ -140,6 +213,11 @@ cdef inline uint32_t slot_of(
     return <uint32_t> (low * n_slots >> 32)
 
 
+cdef inline bint is_own_slot(const uint8_t* cells, uint32_t slot, uint64_t mixed) noexcept nogil:
+    """True if the check at a slot is that of a mixed key."""
+    return load_u32(cells + 4 * <uint64_t> slot) == <uint32_t> (mixed >> 8)
+
+
 cdef inline int32_t items_at(const uint8_t* place, int size) noexcept nogil:
     """A number of one byte or two, as those of cells and columns are."""
     return place[0] if size == 1 else load_u16(place)
@@ -167,6 +245,21 @@ cdef inline int32_t row_in(
                 ) * (rows.column_size + rows.weight_size)
             return <int32_t> (place - rows.cells)
     return -1
+
+
+cdef void sum_terms(
+    WeightKind kind, const Term* terms, Py_ssize_t n_terms, Py_ssize_t n, double* scores
+) noexcept nogil:
+    """Write the scores of four labels at `n` positions: sums over terms, in their order.
+
+    kind: of all weights, not LEVEL.
+    """
+    if kind == INT8:
+        sum_i8(terms, n_terms, n, scores)
+    elif kind == INT16:
+        sum_i16(terms, n_terms, n, scores)
+    else:
+        sum_f32(terms, n_terms, n, scores)
 
 
 cdef class FrozenRows(TrainedRows):
@@ -387,19 +480,24 @@ cdef class FrozenRows(TrainedRows):
         place[0] += n * self.weight_size
         return 0
 
-    cdef int32_t _row_of_slot(self, uint32_t slot, uint64_t mixed) noexcept nogil:
-        """The row of a mixed key, which has no other slot; -1 if the slot is another one's."""
-        if load_u32(self.cells + 4 * <uint64_t> slot) != <uint32_t> (mixed >> 8):
-            return -1
-        return <int32_t> (4 * self._n_slots + slot * self._row_size)
-
     cdef void _find_slots(self, const uint64_t* keys, Py_ssize_t n, int32_t* rows) noexcept nogil:
-        """`find_run` where keys have slots."""
+        """`find_run` where keys have slots: -1 if the slot of a key is another one's."""
         cdef uint64_t mixed[TOGETHER]
         cdef uint32_t slots[TOGETHER]
+        cdef const uint8_t* cells = self.cells
+        cdef int32_t first = <int32_t> (4 * self._n_slots)
+        cdef int32_t row_size = <int32_t> self._row_size
         cdef Py_ssize_t count
         cdef Py_ssize_t i
+        cdef int32_t is_own
         cdef int32_t row
+        if self._zeros < NEAR:
+            for i in range(n):
+                mixed[0] = spread(keys[i] ^ self._salt)
+                slots[0] = slot_of(mixed[0], self._directory, self._n_blocks, self._n_slots)
+                is_own = is_own_slot(cells, slots[0], mixed[0])
+                rows[i] = (first + <int32_t> slots[0] * row_size) | -(1 - is_own)
+            return
         while n > 0:
             count = min(n, <Py_ssize_t> TOGETHER)
             for i in range(count):
@@ -407,11 +505,13 @@ cdef class FrozenRows(TrainedRows):
                 STRUCTREG_PREFETCH(self._directory + ((mixed[i] >> 32) * self._n_blocks >> 32))
             for i in range(count):
                 slots[i] = slot_of(mixed[i], self._directory, self._n_blocks, self._n_slots)
-                STRUCTREG_PREFETCH(self.cells + 4 * <uint64_t> slots[i])
+                STRUCTREG_PREFETCH(cells + 4 * <uint64_t> slots[i])
             for i in range(count):
-                row = self._row_of_slot(slots[i], mixed[i])
-                rows[i] = row
-                STRUCTREG_PREFETCH(self.cells + (row if row >= 0 else self._zeros))
+                row = first + <int32_t> slots[i] * row_size
+                # No branch, as half of the keys are strangers; these fetch what others have.
+                is_own = is_own_slot(cells, slots[i], mixed[i])
+                rows[i] = row | -(1 - is_own)
+                STRUCTREG_PREFETCH(cells + (row & -is_own))
             keys += count
             rows += count
             n -= count

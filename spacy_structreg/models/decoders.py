@@ -20,7 +20,7 @@ WORD: Final = 10
 """The number of characters, about, that are segmented while a word is tagged or parsed."""
 
 # How many characters one thread takes at a time, and how many such portions wait for each thread.
-_PORTION: Final = 20_000
+PORTION: Final = 20_000
 _AHEAD: Final = 2
 # Working memory for more characters than this is given back after use.
 _KEPT: Final = 1_000_000
@@ -148,7 +148,7 @@ def portions(
     for item in inputs:
         portion.append(item)
         total += size(item) + 1
-        if total >= _PORTION or len(portion) == limit:
+        if total >= PORTION or len(portion) == limit:
             yield portion
             portion, total = [], 0
     if portion:

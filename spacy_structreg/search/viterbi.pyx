@@ -74,6 +74,52 @@ cdef extern from *:
         }
     }
 
+    #if defined(__SSE2__) || defined(_M_X64)
+    #include <emmintrin.h>
+    #include <string.h>
+    /* The same without a mask for the graph of B, E, M and S, which stand in this order: before B
+       and S stand E and S, before E and M stand B and M. Scores are kept in pairs of these. */
+    static const uint8_t structreg_bems[8] = {1, 3, 0, 2, 0, 2, 1, 3};
+    static void structreg_extend_bems(
+        const double *steps, const double *emissions, Py_ssize_t count, double *table,
+        uint8_t *back
+    ) {
+        /* Of each label, if the second predecessor is better: bits of B, S, E, M. */
+        static const uint8_t origins[16][4] = {
+            {1, 0, 0, 1}, {3, 0, 0, 1}, {1, 0, 0, 3}, {3, 0, 0, 3},
+            {1, 2, 0, 1}, {3, 2, 0, 1}, {1, 2, 0, 3}, {3, 2, 0, 3},
+            {1, 0, 2, 1}, {3, 0, 2, 1}, {1, 0, 2, 3}, {3, 0, 2, 3},
+            {1, 2, 2, 1}, {3, 2, 2, 1}, {1, 2, 2, 3}, {3, 2, 2, 3},
+        };
+        const __m128d bs_after_e = _mm_set_pd(steps[6], steps[0]);
+        const __m128d bs_after_s = _mm_set_pd(steps[7], steps[1]);
+        const __m128d em_after_b = _mm_set_pd(steps[4], steps[2]);
+        const __m128d em_after_m = _mm_set_pd(steps[5], steps[3]);
+        __m128d bs = _mm_set_pd(table[-1], table[-4]);
+        __m128d em = _mm_set_pd(table[-2], table[-3]);
+        Py_ssize_t i;
+        int better;
+        for (i = 0; i < count; i++) {
+            const __m128d be_scores = _mm_loadu_pd(emissions + 4 * i);
+            const __m128d ms_scores = _mm_loadu_pd(emissions + 4 * i + 2);
+            const __m128d from_e = _mm_add_pd(_mm_unpacklo_pd(em, em), bs_after_e);
+            const __m128d from_s = _mm_add_pd(_mm_unpackhi_pd(bs, bs), bs_after_s);
+            const __m128d from_b = _mm_add_pd(_mm_unpacklo_pd(bs, bs), em_after_b);
+            const __m128d from_m = _mm_add_pd(_mm_unpackhi_pd(em, em), em_after_m);
+            better = _mm_movemask_pd(_mm_cmplt_pd(from_e, from_s))
+                | _mm_movemask_pd(_mm_cmplt_pd(from_b, from_m)) << 2;
+            /* Of equal scores the second operand is taken, that of the lower label. */
+            bs = _mm_add_pd(
+                _mm_max_pd(from_s, from_e), _mm_shuffle_pd(be_scores, ms_scores, 2));
+            em = _mm_add_pd(
+                _mm_max_pd(from_m, from_b), _mm_shuffle_pd(be_scores, ms_scores, 1));
+            _mm_storeu_pd(table + 4 * i, _mm_unpacklo_pd(bs, em));
+            _mm_storeu_pd(table + 4 * i + 2, _mm_unpackhi_pd(em, bs));
+            memcpy(back + 4 * i, origins[better], 4);
+        }
+    }
+    #endif
+
     static void structreg_extend_all(
         Py_ssize_t n_labels, Py_ssize_t fan_in, const uint8_t *predecessors,
         const double *transitions, const double *emissions, const uint8_t *mask, Py_ssize_t count,
@@ -81,6 +127,13 @@ cdef extern from *:
     ) {
         #define STRUCTREG_EXTEND(labels, origins) structreg_extend( \
             labels, origins, predecessors, transitions, emissions, mask, count, table, back)
+        #if defined(__SSE2__) || defined(_M_X64)
+        if (n_labels == 4 && fan_in == 2 && mask == NULL
+                && memcmp(predecessors, structreg_bems, sizeof(structreg_bems)) == 0) {
+            structreg_extend_bems(transitions, emissions, count, table, back);
+            return;
+        }
+        #endif
         if (n_labels == 4 && fan_in == 2)
             STRUCTREG_EXTEND(4, 2);
         else if (n_labels == 6 && fan_in == 4)
@@ -754,8 +807,18 @@ cdef class Viterbi(BufferOwner):
 
     cdef void _trace(self, Py_ssize_t column, uint16_t label, uint16_t* path) noexcept nogil:
         """Write the best path to a label of a column, as far back as it is not settled."""
+        cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef Py_ssize_t i = self.position_of(column)
+        cdef const uint8_t* back
         path[i] = label
+        if self._is_traced:
+            back = self._back + (i - self._base) * n_labels
+            while i > self._base:
+                label = back[label]
+                back -= n_labels
+                i -= 1
+                path[i] = label
+            return
         while i > self._base:
             if self.lattice == NULL:
                 label = self._before(i, label)

@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
+from spacy_structreg.learn.frozen_rows cimport Term, WeightKind
 from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.learn.rows cimport TrainingRows
 from spacy_structreg.search.viterbi cimport LabelGraph, Lattice, NBestViterbi, Viterbi
@@ -104,9 +105,14 @@ cdef class ChainDecoder(BufferOwner):
     cdef uint8_t* _mask
     cdef Listed _lists[MAX_LISTS]
     cdef Py_ssize_t stride
+    # What the scores are sums of, if weights lie so that they can be added together; else none.
+    cdef Term* _terms
+    cdef Py_ssize_t _n_terms
+    cdef WeightKind _kind
     # Of the sequence at hand, or NULL: set by the task, whose it is.
     cdef const Lattice* lattice
 
+    cdef int _find_terms(self) except -1
     cdef uint64_t* symbols_for(self, Py_ssize_t n) except NULL nogil
     cdef uint8_t* mask_for(self, Py_ssize_t n) except NULL nogil
     cdef int take_list(

@@ -19,7 +19,7 @@ from spacy_structreg.learn.log_linear cimport LogLinearLearner
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
-from spacy_structreg.learn.frozen_rows cimport FrozenRows
+from spacy_structreg.learn.frozen_rows cimport FrozenRows, sum_terms
 from spacy_structreg.learn.rows cimport Rows, TrainedRows, TrainingRows
 from spacy_structreg.search.viterbi cimport LabelGraph, NBestViterbi, Viterbi
 
@@ -491,6 +491,41 @@ cdef class ChainDecoder(BufferOwner):
             for i, weight in enumerate(np.concatenate(weights)):
                 self.transitions[i] = weight
         self.viterbi.transitions.bind(self.transitions)
+        self._find_terms()
+
+    cdef int _find_terms(self) except -1:
+        """Find what scores are sums of: parts of dense frozen rows, of four labels."""
+        cdef FrozenRows table
+        cdef ShapeSpec* spec
+        cdef Term* term
+        cdef int n_terms = 0
+        cdef int s
+        cdef int shift
+        kinds = set()
+        for s in range(self.features.n_shapes):
+            if self.features.specs[s].n_atoms:
+                if not isinstance(self.tables[s], FrozenRows) or self.tables[s].adaptive:
+                    return 0
+                self._kind = (<FrozenRows> self.tables[s]).kind
+                kinds.add(self._kind)
+        if self.features.n_labels != 4 or len(kinds) != 1:
+            return 0
+        for s in range(self.features.n_shapes):
+            n_terms += self.features.specs[s].n_shifts
+        reserve(&self.buffers, self._terms, n_terms)
+        for s in range(self.features.n_shapes):
+            spec = &self.features.specs[s]
+            if not spec.n_atoms:
+                continue
+            table = self.tables[s]
+            for shift in range(spec.n_shifts):
+                # The first of the rows that reach a position has its last columns for it.
+                term = &self._terms[self._n_terms]
+                term.cells = table.cells + 4 * table.weight_size * (spec.n_shifts - 1 - shift)
+                term.zeros = table._zeros
+                term.scale = table.scale
+                self._n_terms += 1
+        return 0
 
     def __reduce__(self):
         return ChainDecoder, (self.features, self.graph, self.tables)
@@ -538,9 +573,11 @@ cdef class ChainDecoder(BufferOwner):
     cdef const double* emissions(self, Py_ssize_t begin, Py_ssize_t count) except NULL nogil:
         """Score positions `begin` to `begin` + `count` of the sequence in the streams."""
         cdef Py_ssize_t n_anchors
+        cdef Py_ssize_t t = 0
         cdef int32_t* rows
         cdef double* scores
         cdef int s
+        cdef int shift
         reserve(&self.buffers, self._keys, count + self.features.overhang)
         reserve(&self.buffers, self._rows, self.features.rows_of(count) + 1)
         reserve(
@@ -557,9 +594,16 @@ cdef class ChainDecoder(BufferOwner):
                 begin + self.features.specs[s].lowest, n_anchors, self._keys,
             )
             (<Rows> self._tables[s]).find_run(self._keys, n_anchors, rows)
+            if self._n_terms:
+                for shift in range(self.features.specs[s].n_shifts):
+                    self._terms[t].rows = rows + shift
+                    t += 1
             rows += n_anchors
         scores = self._scores + self.features.overhang * self.features.n_labels
-        self.features.emissions(self._tables, self._rows, count, scores)
+        if self._n_terms:
+            sum_terms(self._kind, self._terms, self._n_terms, count, scores)
+        else:
+            self.features.emissions(self._tables, self._rows, count, scores)
         if self.features.label_list >= 0:
             self.features.listed_emissions(
                 self._tables, &self._lists[self.features.label_list], begin, count, scores

@@ -5,13 +5,20 @@ from __future__ import annotations
 import pickle
 import re
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora import sentences
-from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, split_words
+from spacy_structreg.corpora.sentences import (
+    latin_spaces,
+    sentence_ends,
+    sentence_ends_of_all,
+    split_words,
+)
 
 # Texts as they stand in books, papers, mails and chats; | marks where sentences are parted.
 LAYOUT = [
@@ -203,6 +210,24 @@ def test_real_layout(marked: str) -> None:
 @given(texts)
 def test_equals_the_slow_twin(text: str) -> None:
     assert sentence_ends(text) == slow_ends(text)
+
+
+@given(st.lists(st.one_of(texts, st.text(max_size=50), st.text(NASTY, max_size=50)), max_size=8))
+def test_texts_together_are_those_alone(several: list[str]) -> None:
+    found = sentence_ends_of_all(several)
+    expected: list[int] = []
+    base = 0
+    for text in several:
+        expected += [base + end for end in sentence_ends(text)]
+        base += len(text)
+    assert found.dtype == np.int64
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("text", [None, b"a", 5])
+def test_texts_together_that_are_none(text: Any) -> None:
+    with pytest.raises(TypeError):
+        sentence_ends_of_all(["a", text])
 
 
 @given(st.one_of(texts, st.text(max_size=50), st.text(NASTY, max_size=50)))

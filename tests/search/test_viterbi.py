@@ -36,7 +36,9 @@ MOSTLY = st.sampled_from([True, True, True, False])
 def graphs(draw: st.DrawFn) -> LabelGraph:
     """Random graphs, and those of words with tags, whose labels form blocks."""
     if draw(st.booleans()):
-        scheme = with_tags(draw(st.sampled_from([bmes(), six_labels()])), "ab")
+        scheme = draw(st.sampled_from([bmes(), six_labels()]))
+        if draw(st.booleans()):
+            scheme = with_tags(scheme, "ab")
         return LabelGraph(
             scheme.graph.legal, scheme.graph.starts, scheme.graph.ends, draw(st.booleans())
         )

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twins import (
     ChainTwin,
+    CharacterModel,
     character_model,
+    labels_of,
     legal_paths,
     path_score,
     random_tables,
@@ -21,6 +23,8 @@ from twins import (
 )
 
 from spacy_structreg.features.segmentation import CHARACTER_TYPES, SKIP_BIGRAM, ZHANG_2014
+from spacy_structreg.learn.freezing import Bits, frozen_rows
+from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.tasks.chain import ChainDecoder
 from spacy_structreg.tasks.segmentation.bmes import bmes
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
@@ -215,6 +219,68 @@ def test_no_text_and_empty_texts() -> None:
 def test_sentences_that_do_not_fit(texts, sentences, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         make_decoder().segment(texts, sentences)
+
+
+@given(DECODER, st.lists(TEXTS, max_size=5), st.integers(1, 10))
+def test_ends_may_be_offsets_in_all_texts(
+    decoder: CharacterDecoder, texts: list[str], longest: int
+) -> None:
+    ends = [[*range(longest, len(text), longest), len(text)] if text else [] for text in texts]
+    bases = [0, *itertools.accumulate(map(len, texts))]
+    joined = [base + end for base, limits in zip(bases, ends, strict=False) for end in limits]
+    found = decoder.segment(texts, np.array(joined, dtype=np.int64))
+    assert found == decoder.segment(texts, ends)
+
+
+@pytest.mark.parametrize("ends", [[], [3], [2], [4, 3], [3, 2, 4], [-1, 3, 4], [3, 4, 5]])
+def test_offsets_in_all_texts_that_do_not_fit(ends: list[int]) -> None:
+    with pytest.raises(ValueError, match="do not cover"):
+        make_decoder().spans(["我们在", "年"], np.array(ends, dtype=np.int64))
+
+
+def test_words_are_those_of_their_text() -> None:
+    """Short words are remembered by their characters, of which some share a place."""
+    decoder = make_decoder()
+    han = [chr(code) for code in range(0x4E00, 0x9E00)]
+    for words in (han, ["中\x00", "中", "\x00中", "\x00\x00中", "a中", "\xe9", "中"], han[::-1]):
+        text = " ".join(words)
+        begins = np.where(np.array([*" " + text[:-1]]) == " ", 1, 2).astype(np.uint8)
+        assert decoder.segment([text], [[len(text)]], fixed=[begins]) == [words]
+
+
+def slow_score(
+    model: CharacterModel, tables: list[TrainedRows], text: str, words: list[str]
+) -> float:
+    """The sum of the weights of a segmentation, looked up one by one."""
+    reach = model.features.reach
+    labels = labels_of(words)
+    symbols = dict(zip(model.atoms.atoms, model.atoms.symbols(text, reach).tolist(), strict=True))
+    total = 0.0
+    for shape, table in zip(model.features.shapes, tables, strict=True):
+        if shape.is_tag_bigram:
+            pairs = table.weights(0).reshape(4, 4)
+            total += sum(pairs[pair] for pair in itertools.pairwise(labels))
+            continue
+        for i, label in enumerate(labels):
+            for shift in range(shape.n_shifts):
+                key = 0
+                for atom in shape.atoms:
+                    place = reach + i + shape.lowest + shift + atom.offset
+                    key = key << model.atoms.atoms[atom.name] | symbols[atom.name][place]
+                total += table.weights(key)[4 * (shape.n_shifts - 1 - shift) + label]
+    return total
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_frozen_rows_are_summed_up(bits: Bits) -> None:
+    """Rows of four labels are added in a way of their own, if they are frozen."""
+    model = character_model(f"{ZHANG_2014} | {CHARACTER_TYPES} | {SKIP_BIGRAM}", "g10")
+    tables = [frozen_rows(table, bits) for table in random_tables(model, TRAINED_ON * 2, 1)]
+    chain = ChainDecoder(model.features, model.graph, tables)
+    decoder = CharacterDecoder(model.atoms, chain, bmes().begins)
+    text = "我们在大学习，学习X204年" * 3
+    for score, words in decoder.nbest(text, 50):
+        assert score == pytest.approx(slow_score(model, tables, text, words), abs=1e-9)
 
 
 @pytest.mark.parametrize("text", [None, b"abc", 5])

@@ -35,7 +35,7 @@ cdef enum:
     PADDING = 0x110000
     TABLE = 0x20000
     # So many characters of sentences are scored together: what that takes stays in the cache.
-    TOGETHER = 512
+    TOGETHER = 128
 
 assert TABLE == TABLE_SIZE
 

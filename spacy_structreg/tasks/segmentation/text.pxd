@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
 
@@ -109,6 +109,9 @@ cdef class TextDecoder(BufferOwner):
     cdef BonusWords _bonus_words
     cdef const uint8_t[::1] _fixed
     cdef int32_t* _kept_before
+    # Short words that texts had, by the hashes of their keys, and these keys.
+    cdef list _known_words
+    cdef uint64_t* _known_keys
 
     cdef double solve(self, Py_ssize_t n) except? -1 nogil
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil
@@ -127,9 +130,13 @@ cdef class TextDecoder(BufferOwner):
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
     cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil
+    cdef Py_ssize_t _take_limits(self, list texts, sentences) except -1
     cdef int _decode_all(
-        self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
+        self, list texts, sentences, list listed, listed_tags, list bonuses, list fixed
     ) except -1
     cdef tuple _marked_spans(self, list texts, int32_t[::1] numbers)
     cdef list _words(self, str text, Py_ssize_t base)
+    cdef str _known_word(
+        self, str text, const uint16_t* characters, Py_ssize_t begin, Py_ssize_t end
+    )
     cdef list _tagged_words(self, str text, Py_ssize_t base)

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ class TextDecoder:
     def segment(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
@@ -23,7 +23,7 @@ class TextDecoder:
     def tag(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
@@ -33,7 +33,7 @@ class TextDecoder:
     def spans(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
@@ -43,7 +43,7 @@ class TextDecoder:
     def tagged_spans(
         self,
         texts: list[str],
-        sentences: list[list[int]],
+        sentences: list[list[int]] | NDArray[np.int64],
         listed: list[NDArray[np.int32]] | None = None,
         listed_tags: Sequence[str] = (),
         *,
@@ -54,3 +54,6 @@ class TextDecoder:
     def tag_scores(
         self, text: str, fixed: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]: ...
+
+def text_portions(texts: Iterable[str], size: int) -> Iterator[list[str]]: ...
+def checked_text(text: object) -> str: ...

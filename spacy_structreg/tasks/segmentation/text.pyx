@@ -18,10 +18,13 @@ as a token without being a listed one. It may hold white space too; it never cut
 that joins the one before it.
 """
 
+from cpython.list cimport PyList_GET_ITEM, PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
 from cpython.unicode cimport PyUnicode_Substring
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve, reserve_zeros
 
 import numpy as np
 
@@ -40,9 +43,14 @@ cdef extern from "Python.h":
     Py_UCS4* PyUnicode_AsUCS4(
         str text, Py_UCS4* buffer, Py_ssize_t length, int copy_null
     ) except NULL
+    int PyUnicode_KIND(str text)
+    const void* PyUnicode_DATA(str text)
 
 cdef enum:
     TABLE = 0x20000
+    # Of words of so many characters, 2 to the power of so many are known.
+    KNOWN_LENGTH = 3
+    KNOWN_BITS = 13
     # The bits of what a caller says of a character that are a constraint.
     OF_BOUNDARY = 3
     STAND_IN_STEP = 4
@@ -100,6 +108,9 @@ cdef class TextDecoder(BufferOwner):
         self._places = NO_PLACES
         self._bonus_places = NO_PLACES
         self._fixed = NO_CONSTRAINTS
+        self._known_words = [None] * (1 << KNOWN_BITS)
+        # No key is 0, as no word is empty.
+        reserve_zeros(&self.buffers, self._known_keys, 1 << KNOWN_BITS)
 
     @property
     def capacity(self):
@@ -388,6 +399,10 @@ cdef class TextDecoder(BufferOwner):
         # What stands before the first character of a sentence belongs to another one.
         if kept:
             self.begins[0] = True
+        if kept == n:
+            memcpy(self._marks + first, self.begins, n)
+            memcpy(self._marked_tags + first, self.word_tags, n * sizeof(int32_t))
+            return
         for i in range(n):
             if flags_of(self._properties, text[i]) & IS_SPACE:
                 # Only in listed words does a character behind white space not begin a word.
@@ -415,26 +430,47 @@ cdef class TextDecoder(BufferOwner):
             last = self._limits[i]
         return 0
 
-    cdef int _decode_all(
-        self, list texts, list sentences, list listed, listed_tags, list bonuses, list fixed
-    ) except -1:
-        """Find the words of all sentences of some texts."""
+    cdef Py_ssize_t _take_limits(self, list texts, sentences) except -1:
+        """Take the ends of the sentences of texts; returns how many there are."""
+        cdef const int64_t[::1] joined
         cdef Py_ssize_t n_sentences = 0
         cdef Py_ssize_t base = 0
         cdef Py_ssize_t last
         cdef str text
-        for text, ends in zip(texts, sentences, strict=True):
-            reserve(&self.buffers, self._limits, n_sentences + len(ends) + 1)
-            last = 0
-            for end in ends:
-                if not last <= end <= len(text):
+        if isinstance(sentences, list):
+            for text, ends in zip(texts, sentences, strict=True):
+                reserve(&self.buffers, self._limits, n_sentences + len(ends) + 1)
+                last = 0
+                for end in ends:
+                    if not last <= end <= len(text):
+                        raise ValueError(NOT_COVERED)
+                    last = end
+                    self._limits[n_sentences] = base + last
+                    n_sentences += 1
+                if last != len(text):
                     raise ValueError(NOT_COVERED)
-                last = end
-                self._limits[n_sentences] = base + last
+                base += last
+            return n_sentences
+        joined = sentences
+        reserve(&self.buffers, self._limits, joined.shape[0] + 1)
+        last = 0
+        for text in texts:
+            base += len(text)
+            while n_sentences < joined.shape[0] and last <= joined[n_sentences] <= base:
+                last = joined[n_sentences]
+                self._limits[n_sentences] = last
                 n_sentences += 1
-            if last != len(text):
+            if last != base:
                 raise ValueError(NOT_COVERED)
-            base += last
+        if n_sentences < joined.shape[0]:
+            raise ValueError(NOT_COVERED)
+        return n_sentences
+
+    cdef int _decode_all(
+        self, list texts, sentences, list listed, listed_tags, list bonuses, list fixed
+    ) except -1:
+        """Find the words of all sentences of some texts."""
+        cdef Py_ssize_t n_sentences = self._take_limits(texts, sentences)
         self._load(texts)
         self._take_places(texts, listed, listed_tags, bonuses)
         self._take_fixed(texts, fixed)
@@ -443,12 +479,13 @@ cdef class TextDecoder(BufferOwner):
         return 0
 
     def segment(
-        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        self, list texts not None, sentences not None, listed=None, listed_tags=(),
         *, bonuses=None, fixed=None,
     ):
         """The words of each text, without the white space between them.
 
-        sentences: for each text where its sentences end, rising, the last at its length.
+        sentences: for each text where its sentences end, rising, the last at its length; or int64
+            of all of them, as offsets in all texts, one after the other.
         listed: for each text the places of listed words in it (`CompiledWords.places`); None if
             there is no list. listed_tags: the names of their tags.
         bonuses: for each text the places of words with a bonus, and their bonuses, float64 of shape
@@ -470,7 +507,7 @@ cdef class TextDecoder(BufferOwner):
         return segmented
 
     def tag(
-        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        self, list texts not None, sentences not None, listed=None, listed_tags=(),
         *, bonuses=None, fixed=None,
     ):
         """The words of each text and their tags, as pairs. As `segment`."""
@@ -487,7 +524,7 @@ cdef class TextDecoder(BufferOwner):
         return tagged
 
     def spans(
-        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        self, list texts not None, sentences not None, listed=None, listed_tags=(),
         *, bonuses=None, fixed=None,
     ):
         """Begins and ends of the words of texts: int64 of shape (n_words, 2). As `segment`.
@@ -500,7 +537,7 @@ cdef class TextDecoder(BufferOwner):
         return self._marked_spans(texts, None)
 
     def tagged_spans(
-        self, list texts not None, list sentences not None, listed=None, listed_tags=(),
+        self, list texts not None, sentences not None, listed=None, listed_tags=(),
         *, bonuses=None, fixed=None,
     ):
         """As `spans`, and besides the numbers of the tags of words: int32 of shape (n_words,)."""
@@ -593,19 +630,55 @@ cdef class TextDecoder(BufferOwner):
     cdef list _words(self, str text, Py_ssize_t base):
         """The words that are marked in a text, without the white space between them."""
         cdef const uint8_t* marks = self._marks + base
+        cdef const uint16_t* characters = NULL
         cdef Py_ssize_t n = len(text)
+        cdef Py_ssize_t n_words = 0
         cdef Py_ssize_t begin = -1
         cdef Py_ssize_t i
-        cdef list words = []
+        cdef list words
+        cdef str word
         for i in range(n):
-            if marks[i] == INSIDE:
+            n_words += marks[i] == BEGINS
+        words = PyList_New(n_words)
+        if PyUnicode_KIND(text) == 2:
+            characters = <const uint16_t*> PyUnicode_DATA(text)
+        n_words = 0
+        for i in range(n + 1):
+            if i < n and marks[i] == INSIDE:
                 continue
             if begin >= 0:
-                words.append(PyUnicode_Substring(text, begin, i))
-            begin = i if marks[i] == BEGINS else -1
-        if begin >= 0:
-            words.append(PyUnicode_Substring(text, begin, n))
+                if characters != NULL and i - begin <= KNOWN_LENGTH:
+                    word = self._known_word(text, characters, begin, i)
+                else:
+                    word = PyUnicode_Substring(text, begin, i)
+                Py_INCREF(word)
+                PyList_SET_ITEM(words, n_words, word)
+                n_words += 1
+            begin = i if i < n and marks[i] == BEGINS else -1
         return words
+
+    cdef str _known_word(
+        self, str text, const uint16_t* characters, Py_ssize_t begin, Py_ssize_t end
+    ):
+        """A short word of a text whose characters have two bytes; the same string again, if known.
+
+        Of words that share a place among those that are known, the last one stays.
+        """
+        cdef uint64_t key = 0
+        cdef uint64_t place
+        cdef Py_ssize_t i
+        cdef str word
+        for i in range(begin, end):
+            key = key << 16 | characters[i]
+        # The length tells apart words that differ by zeros at their beginning.
+        key = key << 2 | <uint64_t> (end - begin)
+        place = key * <uint64_t> 0x9E3779B97F4A7C15ULL >> (64 - KNOWN_BITS)
+        if self._known_keys[place] == key:
+            return <str> PyList_GET_ITEM(self._known_words, place)
+        word = PyUnicode_Substring(text, begin, end)
+        self._known_words[place] = word
+        self._known_keys[place] = key
+        return word
 
     cdef list _tagged_words(self, str text, Py_ssize_t base):
         """The same in pairs with their tags."""
@@ -617,6 +690,35 @@ cdef class TextDecoder(BufferOwner):
             if marks[i] == BEGINS:
                 tags.append(self.tags[word_tags[i]])
         return list(zip(self._words(text, base), tags))
+
+
+def text_portions(texts, Py_ssize_t size):
+    """Yield lists of texts in their order, each of `size` characters or more, but for the last.
+
+    An end counts as a character. Subclasses of str become str; raises TypeError for what is none.
+    """
+    cdef list portion = []
+    cdef Py_ssize_t total = 0
+    cdef str text
+    for each in texts:
+        if type(each) is not str:
+            each = checked_text(each)
+        text = each
+        portion.append(text)
+        total += len(text) + 1
+        if total >= size:
+            yield portion
+            portion = []
+            total = 0
+    if portion:
+        yield portion
+
+
+def checked_text(text):
+    """A text as compiled code takes it, which is no subclass. Raises TypeError if it is no str."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text must be a str, not {type(text).__name__}")
+    return str(text)
 
 
 def _joined_places(texts, listed, numbers):
