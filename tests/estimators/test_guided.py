@@ -104,7 +104,13 @@ def test_scores_are_those_of_words_and_weighted_characters(
     weight: float, looks_ahead: bool, characters: CharacterSegmenter, words: WordSegmenter
 ) -> None:
     guided = GuidedSegmenter(
-        characters, words, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+        characters,
+        words,
+        weight=weight,
+        looks_ahead=looks_ahead,
+        window=None,
+        beam=64,
+        beam_margin=None,
     )
 
     @given(SHORT)
@@ -122,7 +128,9 @@ def test_scores_are_those_of_words_and_weighted_characters(
 
 def test_scores_that_are_not_added(characters: CharacterSegmenter, words: WordSegmenter) -> None:
     """The characters only rank and shut out."""
-    guided = GuidedSegmenter(characters, words, weight=2.0, adds_scores=False, window=None, beam=64)
+    guided = GuidedSegmenter(
+        characters, words, weight=2.0, adds_scores=False, window=None, beam=64, beam_margin=None
+    )
     for text in TEXTS:
         short = text[:6]
         assert scores_of(guided, short) == pytest.approx(scores_of(words, short), abs=1e-6)
@@ -632,7 +640,13 @@ def test_tagged_scores_are_sums(
     header["settings"] |= {"by_words": by_words}
     of_words = WordJointTagger.from_contents("of words", header, arrays)
     guided = GuidedJointTagger(
-        of_characters, of_words, weight=weight, looks_ahead=looks_ahead, window=None, beam=64
+        of_characters,
+        of_words,
+        weight=weight,
+        looks_ahead=looks_ahead,
+        window=None,
+        beam=64,
+        beam_margin=None,
     )
     assert guided.tags == ("N", "P", "V")
     for text in ("大", "在京", "大学生", "活在大", "没有过"):

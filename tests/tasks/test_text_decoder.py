@@ -62,7 +62,7 @@ def model(kind: str) -> Any:  # noqa: PLR0911, PLR0912
                 CharacterSegmenter(epochs=2, sentences="doc"),
                 WordSegmenter(epochs=2, sentences="doc"),
             )
-            guided = GuidedSegmenter(*parts, weight=0.5, window=None, beam=64)
+            guided = GuidedSegmenter(*parts, weight=0.5, window=None, beam=64, beam_margin=None)
             return guided.fit(SEGMENTED)
         case "characters with runs":
             return CharacterSegmenter(epochs=2, typed_runs=True).fit(SEGMENTED_RUNS)
