@@ -190,7 +190,8 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
         words = decoding(models["words"], changes)
         tagged = isinstance(words, TaggedPredictor)
         guided = GuidedJointTagger if tagged else GuidedSegmenter
-        finder = guided(models["characters"], words, beam=beam, **guide)
+        # The study is of beams as wide as they are set.
+        finder = guided(models["characters"], words, beam=beam, beam_margin=None, **guide)
         if finder.adds_scores or finder.looks_ahead:
             weight = finder.tune(gold_of(dev, "tags" if tagged else "words"))
     elif "words" in models:
