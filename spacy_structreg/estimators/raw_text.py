@@ -37,7 +37,7 @@ from spacy_structreg.features.typed_runs import CutKind, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
-from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT, side_by_side
+from spacy_structreg.models.decoders import PORTION, DecoderPool, OutputT
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold, TaggedGold, TextSchema
 from spacy_structreg.models.explanation import Explanation, joined
@@ -758,16 +758,7 @@ def _stream(
 ) -> Iterator[OutputT]:
     if isinstance(texts, str):
         raise TypeError("many texts are asked for, not one; put it into a list")
-
-    def work(portion: list[str]) -> list[OutputT]:
-        with decoders.borrow() as decoder:
-            return decode(decoder, portion)
-
-    def outputs() -> Iterator[OutputT]:
-        for portion in side_by_side(work, text_portions(texts, PORTION), n_threads):
-            yield from portion
-
-    return outputs()
+    return decoders.stream_portions(text_portions(texts, PORTION), decode, n_threads=n_threads)
 
 
 def _join_nbest(

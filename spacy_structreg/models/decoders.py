@@ -19,8 +19,10 @@ GivenT = TypeVar("GivenT")
 WORD: Final = 10
 """The number of characters, about, that are segmented while a word is tagged or parsed."""
 
-# How many characters one thread takes at a time, and how many such portions wait for each thread.
 PORTION: Final = 20_000
+"""How many characters one thread takes at a time."""
+
+# How many such portions wait for each thread.
 _AHEAD: Final = 2
 # Working memory for more characters than this is given back after use.
 _KEPT: Final = 1_000_000
@@ -106,12 +108,22 @@ class DecoderPool(Generic[DecoderT]):
         decode: gives the outputs of a portion of the inputs; threads call it side by side.
         size: of an input, in characters; a word counts as `WORD` of them.
         """
+        return self.stream_portions(portions(inputs, size), decode, n_threads=n_threads)
+
+    def stream_portions(
+        self,
+        inputs: Iterable[list[InputT]],
+        decode: Callable[[DecoderT, list[InputT]], list[OutputT]],
+        *,
+        n_threads: int = 1,
+    ) -> Iterator[OutputT]:
+        """As `stream`, for inputs that come in portions already."""
 
         def work(portion: list[InputT]) -> list[OutputT]:
             with self.borrow() as decoder:
                 return decode(decoder, portion)
 
-        for outputs in side_by_side(work, portions(inputs, size), n_threads):
+        for outputs in side_by_side(work, inputs, n_threads):
             yield from outputs
 
 
