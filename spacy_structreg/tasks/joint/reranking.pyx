@@ -100,7 +100,7 @@ cdef class RerankingDecoder(CharacterDecoder):
         cdef double bonus = self._bonus_of_solution(n)
         return self.weight * (of_characters - bonus) + self._score_words(n) + bonus
 
-    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+    cdef int solve(self, Py_ssize_t n) except -1 nogil:
         cdef double best = -INFINITY
         cdef double score
         cdef Py_ssize_t rank
@@ -125,7 +125,7 @@ cdef class RerankingDecoder(CharacterDecoder):
                 memcpy(self._best_tags, self.word_tags, n * sizeof(int32_t))
         memcpy(self.begins, self._best_begins, n)
         memcpy(self.word_tags, self._best_tags, n * sizeof(int32_t))
-        return best
+        return 0
 
     def nbest(
         self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,

@@ -360,7 +360,7 @@ cdef class CharacterDecoder(TextDecoder):
             self.bonuses, by_lists,
         )
 
-    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+    cdef int solve(self, Py_ssize_t n) except -1 nogil:
         cdef double score = self.chain.decode(n, self._present_sentence(n, True), self._labels)
         if score == -INFINITY and self._listed is not None:
             score = self.chain.decode(n, self._present_sentence(n, False), self._labels)
@@ -368,7 +368,7 @@ cdef class CharacterDecoder(TextDecoder):
             with gil:
                 raise ValueError(NO_LABELS)
         self._take(n)
-        return score
+        return 0
 
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
         """As of a `TextDecoder`; short sentences are scored together, which takes less time."""

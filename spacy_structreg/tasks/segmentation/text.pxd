@@ -113,7 +113,7 @@ cdef class TextDecoder(BufferOwner):
     cdef list _known_words
     cdef uint64_t* _known_keys
 
-    cdef double solve(self, Py_ssize_t n) except? -1 nogil
+    cdef int solve(self, Py_ssize_t n) except -1 nogil
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil
     cdef int _load(self, list texts) except -1
     cdef int _take_places(self, list texts, list listed, listed_tags, list bonuses) except -1
@@ -128,7 +128,7 @@ cdef class TextDecoder(BufferOwner):
     cdef Py_ssize_t _open(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
     cdef Py_ssize_t _open_text(self, str text, listed, listed_tags, bonuses, fixed) except -1
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil
-    cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil
+    cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil
     cdef Py_ssize_t _take_limits(self, list texts, sentences) except -1
     cdef int _decode_all(

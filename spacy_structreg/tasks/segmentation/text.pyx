@@ -48,7 +48,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     TABLE = 0x20000
-    # Of words of so many characters, 2 to the power of so many are known.
+    # Words of at most so many characters are known, 2 to the power of so many of them.
     KNOWN_LENGTH = 3
     KNOWN_BITS = 13
     # The bits of what a caller says of a character that are a constraint.
@@ -125,14 +125,14 @@ cdef class TextDecoder(BufferOwner):
         """
         return False
 
-    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
-        """Find the words of the sentence of `n` characters at hand, n ≥ 1; returns their score.
+    cdef int solve(self, Py_ssize_t n) except -1 nogil:
+        """Find the words of the sentence of `n` characters at hand, n ≥ 1.
 
         Reads `characters`, `constraints` if `is_constrained`, and `listed` and `bonuses` if they
-        are not NULL;
-        writes `begins` and `word_tags`, which holds the tag of a word at its first character.
+        are not NULL; writes `begins` and `word_tags`, which holds the tag of a word at its first
+        character.
         """
-        return 0.0
+        return 0
 
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil:
         """Room for texts of `n` characters in all, and so for their longest sentence."""
@@ -412,14 +412,13 @@ cdef class TextDecoder(BufferOwner):
                 self._marked_tags[first + i] = self.word_tags[k]
                 k += 1
 
-    cdef double _decode(self, Py_ssize_t first, Py_ssize_t n) except? -1 nogil:
-        """Find the words of one sentence and mark them; returns their score."""
+    cdef int _decode(self, Py_ssize_t first, Py_ssize_t n) except -1 nogil:
+        """Find the words of one sentence and mark them."""
         cdef Py_ssize_t kept = self._open(first, n)
-        cdef double score = 0.0
         if kept:
-            score = self.solve(kept)
+            self.solve(kept)
         self._mark(first, n, kept)
-        return score
+        return 0
 
     cdef int _decode_sentences(self, Py_ssize_t n_sentences) except -1 nogil:
         """Find the words of all sentences, which end at `_limits`, and mark them."""

@@ -995,7 +995,7 @@ cdef class WordDecoder(TextDecoder):
             i -= 1
         return score
 
-    cdef double solve(self, Py_ssize_t n) except? -1 nogil:
+    cdef int solve(self, Py_ssize_t n) except -1 nogil:
         cdef Py_ssize_t n_found = 0
         cdef Py_ssize_t first
         self.agenda.ranks_only = True
@@ -1006,7 +1006,8 @@ cdef class WordDecoder(TextDecoder):
         if n_found == 0:
             with gil:
                 raise AssertionError("the transition system led into a dead end")
-        return self._take(first)
+        self._take(first)
+        return 0
 
     def nbest(
         self, str text not None, Py_ssize_t k, listed=None, listed_tags=(), *,
