@@ -271,14 +271,32 @@ def slow_score(
     return total
 
 
+def with_other_rows(table: TrainedRows, n: int) -> TrainedRows:
+    """A table with so many rows more, of random keys and weights."""
+    rng = np.random.default_rng(n)
+    others = rng.integers(1 << 63, 1 << 64, n, dtype=np.uint64)
+    keys, first = np.unique(np.append(table.arrays["keys"], others), return_index=True)
+    weights = rng.normal(size=(n, table.n_columns)).astype(np.float32)
+    values = np.concatenate((table.arrays["values"], weights))[first]
+    return TrainedRows(table.n_columns, {"keys": keys, "values": values})
+
+
+@pytest.mark.parametrize("n_others", [0, 40_000])
 @pytest.mark.parametrize("bits", [8, 16, 32])
-def test_frozen_rows_are_summed_up(bits: Bits) -> None:
-    """Rows of four labels are added in a way of their own, if they are frozen."""
+def test_frozen_rows_are_summed_up(bits: Bits, n_others: int) -> None:
+    """Rows of four labels are added in a way of their own, if they are frozen.
+
+    Those of large tables are looked up in another way than those of small ones.
+    """
     model = character_model(f"{ZHANG_2014} | {CHARACTER_TYPES} | {SKIP_BIGRAM}", "g10")
-    tables = [frozen_rows(table, bits) for table in random_tables(model, TRAINED_ON * 2, 1)]
+    tables = random_tables(model, TRAINED_ON * 2, 1)
+    for i, shape in enumerate(model.features.shapes):
+        if n_others and not shape.is_tag_bigram:
+            tables[i] = with_other_rows(tables[i], n_others)
+    tables = [frozen_rows(table, bits) for table in tables]
     chain = ChainDecoder(model.features, model.graph, tables)
     decoder = CharacterDecoder(model.atoms, chain, bmes().begins)
-    text = "我们在大学习，学习X204年" * 3
+    text = "我们在大学习，学习X204年" * 8
     for score, words in decoder.nbest(text, 50):
         assert score == pytest.approx(slow_score(model, tables, text, words), abs=1e-9)
 
