@@ -248,11 +248,20 @@ def check_settings(task: Task, drawn: Iterable[dict[str, Any]]) -> tuple[str, in
 
 
 def run_trial(task: Task, trial: Trial) -> dict[str, Any]:
-    """Train and score a trial; its figures, or the error of the training."""
+    """Train and score a trial; its figures, or what the training says against its settings."""
+    began = time.perf_counter()
+    try:
+        done = train_trial(task, trial)
+    except ValueError as error:
+        done = {"error": str(error)}
+    return {**done, "seconds": round(time.perf_counter() - began, 2)}
+
+
+def train_trial(task: Task, trial: Trial) -> dict[str, Any]:
+    """The best epoch of a trial, and its figures. Raises ValueError as `fit`."""
     from spacy_structreg.cli.fit import best_epochs
     from spacy_structreg.cli.training import load_training
 
-    began = time.perf_counter()
     with _reading:
         training = load_training(task.config, {**task.overrides, **trial.settings}, seed=task.seed)
         training.initialize(task.train)
@@ -264,18 +273,11 @@ def run_trial(task: Task, trial: Trial) -> dict[str, Any]:
     model.patience = task.patience
     if trial.budget is not None and task.resource == "epochs":
         model.epochs = trial.budget
-    try:
-        model.fit(gold, held_out)
-    except ValueError as error:
-        return {"error": str(error), "seconds": round(time.perf_counter() - began, 2)}
+    model.fit(gold, held_out)
+    figures = model.evaluate(held_out).as_dict()
     return {
         "epoch": best_epochs(model.history)[0].epoch,
-        "figures": {
-            name: figure
-            for name, figure in model.evaluate(held_out).as_dict().items()
-            if isinstance(figure, (int, float))
-        },
-        "seconds": round(time.perf_counter() - began, 2),
+        "figures": {k: v for k, v in figures.items() if isinstance(v, (int, float))},
     }
 
 
