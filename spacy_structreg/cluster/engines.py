@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,8 +66,8 @@ def connect(
             n_workers=n_workers or max(1, CPU_COUNT // n_threads),
             threads_per_worker=1,
             host=LOOPBACK,
-            # Its pages are drawn by bokeh, which the extra does not bring.
-            dashboard_address=None if find_spec("bokeh") is None else f"{LOOPBACK}:0",
+            # Any free port: that of another cluster may be the usual one.
+            dashboard_address=f"{LOOPBACK}:0",
             local_directory=folder,
         ) as cluster,
         client_of(cluster.scheduler_address) as client,
@@ -78,13 +79,23 @@ def connect(
 def client_of(address: str) -> Iterator[Client]:
     """A client of the scheduler at an address. Raises OSError if there is none."""
     from distributed import Client
+    from distributed.comm import resolve_address
 
     try:
+        # A client that cannot be made of an address waits for a minute when it is freed.
+        resolve_address(address)
         client = Client(address, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise OSError(
             f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one "
             "with 'dask scheduler', or correct the address"
         ) from error
-    with client:
-        yield client
+    # What it logs of a scheduler that is lost, at length, is an error of what waits for it.
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with client:
+            yield client
+    finally:
+        log.setLevel(level)

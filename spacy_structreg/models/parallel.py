@@ -6,7 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,8 @@ def _run_elsewhere(
     from joblib.parallel import get_active_backend
 
     # An array, as that is what joblib's backends share between tasks. cloudpickle can pickle
-    # classes that only this process has, such as those of a notebook.
+    # classes that only this process has, such as those of a notebook; Dask's scheduler, which
+    # unpickles arguments, need not have them either.
     packed = np.frombuffer(cloudpickle.dumps((work, shared), protocol=5), np.uint8)
     backend, _ = get_active_backend()
     streams = backend.supports_return_generator
@@ -71,11 +72,10 @@ def _run_elsewhere(
         batch_size=1,
         pre_dispatch="all",
     )
-    outputs = parallel(delayed(_run)(packed, each) for each in inputs)
+    outputs = parallel(delayed(_run)(packed, cloudpickle.dumps(each)) for each in inputs)
     try:
-        # Not `yield from`, by which closing would reach joblib first.
-        for output in outputs:  # noqa: UP028
-            yield output
+        for output in outputs:
+            yield pickle.loads(output)  # by our own processes
     finally:
         if streams:
             with warnings.catch_warnings():
@@ -84,6 +84,9 @@ def _run_elsewhere(
                 outputs.close()
 
 
-def _run(packed: NDArray[np.uint8], given: Any) -> Any:
+def _run(packed: NDArray[np.uint8], given: bytes) -> bytes:
+    import cloudpickle
+
     work, shared = pickle.loads(packed.data)  # by our own process
-    return work(shared, given)
+    output: bytes = cloudpickle.dumps(work(shared, pickle.loads(given)))
+    return output
