@@ -24,7 +24,7 @@ __all__ = ["search", "search_command"]
 
 IDENTITY: Final = "search.json"
 TRIALS: Final = "trials.jsonl"
-TABLE: Final = "trials.md"
+TABLE: Final = str(Path(TRIALS).with_suffix(".md"))
 BEST: Final = "best.cfg"
 EPOCHS: Final = "training.max_epochs"
 
@@ -151,10 +151,7 @@ def search(
     drawn = found.draw()
     paths = config.absolute(), train.absolute(), dev.absolute()
     task = Task(*paths, fixed, patience, found.seed, found.resource)
-    try:
-        primary, most = check_settings(task, drawn)
-    except ValueError as error:
-        raise ValueError(f"{space}: {error}") from error
+    primary, most = check_settings(task, drawn, space)
     metric = found.metric or primary
     rounds = rounds_of(found, len(drawn), most)
     identity = {
@@ -226,13 +223,15 @@ def best_of(lines: Iterable[dict[str, Any]], n: int) -> list[dict[str, Any]]:
     return sorted(lines, key=rank)[:n]
 
 
-def check_settings(task: Task, drawn: Iterable[dict[str, Any]]) -> tuple[str, int]:
+def check_settings(task: Task, drawn: Iterable[dict[str, Any]], space: Path) -> tuple[str, int]:
     """Make the pipelines of all trials, to see that the config can have their settings.
 
     Returns the name of the figure by which the model chooses its epochs, and how much there is of
-    the resource. Raises ValueError, naming the settings, if there is no such pipeline.
+    the resource. Raises ValueError, naming the settings, if there is no such pipeline, and for
+    corpora that cannot be read, as a trial that fails is only noted.
     """
     from spacy_structreg.cli.training import load_training
+    from spacy_structreg.pipeline.readers import read_references
 
     training = load_training(task.config, task.overrides, seed=task.seed)
     training.apply_settings()
@@ -240,7 +239,10 @@ def check_settings(task: Task, drawn: Iterable[dict[str, Any]]) -> tuple[str, in
         try:
             load_training(task.config, {**task.overrides, **settings}, seed=task.seed)
         except ValueError as error:
-            raise ValueError(f"{settings_text(settings)}: {error}") from error
+            raise ValueError(f"{space}: {settings_text(settings)}: {error}") from error
+    for path in (task.train, task.dev):
+        for _ in read_references(training.nlp, path):
+            pass
     primary: str = training.model.PRIMARY
     if task.resource == "epochs":
         return primary, training.model.epochs
