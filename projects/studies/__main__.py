@@ -1,14 +1,15 @@
 """Make the runs of a study that are missing, draw its pictures, write its report.
 
-    python ../studies run GRID RESULTS
+    python ../studies run GRID RESULTS [--jobs 4 | --scheduler tcp://10.0.0.1:8786]
     python ../studies plots GRID RESULTS FOLDER [--suffix .svg]
     python ../studies report GRID RESULTS REPORT [--findings FILE] [--plots .svg]
 
 in the folder of a study. GRID says what to run (YAML). RESULTS has a JSON line for each run; stop
 `run` whenever you like, the next call goes on. It looks for corpora in the folder that the variable
-STRUCTREG_DATA names. `plots` needs matplotlib. `report` writes Markdown, made of the grid and the
-results alone, with FINDINGS, what they show in words, before the tables, and the pictures that
-`plots` draws.
+STRUCTREG_DATA names. With --jobs, so many processes make runs side by side; with --scheduler, the
+workers of a Dask cluster do, which should have a thread each, as runs note their CPU time. `plots`
+needs matplotlib. `report` writes Markdown, made of the grid and the results alone, with FINDINGS,
+what they show in words, before the tables, and the pictures that `plots` draws.
 
 What is a study's own stands in these modules of its folder `scripts`:
 
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,9 +35,17 @@ PROJECTS = Path(__file__).resolve().parents[1]
 
 def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
     """Make the runs that are missing."""
+    from joblib import parallel_config
+
+    from spacy_structreg.cli.schedulers import trained_by
     from studies.runs import run
 
-    run(grid, results, import_module("run").tasks, import_module("corpora").read_corpus)
+    in_processes = given.jobs > 1 and not given.scheduler
+    with (
+        trained_by(given.scheduler),
+        parallel_config("loky", n_jobs=given.jobs) if in_processes else nullcontext(),
+    ):
+        run(grid, results, import_module("run").tasks, import_module("corpora").read_corpus)
 
 
 def plots(grid: Any, results: Any, given: argparse.Namespace) -> None:
@@ -79,7 +89,10 @@ def parse() -> argparse.Namespace:
         sub.set_defaults(command=command)
         sub.add_argument("grid", type=Path)
         sub.add_argument("results", type=Path)
-        if command is plots:
+        if command is run:
+            sub.add_argument("--jobs", type=int, default=1)
+            sub.add_argument("--scheduler")
+        elif command is plots:
             sub.add_argument("folder", type=Path)
             sub.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])
         elif command is report:

@@ -1,18 +1,25 @@
-"""The runs of a study that are missing, made one after the other."""
+"""The runs of a study that are missing: one after the other, or in the processes of joblib."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final, Protocol
 
+import cloudpickle
+
 from spacy_structreg.about import __version__
+from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from studies.grids import GridFile
 from studies.results import ResultFile
 
+PROJECTS: Final = Path(__file__).resolve().parents[1]
 VARIABLE: Final = "STRUCTREG_DATA"
 
 
@@ -53,23 +60,55 @@ def run(
     tasks: what is missing; asked again after all were run, as what they find may say what else is
         to be run. read_corpus: reads the corpus of an entry of the grid, from a folder.
 
+    Where ``joblib.parallel_config`` has chosen a backend of other processes, these make the runs;
+    what comes of them is the same.
     Raises ValueError if there are no corpora, or if they are not those that the results so far were
     made on.
     """
     corpora: dict[str, Any] = {}
     began = time.monotonic()
     while missing := tasks(grid, results):
-        for number, task in enumerate(missing, 1):
-            name = task.corpus
+        n_done = 0
+        for name, group in groupby(missing, lambda task: task.corpus):
             if name not in corpora:
                 corpora[name] = read_corpus(name, grid.corpora[name], data_folder())
                 results.check(name, corpora[name].checksum)
             checksum = corpora[name].checksum
-            for key, fields in task.run(corpora[name]):
-                result = results.result(**fields, checksum=checksum, version=__version__)
-                results.add(key, result)
-            spent = time.monotonic() - began
-            print(
-                f"[{number}/{len(missing)}] {name}, {task} ({spent:.0f} s so far)", file=sys.stderr
-            )
+            for task, found in made(list(group), corpora[name]):
+                for key, fields in found:
+                    result = results.result(**fields, checksum=checksum, version=__version__)
+                    results.add(key, result)
+                n_done += 1
+                spent = time.monotonic() - began
+                print(
+                    f"[{n_done}/{len(missing)}] {name}, {task} ({spent:.0f} s so far)",
+                    file=sys.stderr,
+                )
     print(f"all {len(results):,} results are there", file=sys.stderr)
+
+
+def made(
+    tasks: Sequence[Task], corpus: Any
+) -> Iterator[tuple[Task, Iterable[tuple[Any, dict[str, Any]]]]]:
+    """Tasks on one corpus, each with its results.
+
+    Here they are made one after the other, as they are asked for. Threads would not do: the times
+    of runs are CPU times of their process. Other processes make tasks side by side, if joblib's
+    backend has any; each is told of when it is whole.
+    """
+    if not in_other_processes():
+        for task in tasks:
+            yield task, task.run(corpus)
+        return
+    # The modules of studies are no package that other machines could import.
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(module, ModuleType) and file and PROJECTS in Path(file).resolve().parents:
+            cloudpickle.register_pickle_by_value(module)
+    with closing(run_tasks(run_whole, corpus, tasks)) as found:
+        yield from zip(tasks, found, strict=True)
+
+
+def run_whole(corpus: Any, task: Task) -> list[tuple[Any, dict[str, Any]]]:
+    """All results of a task."""
+    return list(task.run(corpus))

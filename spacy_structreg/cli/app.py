@@ -25,6 +25,7 @@ from spacy_structreg.cli.info import info_command
 from spacy_structreg.cli.init_config import init_config_command
 from spacy_structreg.cli.jackknife import jackknife_command
 from spacy_structreg.cli.report import report_command
+from spacy_structreg.cli.search import search_command
 from spacy_structreg.cli.segment import segment_command
 from spacy_structreg.cli.select import select_command
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
@@ -43,6 +44,7 @@ structreg_app.command("select")(select_command)
 structreg_app.command("convert")(convert_command)
 structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
+structreg_app.command("search", context_settings=SETTINGS)(search_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("uncertain")(uncertain_command)
 structreg_app.command("word-classes")(word_classes_command)

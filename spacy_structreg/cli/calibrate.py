@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -18,7 +17,8 @@ from spacy_structreg.cli.corpus_arguments import (
     corpus_options,
 )
 from spacy_structreg.cli.evaluate import GivenName
-from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.outputs import check_folder, replace_folder
+from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
 
@@ -123,10 +123,7 @@ def calibrate(
             raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
         check_folder(output)
     if plot is not None:
-        if plot.suffix not in (".svg", ".png", ".pdf"):
-            raise ValueError(f"{plot} is no name of a picture; let it end in .svg, .png or .pdf")
-        check_file(plot, corpus)
-        check_matplotlib()
+        check_picture(plot, corpus)
     nlp = load_pipeline(pipeline)
     gold = list(read_docs(corpus, nlp.vocab, options or CorpusOptions()))
     asked = Given(given is not GivenName.text, given is GivenName.words_and_tags)
@@ -173,27 +170,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f}"
 
 
-def check_matplotlib() -> None:
-    """Raise ImportError if there is no matplotlib."""
-    try:
-        import_module("matplotlib").use("Agg")
-    except ImportError as error:
-        raise ImportError(
-            f"{error}; --plot needs matplotlib: pip install 'spacy_structreg[study]'"
-        ) from error
-
-
 def draw_reliability(reports: list[KindReport], path: Path) -> None:
     """Draw the shares that come true by the probabilities that were said, before and after."""
-    from spacy_structreg.corpora.files import replace_bytes
-
-    plt: Any = import_module("matplotlib.pyplot")
-    # The same figures give the same bytes.
-    import_module("matplotlib").rcParams.update(
-        {"svg.hashsalt": "reliability", "svg.fonttype": "none"}
-    )
-    figure, axes = plt.subplots(
-        1, len(reports), figsize=(3.2 * len(reports), 3.4), squeeze=False, sharey=True
+    figure, axes = new_figure(
+        "reliability", 1, len(reports), figsize=(3.2 * len(reports), 3.4), sharey=True
     )
     for axis, each in zip(axes[0], reports, strict=True):
         axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
@@ -211,8 +191,4 @@ def draw_reliability(reports: list[KindReport], path: Path) -> None:
         axis.legend(title="calibration error", loc="upper left")
         axis.grid(alpha=0.25)
     axes[0][0].set_ylabel("share that came true")
-    figure.tight_layout()
-    metadata = {"Date": None} if path.suffix == ".svg" else None
-    with replace_bytes(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:], metadata=metadata)
-    plt.close(figure)
+    save_figure(figure, path)

@@ -14,6 +14,7 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
+from spacy_structreg.cli.schedulers import SchedulerOption, trained_by
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def fit_command(
         bool,
         Opt("--resume", help="Go on with a training that was interrupted, if there is one"),
     ] = False,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Train the tokenizer or the component of a config, much faster than `spacy train`.
 
@@ -114,9 +116,10 @@ def fit_command(
     training goes on. Seed and most epochs are those of [training]; settings are changed as with
     `spacy train`, for example --nlp.tokenizer.model.learning.algorithm perceptron. A training that
     is interrupted leaves its state in the folder OUTPUT.checkpoint: the same command with --resume
-    goes on, and comes to the same model as without the interruption.
+    goes on, and comes to the same model as without the interruption. With --scheduler, a cluster
+    trains the models of --models, with the same result.
     """
-    with user_errors():
+    with user_errors(), trained_by(scheduler):
         overrides = parse_overrides(context)
         began = time.perf_counter()
         figures = fit(

@@ -10,6 +10,7 @@ from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.fit import parse_overrides
 from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.schedulers import SchedulerOption, trained_by
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["jackknife", "jackknife_command"]
@@ -27,16 +28,17 @@ def jackknife_command(
     threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Models that are trained side by side")
     ] = 2,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Annotate a corpus by models that were trained on the rest of it.
 
     For each of k parts, the component of the config, such as a tagger, is trained on the other
     parts, for the epochs of [training] or its own, and annotates this part. What is trained on the
     output, such as a parser, sees tags as good as those that it will meet. Docs keep their order
-    and all other annotation; the result does not depend on the number of threads. Settings are
-    changed as with `spacy train`.
+    and all other annotation; the result does not depend on the number of threads, nor on where they
+    run. Settings are changed as with `spacy train`.
     """
-    with user_errors():
+    with user_errors(), trained_by(scheduler):
         overrides = parse_overrides(context)
         key, figure = jackknife(
             config, corpus, output, n_folds=folds, n_threads=threads, overrides=overrides

@@ -30,7 +30,7 @@ class Training:
     nlp: the pipeline. name: of the part, `TOKENIZER` for that. part: itself; both kinds have an
     `estimator`. gold: the setting of the readers of the corpora, by their names in ``[corpora]``.
     settings: the block ``[training]``. augmenter: of the training corpus; None for none. drawn: the
-    gold Docs of corpora that it has added to, by path, so that all who read one get the same.
+    gold Docs of training corpora, with what it has added, by path: all who read one get the same.
     """
 
     nlp: Language
@@ -74,15 +74,15 @@ class Training:
         named in ``annotating_components``; of the development corpus, what all pipes say. These
         are the pipes before the component that are trained already, or have nothing to learn.
         augment: whether the augmenter of the config, if there is one, adds to the corpus: the same
-        at every call, as long as `drawn` is kept.
+        at every call, as long as `drawn` is kept. The corpus is read once then.
         """
         augmenter = self.augmenter if augment else None
-        if augmenter is not None and path in self.drawn:
+        if augment and path in self.drawn:
             # What is predicted is made anew: the pipes may have been initialized in between.
             examples = [self._example(doc, part) for doc in self.drawn[path]]
         else:
             examples = self._read(path, part, augmenter)
-            if augmenter is not None:
+            if augment:
                 self.drawn[path] = [example.reference for example in examples]
         if self.is_tokenizer:
             return examples

@@ -28,7 +28,6 @@ from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
 from spacy_structreg.models.explanation import Explanation, shown
 from spacy_structreg.models.model_spec import ModelSpec
-from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
@@ -299,18 +298,10 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
                 "choose LogLinear(noise='dropout', noise_level=…), or leave it out"
             )
 
-        def begin(
-            gold: list[GoldT],
-        ) -> tuple[ModelSpec[GoldT, SequenceDecoder], Learner, list[Compiled]]:
-            spec, learner, compiled = self._begin(gold)
-            assert isinstance(spec, LabelChainSpec)
-            compiled += [spec.compile_unlabeled(items, learner) for items in further]
-            return spec, learner, compiled
-
         return self._fit(
             sentences,
             dev,
-            begin,
+            unlabeled=further,
             n_threads=n_threads,
             progress=progress,
             on_epoch=on_epoch,

@@ -54,11 +54,21 @@ class Checkpoint:
     """
 
     def __init__(self, folder: StrPath, identity: dict[str, Any]) -> None:
-        self._folder = Path(folder)
+        # Other processes may work in other folders.
+        self._folder = Path(folder).absolute()
         # As it comes back from a file.
         self._identity: dict[str, Any] = msgpack.unpackb(msgpack.packb(identity))
         # By model: when the next state may be written.
         self._due: dict[int, float] = {}
+
+    def make_folder(self) -> None:
+        """Make the folder, for other processes, each of which sees whether it `has_folder`."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def has_folder(self) -> bool:
+        """True if the folder is there, as it need not be on other machines."""
+        return self._folder.is_dir()
 
     def save(self, run: Run) -> None:
         """Write the state of a model in one step, unless the last one is too recent.
@@ -69,7 +79,7 @@ class Checkpoint:
         began = time.monotonic()
         if not run.ended and began < self._due.get(run.number, began):
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.make_folder()
         write_model(self._path(run.number), *self._contents(run))
         ended = time.monotonic()
         self._due[run.number] = ended + _LEAST_PAUSE * (ended - began)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import zip_longest
 from typing import Any, Final, Generic, TypeVar
@@ -46,7 +46,7 @@ def with_given(
 
 def side_by_side(
     work: Callable[[InputT], OutputT], inputs: Iterable[InputT], n_threads: int
-) -> Iterator[OutputT]:
+) -> Generator[OutputT]:
     """The outputs of `work` for a stream of inputs, in their order; threads work side by side.
 
     Inputs are read in the thread of the caller, a few ahead of the output that comes next.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -102,6 +102,56 @@ class Epochs(Generic[ScoresT]):
                     each.cancel()
                 raise
         return trained, sorted(history, key=lambda done: (done.model, done.epoch))
+
+    def train_model(
+        self,
+        number: int,
+        spec: ModelSpec[Any, Any],
+        learner: Learner,
+        examples: Sequence[Compiled],
+        checkpoint: Checkpoint | None,
+    ) -> tuple[list[TrainedRows], list[EpochReport[ScoresT]]]:
+        """Train the model of a number from 0; returns the weights of its best epoch, and reports.
+
+        As `train` does it among the others. Raises ValueError as `Checkpoint.load`.
+        """
+        run = self._begin(learner, number, checkpoint)
+        save = None if checkpoint is None else checkpoint.save
+        return self._train_one(spec, run, examples, lambda _: True, save), run.reports
+
+    def gather(
+        self,
+        models: Iterable[tuple[list[TrainedRows], list[EpochReport[ScoresT]]]],
+        *,
+        progress: bool,
+        on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
+        on_better: Callable[[list[TrainedRows]], None] | None,
+    ) -> tuple[list[list[TrainedRows]], list[EpochReport[ScoresT]]]:
+        """What `train` returns, of models that other processes have trained, as they come.
+
+        progress, on_epoch, on_better: as of `train`, but told of all epochs of a model at its end.
+        """
+        trained: list[list[TrainedRows]] = []
+        history: list[EpochReport[ScoresT]] = []
+        highest = -1.0
+        with Progress(
+            visible=progress, epochs=self.epochs, n_models=self.n_models, primary=self.primary
+        ) as shown:
+            for weights, reports in models:
+                trained.append(weights)
+                history += reports
+                best = max(
+                    (each.primary for each in reports if each.primary is not None), default=-1
+                )
+                if best > highest:
+                    highest = best
+                    if on_better is not None:
+                        on_better(weights)
+                for report in reports:
+                    shown.show(report)
+                    if on_epoch is not None:
+                        on_epoch(report)
+        return trained, history
 
     def _begin(self, learner: Learner, number: int, checkpoint: Checkpoint | None) -> Run:
         """The training of model `number`, counted from 0, as far as it has come."""

@@ -6,8 +6,8 @@ import random
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -34,6 +34,7 @@ from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.epochs import Epochs
 from spacy_structreg.models.example_schema import ExampleSchema, GoldT
 from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
@@ -185,21 +186,24 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             earliest of equal ones. Without it the last epoch is kept.
         n_threads: how many models are trained at a time, or, if there is only one, how many
             threads decode the development corpus; the result does not depend on it.
+            Where ``joblib.parallel_config`` has chosen a backend of other processes, such as
+            "loky" or "dask", several models are trained there, and come out the same to the byte.
         progress: show a bar on standard error, or, if that is no terminal, a line for each epoch.
+            From other processes, epochs are told of when the training of their model has ended.
         on_epoch: called after each epoch, by the thread that trained; an exception ends training.
         on_better: called before that, with a model of the weights of the epoch, if they are the
             best on the development corpus so far (of any model, if several are trained).
         checkpoint: a folder that keeps the state of the training, so that an interrupted one goes
             on, and comes to the same weights, when `fit` is called again with the same settings and
             corpora. To be removed when training is done. L-BFGS begins anew: only whole trainings
-            by it are kept, as SciPy's memory of it cannot be.
+            by it are kept, as SciPy's memory of it cannot be. Other processes keep it where they
+            find the folder, as on this machine or in a shared file system, and none elsewhere.
         Raises ValueError if there is nothing to learn from, or a sentence is not of the kind, and
         if the folder holds the state of another training; OSError if it cannot be written.
         """
         return self._fit(
             sentences,
             dev,
-            self._begin,
             n_threads=n_threads,
             progress=progress,
             on_epoch=on_epoch,
@@ -211,44 +215,33 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self,
         sentences: Iterable[GoldT],
         dev: Iterable[GoldT] | None,
-        begin: Callable[[list[GoldT]], tuple[ModelSpec[GoldT, DecoderT], Learner, list[Compiled]]],
         *,
+        unlabeled: Sequence[Any] = (),
         n_threads: int,
         progress: bool,
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
         on_better: Callable[[Self], None] | None,
         checkpoint: StrPath | None,
     ) -> Self:
-        """`fit`, with what `begin` makes of the checked training corpus, as `_begin`."""
+        """`fit`. unlabeled: what the spec can compile without labels (`compile_unlabeled`)."""
         word_counts = WordCounts()
         checked = self.SCHEMA.check_corpus(sentences, "training")
         gold = list(self._counting(checked, word_counts))
         held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
-        spec, learner, compiled = begin(gold)
-        # Threads that have a model each leave none over for the development corpus.
-        idle = n_threads if self.n_models == 1 else 1
-
-        def evaluate(tables: list[TrainedRows]) -> ScoresT:
-            pool = DecoderPool(tables, spec.new_decoder)
-            return self._score(held_out or [], pool, None, idle)
-
-        plan = Epochs(
-            epochs=self.epochs,
-            patience=self.patience,
-            n_models=self.n_models,
-            seed=self.seed,
-            evaluate=evaluate if held_out else None,
-            primary=self.PRIMARY,
-        )
+        examples = self._all_examples(gold)
+        spec = self._spec_of(examples)
         checksum = self._checksum(gold)
         identity = {
             "task": self.TASK,
             "settings": self.settings.as_dict(),
             "training corpus": checksum,
-            "number of examples": len(compiled),
+            "number of examples": len(examples) + len(unlabeled),
             "development corpus": None if held_out is None else self._checksum(held_out),
             "version": __version__,
         }
+        state = None if checkpoint is None else Checkpoint(checkpoint, identity)
+        # Threads that have a model each leave none over for the development corpus.
+        plan = self._epochs(spec, held_out, n_threads if self.n_models == 1 else 1)
 
         def call_with_model(tables: list[TrainedRows]) -> None:
             assert on_better is not None
@@ -259,16 +252,22 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             model.corpus_checksum = checksum
             on_better(model)
 
-        trained, history = plan.train(
-            spec,
-            learner,
-            compiled,
-            n_threads=n_threads,
-            progress=progress,
-            on_epoch=on_epoch,
-            on_better=None if on_better is None else call_with_model,
-            checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
-        )
+        calls: dict[str, Any] = {
+            "progress": progress,
+            "on_epoch": on_epoch,
+            "on_better": None if on_better is None else call_with_model,
+        }
+        if self.n_models > 1 and in_other_processes():
+            if state is not None:
+                state.make_folder()
+            parts = _Parts(self.untrained(), spec, examples, unlabeled, held_out, state)
+            with closing(run_tasks(_train_model, parts, range(self.n_models), n_threads)) as models:
+                trained, history = plan.gather(models, **calls)
+        else:
+            learner, compiled = self._learner_of(spec, examples, unlabeled)
+            trained, history = plan.train(
+                spec, learner, compiled, n_threads=n_threads, checkpoint=state, **calls
+            )
         tables = _mean_of(trained, self.mean, self.learning)
         with self._lock:
             self._spec = spec
@@ -283,12 +282,28 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _checksum(self, gold: list[GoldT]) -> str:
         return corpus_checksum(chain.from_iterable(map(self.SCHEMA.layers, gold)))
 
-    def _begin(
-        self, gold: list[GoldT]
-    ) -> tuple[ModelSpec[GoldT, DecoderT], Learner, list[Compiled]]:
-        """The parts of a new training: a spec, a learner, and compiled examples."""
-        examples = self._all_examples(gold)
-        spec = self._spec_of(examples)
+    def _epochs(
+        self, spec: ModelSpec[GoldT, DecoderT], held_out: list[GoldT] | None, n_threads: int
+    ) -> Epochs[ScoresT]:
+        """The plan of `fit`. held_out: the development corpus, which n_threads threads decode."""
+
+        def evaluate(tables: list[TrainedRows]) -> ScoresT:
+            pool = DecoderPool(tables, spec.new_decoder)
+            return self._score(held_out or [], pool, None, n_threads)
+
+        return Epochs(
+            epochs=self.epochs,
+            patience=self.patience,
+            n_models=self.n_models,
+            seed=self.seed,
+            evaluate=evaluate if held_out else None,
+            primary=self.PRIMARY,
+        )
+
+    def _learner_of(
+        self, spec: Any, examples: Sequence[GoldT], unlabeled: Sequence[Any]
+    ) -> tuple[Learner, list[Compiled]]:
+        """A new learner, and the examples of a training compiled for it."""
         learner = spec.new_learner(self.learning)
         compiled = _compile(spec, examples, learner)
         if not compiled:
@@ -296,7 +311,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 f"there is nothing in the training corpus that a {self.NOUN} could learn from"
             )
         _count(spec, learner, compiled)
-        return spec, learner, compiled
+        compiled += [spec.compile_unlabeled(items, learner) for items in unlabeled]
+        return learner, compiled
 
     def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.
@@ -684,6 +700,42 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     @property
     def _is_as_loaded(self) -> bool:
         return self._source is not None and not self._outdated
+
+
+@dataclass(frozen=True)
+class _Parts(Generic[GoldT]):
+    """The parts of a training of several models, which other processes can have, too.
+
+    The spec travels as in a model file, so that no file that it was made from is read there.
+    """
+
+    model: Estimator[GoldT, Any, Any]
+    spec: ModelSpec[GoldT, Any]
+    examples: Sequence[GoldT]
+    unlabeled: Sequence[Any]
+    held_out: list[GoldT] | None
+    checkpoint: Checkpoint | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        spec = list(self.spec.labels), *self.spec.contents()
+        others = self.examples, self.unlabeled, self.held_out, self.checkpoint
+        return _restored_parts, (self.model, spec, *others)
+
+
+def _restored_parts(model: Any, spec: tuple[Any, ...], *others: Any) -> _Parts[Any]:
+    return _Parts(model, model._restored_spec(*spec), *others)
+
+
+def _train_model(
+    parts: _Parts[Any], number: int
+) -> tuple[list[TrainedRows], list[EpochReport[Any]]]:
+    """Train the model of a number, counted from 0, in whatever process."""
+    model, spec, state = parts.model, parts.spec, parts.checkpoint
+    if state is not None and not state.has_folder:
+        state = None
+    learner, compiled = model._learner_of(spec, parts.examples, parts.unlabeled)
+    plan = model._epochs(spec, parts.held_out, 1)
+    return plan.train_model(number, spec, learner, compiled, state)
 
 
 def _compile(

@@ -44,12 +44,18 @@ __all__ = [
 # What is written of a token; tasks may have more.
 WRITTEN = ["ORTH", "TAG", "POS", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
 
+NO_USER_DATA = b"\x80"
+"""The user data of a Doc that has none: an empty map in msgpack."""
+
 
 def read_docbin(path: Path, vocab: Vocab) -> list[Doc]:
     """The Docs of a `.spacy` file. Raises ValueError for another one, OSError as `open`."""
     data = path.read_bytes()
     try:
-        return list(DocBin().from_bytes(data).get_docs(vocab))
+        found = DocBin().from_bytes(data)
+        # spaCy would ask all entry points for each of them, which takes most of the time.
+        found.user_data = [None if each == NO_USER_DATA else each for each in found.user_data]
+        return list(found.get_docs(vocab))
     except Exception as error:
         # What a damaged file makes of spaCy's reader is anything at all.
         raise ValueError(

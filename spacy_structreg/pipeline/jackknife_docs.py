@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ from spacy.training import Example
 from tqdm import tqdm
 
 from spacy_structreg.corpora.splits import fold_bounds
+from spacy_structreg.models.parallel import run_tasks
 
 __all__ = ["jackknife_docs"]
 
@@ -23,8 +24,10 @@ def jackknife_docs(
 
     Folds are runs of Docs (`corpora.splits.fold_bounds`); each is annotated by a component of the
     settings of `pipe` that was trained on the others. All other annotation stays, and the Docs are
-    copies. Shows a progress bar on standard error, if that is a terminal. Raises ValueError for
-    fewer Docs than folds, and for Docs of other tokens than those predicted from.
+    copies. They do not depend on where folds run: n_threads of them at a time, in threads, or as
+    ``joblib.parallel_config`` has it. Shows a progress bar on standard error, if that is a
+    terminal. Raises ValueError for fewer Docs than folds, and for Docs of other tokens than those
+    predicted from.
     """
     bounds = fold_bounds(len(examples), n_folds)
     for number, each in enumerate(examples, 1):
@@ -34,18 +37,24 @@ def jackknife_docs(
                 'reader give the gold words (gold = ["words"])'
             )
     gold = [pipe.gold(example)[0] for example in examples]
-
-    def predicted(bound: tuple[int, int]) -> list[Any]:
-        begin, end = bound
-        rest = list(chain.from_iterable(gold[:begin] + gold[end:]))
-        trained = pipe.with_estimator(pipe.estimator.untrained().fit(rest))
-        return list(trained.predict([each.predicted for each in examples[begin:end]]))
-
+    untrained = pipe.with_estimator(pipe.estimator.untrained())
+    shared = untrained, gold, [example.predicted for example in examples]
     progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds, "disable": None}
-    with ThreadPoolExecutor(n_threads) as threads:
-        folds = list(tqdm(threads.map(predicted, bounds), **progress))
+    with closing(run_tasks(_predict_fold, shared, bounds, n_threads)) as predicted:
+        folds = list(tqdm(predicted, **progress))
     writer = pipe.with_estimator(pipe.estimator)
     docs = [example.reference.copy() for example in examples]
     for doc, annotation in zip(docs, chain.from_iterable(folds), strict=True):
         writer.set_annotations([doc], [annotation])
     return docs
+
+
+def _predict_fold(
+    shared: tuple[Any, list[list[Any]], list[Doc]], bound: tuple[int, int]
+) -> list[Any]:
+    """Train on the gold sentences out of bounds, and predict for the Docs within them."""
+    pipe, gold, docs = shared
+    begin, end = bound
+    rest = list(chain.from_iterable(gold[:begin] + gold[end:]))
+    trained = pipe.with_estimator(pipe.estimator.untrained().fit(rest))
+    return list(trained.predict(docs[begin:end]))

@@ -42,6 +42,7 @@ def test_spacy_lists_the_commands() -> None:
         b"evaluate",
         b"report",
         b"fit",
+        b"search",
         b"jackknife",
         b"draw",
         b"compile-words",

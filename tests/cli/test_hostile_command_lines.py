@@ -120,6 +120,10 @@ USAGE = [
     "adapt pipeline text.txt",
     "adapt pipeline text.txt a --threads 0",
     "copy-data",
+    "search segment.cfg",
+    "search segment.cfg space.yml s --train c.spacy",
+    "search segment.cfg space.yml s --train c.spacy --dev c.spacy --threads 0",
+    "search segment.cfg space.yml s --train c.spacy --dev c.spacy --nope",
     "calibrate pipeline",
     "calibrate pipeline words.txt --method x",
     "calibrate pipeline words.txt --gold x",
@@ -136,6 +140,19 @@ USAGE = [
 ]
 
 OTHERS = [
+    "search segment.cfg none s --train c.spacy --dev c.spacy",
+    "search segment.cfg bytes s --train c.spacy --dev c.spacy",
+    "search segment.cfg . s --train c.spacy --dev c.spacy",
+    "search segment.cfg segment.cfg s --train c.spacy --dev c.spacy",
+    *(f"search {config} space.yml s --train c.spacy --dev c.spacy" for config in CONFIGS[:3]),
+    *(f"search segment.cfg space.yml {out} --train c.spacy --dev c.spacy"
+      for out in ("/", "/proc/x", "empty", "empty/x", "/dev/null", "..", "t")),
+    *(f"search segment.cfg space.yml s --train {corpus} --dev c.spacy"
+      for corpus in ("none", "bytes", "empty", "t")),
+    *(f"search segment.cfg space.yml s --train c.spacy --dev {corpus}"
+      for corpus in ("none", "bytes", "empty", "t")),
+    "search segment.cfg space.yml s --train c.spacy --dev c.spacy --plot empty",
+    "search segment.cfg space.yml s --train c.spacy --dev c.spacy --training.seed x",
     f"{JACKKNIFE} --folds 100",
     f"{JACKKNIFE} --training.max_epochs x",
     f"{JACKKNIFE} --components.tagger.attribute nope",
@@ -361,6 +378,7 @@ def workplace(
         "variable.cfg": b"[nlp]\nlang = ${paths.x}\n",
         "short.cfg": b'[nlp]\nlang = "zh"\n',
         "list.cfg": b'[nlp]\nlang = ["zh"]\n[training]\nseed = 1\nmax_epochs = 1\n',
+        "space.yml": b"settings: {training.max_epochs: {choices: [1, 2]}}\n",
         "text.txt": "我们在图书馆看书。\n".encode(),
         "words.txt": "我们 在 图书馆\n".encode(),
         "trees.txt": "(IP (NP (NN 狗)) (VP (VV 走)))\n".encode(),

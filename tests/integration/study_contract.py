@@ -263,15 +263,22 @@ class StudyContract:
 
 
 def run(
-    *arguments: object, folder: Path, data: Path | None = None, text: str | None = None
+    *arguments: object,
+    folder: Path,
+    data: Path | None = None,
+    text: str | None = None,
+    python: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in a folder, with `data` as the folder of corpora."""
+    """Run this interpreter in a folder, with `data` as the folder of corpora.
+
+    python: the interpreter, where that must be able to start others.
+    """
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("STRUCTREG_DATA", None)
     if data is not None:
         environment["STRUCTREG_DATA"] = str(data)
     return subprocess.run(
-        [executable(), *map(str, arguments)],
+        [python or executable(), *map(str, arguments)],
         cwd=folder,
         input=text,
         capture_output=True,

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pipeline.made_up import DEV, TRAIN
-from study_contract import Study, StudyContract, finished, project, report_of, tables
+from study_contract import (
+    CONFIG,
+    RUNS,
+    Study,
+    StudyContract,
+    finished,
+    project,
+    report_of,
+    run,
+    tables,
+)
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning
@@ -106,6 +118,26 @@ STUDY = Study(
 
 class TestContract(StudyContract):
     """What holds for every study."""
+
+    @pytest.mark.slow
+    def test_other_processes_make_the_same_runs(
+        self, study: Study, finished: Path, project: Path, data: Path
+    ) -> None:
+        distributed = pytest.importorskip("distributed")
+        expected = study.without_times((finished / RUNS).read_text(encoding="utf-8"))
+        arguments = ("../studies", "run", CONFIG)
+        given: dict[str, Any] = {"folder": project, "data": data, "python": sys.executable}
+        done = run(*arguments, "report/jobs.jsonl", "--jobs", 2, **given)
+        assert done.returncode == 0, done.stderr
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster:
+            scheduler = ("--scheduler", cluster.scheduler_address)
+            done = run(*arguments, "report/cluster.jsonl", *scheduler, **given)
+        assert done.returncode == 0, done.stderr
+        for name in ("jobs", "cluster"):
+            text = (project / f"report/{name}.jsonl").read_text(encoding="utf-8")
+            assert study.without_times(text) == expected
 
 
 def conllu(sentences: list[list[str]]) -> str:

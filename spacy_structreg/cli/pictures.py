@@ -1,0 +1,51 @@
+"""Pictures that commands draw with matplotlib, which is a dependency of the option alone."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from spacy_structreg.cli.outputs import check_file
+
+__all__ = ["check_picture", "new_figure", "save_figure"]
+
+
+def check_picture(path: Path, *inputs: Path) -> None:
+    """Check that a picture can be drawn and written, before the work for it begins.
+
+    inputs: files that the command reads. Raises ValueError or OSError, naming the file, if it
+    cannot be written, or is no picture by its name; ImportError without matplotlib.
+    """
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"{path} is no name of a picture; let it end in .svg, .png or .pdf")
+    check_file(path, *inputs)
+    try:
+        import_module("matplotlib").use("Agg")
+    except ImportError as error:
+        raise ImportError(
+            f"{error}; --plot needs matplotlib: pip install 'spacy_structreg[study]'"
+        ) from error
+
+
+def new_figure(name: str, n_rows: int, n_columns: int, **settings: Any) -> tuple[Any, Any]:
+    """A figure of matplotlib and its panels, of shape (n_rows, n_columns).
+
+    name: of what is drawn. The same name and figures give the same bytes of SVG.
+    settings: as `matplotlib.pyplot.subplots` has them.
+    """
+    plt: Any = import_module("matplotlib.pyplot")
+    import_module("matplotlib").rcParams.update({"svg.hashsalt": name, "svg.fonttype": "none"})
+    figure, axes = plt.subplots(n_rows, n_columns, squeeze=False, **settings)
+    return figure, axes
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure in one step, and let go of it."""
+    from spacy_structreg.corpora.files import replace_bytes
+
+    figure.tight_layout()
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    with replace_bytes(path) as stream:
+        figure.savefig(stream, format=path.suffix[1:], metadata=metadata)
+    import_module("matplotlib.pyplot").close(figure)
