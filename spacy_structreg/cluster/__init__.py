@@ -1,0 +1,1 @@
+"""Annotation and statistics beyond one machine: units of work, carried by Dask."""
