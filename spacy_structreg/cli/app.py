@@ -17,6 +17,7 @@ from spacy_structreg.cli.compress import compress_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.correct import correct_command
+from spacy_structreg.cli.count_ngrams import count_ngrams_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.explain import explain_command
@@ -45,6 +46,7 @@ structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("uncertain")(uncertain_command)
+structreg_app.command("count-ngrams")(count_ngrams_command)
 structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("report")(report_command)

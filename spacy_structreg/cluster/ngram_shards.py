@@ -174,7 +174,7 @@ def count_ngrams_of_units(
     filed: tuple[list[FiledRun], list[FiledRun]] = ([], [])
     n_bad = 0
     settings = {"atoms": atoms, "folder": folder, "text_column": text_column}
-    for counted in results_of(client.map(count_unit, units, pure=False, **settings)):
+    for counted in results_of(client, client.map(count_unit, units, pure=False, **settings)):
         characters += counted.characters
         n_bad += counted.n_bad
         if n_bad > max_bad and counted.first_bad is not None:
@@ -188,7 +188,7 @@ def count_ngrams_of_units(
         if on_unit is not None:
             on_unit(int(counted.characters.sum()))
     merging = [_merging(client, runs, range_bytes, minimum, most) for runs in filed]
-    to_right, to_left = (_most_frequent(futures, minimum, most) for futures in merging)
+    to_right, to_left = (_most_frequent(client, futures, minimum, most) for futures in merging)
     return totals_of(to_right, to_left, characters), n_bad
 
 
@@ -202,11 +202,11 @@ def _merging(
     return client.map(merge_range, slices, lows, highs, minimum=minimum, most=most, pure=False)
 
 
-def _most_frequent(futures: Iterable[Future], minimum: int, most: int) -> Ngrams:
+def _most_frequent(client: Client, futures: Iterable[Future], minimum: int, most: int) -> Ngrams:
     """The n-grams of all ranges of one direction."""
     parts: list[Ngrams] = []
     n_kept = 0
-    for part, needed in results_of(futures):
+    for part, needed in results_of(client, futures):
         minimum = max(minimum, needed)
         parts.append(part)
         n_kept += len(part[0])

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from distributed import Future
+    from distributed import Client, Future
 
 __all__ = ["results_of"]
 
 
-def results_of(futures: Iterable[Future]) -> Iterator[Any]:
+def results_of(client: Client, futures: Iterable[Future]) -> Iterator[Any]:
     """Yield the results of tasks in the order in which they end; each is then forgotten.
 
     The caller keeps no reference to the futures. What a worker had done when it died is done again.
@@ -19,8 +19,10 @@ def results_of(futures: Iterable[Future]) -> Iterator[Any]:
     """
     from distributed import KilledWorker, as_completed
 
+    completed = as_completed(futures, loop=client.loop, with_results=True)
+    del futures
     try:
-        for _, result in as_completed(futures, with_results=True):
+        for _, result in completed:
             yield result
     except KilledWorker as error:
         raise OSError(

@@ -653,9 +653,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
                 f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
                 'it with statistics = "accessor_variety"'
             )
-        atoms = recounted(
-            spec.atoms, texts, counts=counts, together=together, n_threads=n_threads
-        )
+        atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
         model = self._with_weights(tables)
         model._spec = replace(spec, atoms=atoms)
         model._take(model._decoders().tables)
