@@ -40,6 +40,8 @@ __all__ = ["Annotator", "annotate_batch", "docs_of"]
 # Of what is annotated at a time.
 BATCH_SIZE: Final = 1000
 BATCH_CHARACTERS: Final = 1_000_000
+# So many new words, of some 300 bytes each, are kept by a pipeline before it forgets them all.
+MOST_WORDS: Final = 500_000
 
 # Columns of a string for each word, by attributes of tokens.
 STRINGS: Final = {
@@ -168,10 +170,7 @@ class Annotator:
         self._check_columns(table.schema)
         loaded = self._loaded
         texts = table.column(self.text_column)
-        with loaded.lock, ExitStack() as stack:
-            if not loaded.nlp.vocab.in_memory_zone:
-                # Or the vocabulary would grow with every table.
-                stack.enter_context(loaded.nlp.memory_zone())
+        with loaded.lock:
             batches = [
                 loaded.annotate(texts.slice(start, end - start), start, self.n_threads, on_bad)
                 for start, end in slices(texts, self.batch_size)
@@ -246,10 +245,7 @@ def load(pipeline: str) -> LoadedPipeline:
         changed = meta.stat().st_mtime_ns if meta.is_file() else 0
         known = _LOADED.get(pipeline)
         if known is None or known[0] != changed:
-            nlp = spacy.load(pipeline)
-            loaded = LoadedPipeline(nlp)
-            nlp.set_error_handler(loaded.take_error)
-            _LOADED[pipeline] = known = changed, loaded
+            _LOADED[pipeline] = known = changed, OwnPipeline(spacy.load(pipeline))
         return known[1]
 
 
@@ -259,16 +255,12 @@ class LoadedPipeline:
     def __init__(self, nlp: Language) -> None:
         self.nlp = nlp
         self.lock = threading.Lock()
-        self._errors: list[str] = []
+        self.errors: list[str] = []
 
     @cached_property
     def columns(self) -> DocColumns:
         """The columns of what the pipeline writes."""
         return DocColumns.of(self.nlp)
-
-    def take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:
-        """Handle an error of a pipe: the Docs are missing from what comes out."""
-        self._errors.append(f"the pipe {name!r} fails: {type(error).__name__}: {error}")
 
     def annotate(
         self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
@@ -294,10 +286,10 @@ class LoadedPipeline:
             # Which of them are missing is not to be seen.
             found = []
             for row, text in good:
-                self._errors.clear()
+                self.errors.clear()
                 of_text = self._docs([text], n_threads)  # type: ignore[list-item]
                 if not of_text:
-                    reasons[row] = self._errors[0] if self._errors else "no Doc came out"
+                    reasons[row] = self.errors[0] if self.errors else "no Doc came out"
                 found += of_text or [None]
         for (row, _), doc in zip(good, found, strict=True):
             docs[row] = doc
@@ -308,6 +300,32 @@ class LoadedPipeline:
 
     def _docs(self, texts: list[str], n_threads: int) -> list[Doc | None]:
         return list(texts_annotated(self.nlp, texts, n_threads, alone=False))
+
+
+class OwnPipeline(LoadedPipeline):
+    """A pipeline that nobody else uses, so that it may forget words, and go on after errors."""
+
+    def __init__(self, nlp: Language) -> None:
+        super().__init__(nlp)
+        self._zone = ExitStack()
+        self._most = 0
+        nlp.set_error_handler(self._take_error)  # type: ignore[arg-type]  # others do not raise
+
+    def annotate(
+        self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
+    ) -> pa.RecordBatch:
+        """As `LoadedPipeline.annotate`, in bounded memory."""
+        strings = self.nlp.vocab.strings
+        if len(strings) > self._most:
+            # To make words anew costs more than to find them, so that this is not done each time.
+            self._zone.close()
+            self._zone.enter_context(self.nlp.memory_zone())
+            self._most = len(strings) + MOST_WORDS
+        return super().annotate(texts, first, n_threads, on_bad)
+
+    def _take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:
+        """Note the error of a pipe; its Docs are missing from what comes out."""
+        self.errors.append(f"the pipe {name!r} fails: {type(error).__name__}: {error}")
 
 
 def slices(texts: pa.ChunkedArray, batch_size: int) -> Iterator[tuple[int, int]]:
