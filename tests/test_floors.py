@@ -35,9 +35,10 @@ FLOORS = (
     "models",
     "estimators",
     "pipeline",
+    "cluster",
     "cli",
 )
-KNOW_SPACY = ("pipeline", "cli")
+KNOW_SPACY = ("pipeline", "cluster", "cli")
 SPACY = ("spacy", "thinc")
 
 # What comes with Cython itself. Building needs Cython and a C compiler, nothing else; compiling

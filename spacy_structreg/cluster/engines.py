@@ -1,0 +1,93 @@
+"""Engines that carry tasks: processes of this machine, or a Dask cluster that exists."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["EngineName", "connect", "need_packages"]
+
+EngineName = Literal["local"]
+
+EXTRA = "pip install 'spacy_structreg[cluster]'"
+LOOPBACK = "127.0.0.1"
+
+
+def need_packages(*names: str) -> None:
+    """Raise ValueError, in one line, if a package of the extra `cluster` is not installed."""
+    for name in names:
+        if find_spec(name) is None:
+            raise ValueError(f"this needs the package {name}; {EXTRA}")
+
+
+@contextmanager
+def connect(
+    engine: EngineName = "local",
+    scheduler: str | None = None,
+    *,
+    n_workers: int | None = None,
+    n_threads: int = 1,
+) -> Iterator[Client]:
+    """A client of a Dask cluster, for a ``with`` block.
+
+    engine: ``local`` starts processes of this machine, which talk over the loopback interface, are
+    started again when they die, and end with the block. scheduler: the address of a scheduler that
+    runs already, such as ``tcp://10.0.0.1:8786``, in place of an engine. n_workers: processes of
+    the engine; None for as many as the cores that this process may use, divided by n_threads: the
+    threads that a task has for itself. A worker does one task at a time.
+
+    Raises ValueError if a package is missing or the settings contradict each other, OSError if
+    there is no scheduler at the address.
+    """
+    need_packages("distributed")
+    if scheduler is not None:
+        if n_workers is not None:
+            raise ValueError(
+                "a cluster that exists has its workers already; leave their number out"
+            )
+        with client_of(scheduler) as client:
+            yield client
+        return
+    if engine not in get_args(EngineName):
+        raise ValueError(f"there is no engine {engine!r}; choose one of {get_args(EngineName)}")
+    from dask.system import CPU_COUNT
+    from distributed import LocalCluster
+
+    with (
+        tempfile.TemporaryDirectory(prefix="structreg-workers-") as folder,
+        LocalCluster(
+            n_workers=n_workers or max(1, CPU_COUNT // n_threads),
+            threads_per_worker=1,
+            host=LOOPBACK,
+            # Any free port: that of another cluster may be the usual one.
+            dashboard_address=f"{LOOPBACK}:0",
+            local_directory=folder,
+        ) as cluster,
+        client_of(cluster.scheduler_address) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def client_of(address: str) -> Iterator[Client]:
+    """A client of the scheduler at an address. Raises OSError if there is none."""
+    from distributed import Client
+    from distributed.comm import resolve_address
+
+    try:
+        # A client that cannot be made of an address waits for a minute when it is freed.
+        resolve_address(address)
+        client = Client(address, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one "
+            "with 'dask scheduler', or correct the address"
+        ) from error
+    with client:
+        yield client
