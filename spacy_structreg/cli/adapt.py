@@ -69,10 +69,10 @@ def adapt(
 ) -> int:
     """Write a pipeline whose statistics are counted on files; returns the number of characters.
 
-    files: of text, or of counts. together: keep what was known before. The folder appears whole or not at all. Shows a progress
-    bar on standard error, if that is a terminal. Raises ValueError if the output exists (unless
-    `force`, and it is a pipeline or empty), no model of the pipeline has statistics, the texts are
-    empty, and for faulty files; OSError for those that cannot be read.
+    files: of text, or of counts. together: keep what was known before. The folder appears whole or
+    not at all. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
+    the output exists (unless `force`, and it is a pipeline or empty), no model of the pipeline has
+    statistics, the texts are empty, and for faulty files; OSError for those that cannot be read.
     """
     from tqdm import tqdm
 

@@ -10,6 +10,12 @@ import typer
 from spacy.cli._util import Arg, Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
+from spacy_structreg.cli.engine_options import (
+    Engine,
+    EngineOption,
+    SchedulerOption,
+    WorkersOption,
+)
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["annotate_command", "parse_max_bad"]
@@ -20,12 +26,6 @@ class OutputFormat(str, Enum):
 
     parquet = "parquet"
     spacy = "spacy"
-
-
-class Engine(str, Enum):
-    """Engines that need no cluster."""
-
-    local = "local"
 
 
 def annotate_command(
@@ -47,22 +47,9 @@ def annotate_command(
         OutputFormat,
         Opt("--format", "-f", help="parquet: typed columns, a row a record; spacy: Docs"),
     ] = OutputFormat.parquet,
-    engine: Annotated[
-        Engine, Opt("--engine", help="local: processes of this machine")
-    ] = Engine.local,
-    scheduler: Annotated[
-        str | None,
-        Opt(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786, in place of an "
-            "engine",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        Opt("--workers", "-n", min=1, help="Processes of the engine; as many as cores if not said"),
-    ] = None,
+    engine: EngineOption = Engine.local,
+    scheduler: SchedulerOption = None,
+    workers: WorkersOption = None,
     threads: Annotated[
         int, Opt("--threads", "-t", min=1, help="Threads of each worker that predict side by side")
     ] = 1,

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.engine_options import (
+    Engine,
+    EngineOption,
+    SchedulerOption,
+    WorkersOption,
+)
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy_structreg.cluster.engines import EngineName
 
 __all__ = ["count_ngrams_command", "count_ngrams_of_files"]
 
@@ -26,13 +35,9 @@ def count_ngrams_command(
     ],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="File of counts to write")],
     *,
-    engine: Annotated[str, Opt("--engine", help="local: processes of this machine")] = "local",
-    scheduler: Annotated[
-        str | None, Opt("--scheduler", help="Address of a Dask scheduler, in place of an engine")
-    ] = None,
-    workers: Annotated[
-        int | None, Opt("--workers", "-w", min=1, help="Processes; as many as cores if not given")
-    ] = None,
+    engine: EngineOption = Engine.local,
+    scheduler: SchedulerOption = None,
+    workers: WorkersOption = None,
     text_column: Annotated[
         str, Opt("--text-column", help="Column or field that has the text")
     ] = "text",
@@ -64,7 +69,7 @@ def count_ngrams_command(
         n_ngrams, n_characters, n_bad = count_ngrams_of_files(
             files,
             output,
-            engine=engine,
+            engine=engine.value,
             scheduler=scheduler,
             n_workers=workers,
             text_column=text_column,
@@ -84,7 +89,7 @@ def count_ngrams_of_files(
     files: list[str],
     output: Path,
     *,
-    engine: str = "local",
+    engine: EngineName = "local",
     scheduler: str | None = None,
     n_workers: int | None = None,
     text_column: str = "text",
@@ -122,7 +127,7 @@ def count_ngrams_of_files(
     with (
         named_errors(parent / output.name, prefix),
         tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder,
-        connect(engine, scheduler, n_workers=n_workers) as client,  # type: ignore[arg-type]
+        connect(engine, scheduler, n_workers=n_workers) as client,
         tqdm(desc="count", unit=" characters", unit_scale=True, disable=None) as bar,
     ):
         totals, n_bad = count_ngrams_of_units(

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,14 +138,14 @@ def merge_range(
 
 
 def ranges_of(runs: Sequence[FiledRun], n_bytes: int) -> list[tuple[int, int]]:
-    """Ranges of beginnings that have about `n_bytes` of records each; all together have them all."""
+    """Ranges of beginnings, of about `n_bytes` of records each, that together have them all."""
     total = sum(run.end - run.begin for run in runs) * _RECORD_BYTES
     n_ranges = max(1, -(-total // n_bytes))
     beginnings = np.sort(np.concatenate([np.empty(0, np.uint64), *(r.beginnings for r in runs)]))
     places = [len(beginnings) * number // n_ranges for number in range(1, n_ranges)]
     inner = sorted(set(beginnings[places].tolist()) - {0})
     limits = [0, *inner, _N_BEGINNINGS]
-    return list(zip(limits[:-1], limits[1:], strict=True))
+    return list(pairwise(limits))
 
 
 def count_ngrams_of_units(
@@ -173,7 +174,7 @@ def count_ngrams_of_units(
     characters = np.zeros(0x10000, np.int64)
     filed: tuple[list[FiledRun], list[FiledRun]] = ([], [])
     n_bad = 0
-    settings = {"atoms": atoms, "folder": folder, "text_column": text_column}
+    settings: dict[str, Any] = {"atoms": atoms, "folder": folder, "text_column": text_column}
     for counted in results_of(client, client.map(count_unit, units, pure=False, **settings)):
         characters += counted.characters
         n_bad += counted.n_bad
@@ -194,15 +195,18 @@ def count_ngrams_of_units(
 
 def _merging(
     client: Client, runs: Sequence[FiledRun], range_bytes: int, minimum: int, most: int
-) -> list[Future]:
+) -> list[Future[Any]]:
     """Tasks that merge the ranges of one direction."""
     ranges = ranges_of(runs, range_bytes)
     slices = [[run.between(low, high) for run in runs] for low, high in ranges]
     lows, highs = zip(*ranges, strict=True)
-    return client.map(merge_range, slices, lows, highs, minimum=minimum, most=most, pure=False)
+    settings: dict[str, Any] = {"minimum": minimum, "most": most}
+    return list(client.map(merge_range, slices, lows, highs, pure=False, **settings))
 
 
-def _most_frequent(client: Client, futures: Iterable[Future], minimum: int, most: int) -> Ngrams:
+def _most_frequent(
+    client: Client, futures: Iterable[Future[Any]], minimum: int, most: int
+) -> Ngrams:
     """The n-grams of all ranges of one direction."""
     parts: list[Ngrams] = []
     n_kept = 0

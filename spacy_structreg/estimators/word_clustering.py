@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from itertools import islice
 from typing import Any, Final
 
@@ -19,6 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.tasks.knowledge.word_classes import MAX_CLASSES
+
+CONTEXTS: Final = 1000
+"""So many of the most frequent words are contexts."""
 
 SMOOTHING: Final = 0.75
 """The power of the counts of contexts, by which rare ones weigh less (section 3.2)."""
@@ -46,9 +50,11 @@ def cluster_words(
     Raises ValueError for too few words, or classes beyond `MAX_CLASSES`; ImportError if gensim,
     scikit-learn or SciPy is missing.
     """
-    word2vec, _, _ = _packages()
+    check_packages("gensim.models")
+    from gensim.models import Word2Vec
+
     # One thread: more would draw in another order each time.
-    model = word2vec(
+    model = Word2Vec(
         vector_size=dimensions,
         window=window,
         min_count=min_count,
@@ -63,6 +69,48 @@ def cluster_words(
     model.train(sentences, total_examples=model.corpus_count, epochs=epochs)
     counts = [int(model.wv.get_vecattr(word, "count")) for word in words]
     return cluster_vectors(words, model.wv.vectors, n_classes, counts=counts, seed=seed)
+
+
+def cluster_counted_words(
+    sentences: Iterable[Sequence[str]],
+    n_classes: int = 500,
+    *,
+    dimensions: int = 100,
+    window: int = 1,
+    min_count: int = 5,
+    n_contexts: int = CONTEXTS,
+    seed: int = 0,
+) -> list[tuple[str, str, int]]:
+    """Classes of the words of a text, by how often they stand beside others: as `cluster_words`.
+
+    sentences: lists of words; gone through twice. The counts of parts of a text can be added up, as
+        `cluster.word_shards` does with the same result.
+    window: words on each side, of which each place is a context of its own. n_contexts: so many of
+        the most frequent words are contexts.
+    Raises as `cluster_words`; it needs no gensim.
+    """
+    check_packages()
+    counts = count_words(sentences)
+    words = frequent_words(counts, min_count)
+    _check(words, n_classes)
+    contexts = count_contexts(sentences, words, window, n_contexts)
+    return cluster_contexts(counts, words, contexts, n_classes, dimensions=dimensions, seed=seed)
+
+
+def cluster_contexts(
+    counts: Mapping[str, int],
+    words: Sequence[str],
+    contexts: Any,
+    n_classes: int,
+    *,
+    dimensions: int,
+    seed: int,
+) -> list[tuple[str, str, int]]:
+    """Classes of words that were counted. words, contexts: of `count_contexts`; else as above."""
+    _check(words, n_classes)
+    vectors = context_vectors(contexts, dimensions, seed)
+    of_words = [counts[word] for word in words]
+    return cluster_vectors(words, vectors, n_classes, counts=of_words, seed=seed)
 
 
 def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
@@ -152,13 +200,16 @@ def cluster_vectors(
     vectors: floats of shape (n_words, n_dimensions), of which only the directions count.
     counts: of the words; 0 without. Raises as `cluster_words`.
     """
-    _, k_means, linkage = _packages()
+    check_packages()
+    from scipy.cluster.hierarchy import linkage
+    from sklearn.cluster import MiniBatchKMeans
+
     _check(words, n_classes)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
         raise ValueError("a vector of a word is not finite")
     directions = vectors / np.where(norms > 0, norms, 1.0)
-    found = k_means(n_classes, random_state=seed, batch_size=4096, n_init=3)
+    found = MiniBatchKMeans(n_classes, random_state=seed, batch_size=4096, n_init=3)
     labels = found.fit_predict(directions)
     used = np.unique(labels)
     centers = np.asarray(found.cluster_centers_, dtype=np.float64)[used]
@@ -169,18 +220,16 @@ def cluster_vectors(
     return sorted(classes, key=lambda row: (row[0], -row[2], row[1]))
 
 
-def _packages() -> tuple[Any, Any, Any]:
-    """Word2Vec, MiniBatchKMeans and linkage. All at once: training is long."""
-    try:
-        from gensim.models import Word2Vec
-        from scipy.cluster.hierarchy import linkage
-        from sklearn.cluster import MiniBatchKMeans
-    except ImportError as error:
-        raise ImportError(
-            "word classes need gensim, scikit-learn and SciPy, which are not all installed "
-            f'({error}); install "spacy_structreg[classes]"'
-        ) from error
-    return Word2Vec, MiniBatchKMeans, linkage
+def check_packages(*names: str) -> None:
+    """Raise ImportError if a package is missing. All at once: counting and training are long."""
+    for name in ("scipy.cluster.hierarchy", "sklearn.cluster", *names):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise ImportError(
+                "word classes need scikit-learn, SciPy and, by word2vec, gensim, which are not all "
+                f'installed ({error}); install "spacy_structreg[classes]"'
+            ) from error
 
 
 def _check(words: Sequence[str], n_classes: int) -> None:

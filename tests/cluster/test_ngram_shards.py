@@ -64,22 +64,19 @@ TEXTS = st.lists(st.text("ab在Ａ\U0001f600\U00020001 \u3000。", max_size=30),
 
 @given(
     TEXTS,
-    st.integers(20, 300),
-    st.integers(200, 5000),
-    st.integers(1, 3),
-    st.sampled_from([1, 3, 10, 10_000]),
-    st.sampled_from([1, 2, 1024]),
+    st.tuples(st.integers(20, 300), st.integers(200, 5000), st.sampled_from([1, 2, 1024])),
+    st.fixed_dictionaries(
+        {"minimum": st.integers(1, 3), "most": st.sampled_from([1, 3, 10, 10_000])}
+    ),
 )
 @quick_examples(25)
 def test_any_cut_counts_as_one_process(
     tmp_path_factory: pytest.TempPathFactory,
     texts: list[str],
-    unit_bytes: int,
-    range_bytes: int,
-    minimum: int,
-    most: int,
-    step: int,
+    cuts: tuple[int, int, int],
+    settings: dict[str, int],
 ) -> None:
+    unit_bytes, range_bytes, step = cuts
     folder = tmp_path_factory.mktemp("shards")
     (folder / "a.txt").write_text("\n".join(texts[::2]), encoding="utf-8")
     lines = [json.dumps({"text": text}) for text in texts[1::2]]
@@ -93,12 +90,11 @@ def test_any_cut_counts_as_one_process(
             units,
             folder,
             atoms=ATOMS,
-            minimum=minimum,
-            most=most,
             range_bytes=range_bytes,
+            **settings,
         )
     assert n_bad == 0
-    assert equal(totals, expected(texts, minimum=minimum, most=most))
+    assert equal(totals, expected(texts, **settings))
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -35,7 +36,7 @@ def write_ngrams(
 
 def is_ngram_file(path: StrPath) -> bool:
     """True if a file begins as model files do, so that it is no text."""
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         return is_model(stream.read(16))
 
 
@@ -62,7 +63,8 @@ def read_ngrams(path: StrPath, view: NDArray[np.uint32]) -> NgramTotals:
     if (
         totals.ngrams.dtype != np.uint64
         or any(each.dtype != np.int64 or each.shape != totals.ngrams.shape for each in numbers)
-        or (totals.characters.dtype, totals.characters.shape) != (np.int64, (_N_CODES,))
+        or totals.characters.dtype != np.int64
+        or totals.characters.shape != (_N_CODES,)
         or totals.ngrams.ndim != 1
         or (totals.ngrams[1:] <= totals.ngrams[:-1]).any()
         or any((each < 1).any() for each in numbers)
