@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,5 +90,12 @@ def client_of(address: str) -> Iterator[Client]:
             f"no Dask scheduler answers at {address} ({error or type(error).__name__}); start one "
             "with 'dask scheduler', or correct the address"
         ) from error
-    with client:
-        yield client
+    # What it logs of a scheduler that is lost, at length, is an error of what waits for it.
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with client:
+            yield client
+    finally:
+        log.setLevel(level)

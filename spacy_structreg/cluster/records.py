@@ -12,13 +12,14 @@ import json
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, Literal, TypeAlias, cast
+from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -47,6 +48,8 @@ BATCH_BYTES: Final = 4 << 20
 # A row of Parquet may be much longer than the mean.
 BATCH_ROWS: Final = 1024
 BUFFER: Final = 1 << 20
+# What is lost before damage in compressed data.
+BLOCK: Final = 1 << 16
 LONGEST_SHOWN: Final = 1000
 # Opening a file in a bucket is waiting.
 OPENING_THREADS: Final = 16
@@ -103,9 +106,8 @@ def plan_units(inputs: Sequence[str], *, unit_bytes: int = UNIT_BYTES) -> list[U
         file that is named twice counts once.
     unit_bytes: large files of text and JSON lines are cut, small ones are put together; row groups
         of Parquet and compressed files stay whole.
-    The same files give the same units. Raises ValueError for names of no known format, patterns
-    that no file goes with, and Parquet that cannot be cut because it is damaged; OSError for files
-    that cannot be read.
+    The same files give the same units. Raises ValueError for names of no known format, folders, and
+    patterns that no file goes with; OSError for files that cannot be read.
     """
     if unit_bytes < 1:
         raise ValueError(f"unit_bytes is {unit_bytes!r}; give a whole number from 1")
@@ -172,8 +174,8 @@ def sized_parts(files: dict[str, int], unit_bytes: int) -> Iterator[tuple[Part, 
         row_groups = dict(zip(large, pool.map(sizes_of_row_groups, large), strict=True))
     for file, size in files.items():
         kind = format_of(file)
-        if file in row_groups:
-            for number, of_group in enumerate(row_groups[file]):
+        if of_groups := row_groups.get(file):
+            for number, of_group in enumerate(of_groups):
                 yield Part(file, kind, number, number + 1), of_group
         elif size <= unit_bytes or kind == "parquet" or Path(file).suffix.lower() in COMPRESSED:
             yield Part(file, kind), size
@@ -186,13 +188,15 @@ def sized_parts(files: dict[str, int], unit_bytes: int) -> Iterator[tuple[Part, 
 
 
 def sizes_of_row_groups(file: str) -> list[int]:
-    """The bytes of each row group of a Parquet file."""
+    """The bytes of each row group of a Parquet file; none if it is damaged.
+
+    Damage is reported when it is read.
+    """
     with open_file(file) as stream:
         try:
             metadata = pq.read_metadata(stream)
         except Exception as error:
             if is_damage(error):
-                # It is reported when it is read.
                 return []
             raise
         return [
@@ -343,7 +347,7 @@ def lines_of(part: Part, on_bad: OnBad) -> Iterator[tuple[int, bytes]]:
     Blank lines are left out, and so is the byte order mark of a file.
     """
     begin, end = part.begin, part.end
-    with closing(open_lines(part.file)) as stream:
+    with open_lines(part.file) as stream:
         try:
             if begin:
                 # The line that begins before this part, if any, belongs to the one before.
@@ -387,18 +391,22 @@ def next_line(stream: BinaryIO, at: int, end: int | None, *, seek: bool = True) 
     return at
 
 
-def open_lines(file: str) -> BinaryIO:
+@contextmanager
+def open_lines(file: str) -> Iterator[BinaryIO]:
     """Open a file for reading lines; names ending in .gz, .xz and .zst are decompressed."""
-    stream: IO[Any] = open_file(file)
-    suffix = Path(file).suffix.lower()
-    if suffix == ".gz":
-        stream = cast("IO[bytes]", gzip.GzipFile(fileobj=stream, mode="rb"))
-    elif suffix == ".xz":
-        stream = cast("IO[bytes]", lzma.open(cast("IO[bytes]", stream), "rb"))
-    elif suffix == ".zst":
-        # Unlike others, this one sees that the end is missing.
-        stream = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
-    return cast("BinaryIO", io.BufferedReader(cast("Any", stream), BUFFER))
+    with ExitStack() as stack:
+        stream: Any = stack.enter_context(open_file(file))
+        suffix = Path(file).suffix.lower()
+        if suffix == ".gz":
+            stream = gzip.GzipFile(fileobj=stream, mode="rb")
+        elif suffix == ".xz":
+            stream = lzma.open(stream, "rb")  # noqa: SIM115 - the stack closes it
+        else:
+            if suffix == ".zst":
+                # Unlike others, this one sees that the end is missing.
+                stream = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
+            stream = io.BufferedReader(stream, BLOCK)
+        yield stack.enter_context(stream)
 
 
 def decoded(data: bytes) -> str:
@@ -475,18 +483,28 @@ def parquet_records(
     row = 0
     with open_file(part.file) as stream:
         try:
-            file = pq.ParquetFile(stream, buffer_size=BUFFER, page_checksum_verification=True)
-            groups = range(file.num_row_groups)[part.begin : part.end]
-            row = sum(file.metadata.row_group(i).num_rows for i in range(part.begin))
+            metadata = pq.read_metadata(stream)
+            row = sum(metadata.row_group(i).num_rows for i in range(part.begin))
             columns = [text_column, *(name for name, _ in kept)]
-            check_columns(part.file, file.schema_arrow, columns)
+            check_columns(part.file, metadata.schema.to_arrow_schema(), columns)
+            leaves = {metadata.schema.column(i).path for i in range(metadata.num_columns)}
+            file = pq.ParquetFile(
+                stream,
+                metadata=metadata,
+                buffer_size=BUFFER,
+                page_checksum_verification=True,
+                # A text that is there often is in memory once, and then in a batch of few rows.
+                read_dictionary=[text_column] if text_column in leaves else None,
+            )
+            groups = range(file.num_row_groups)[part.begin : part.end]
             for group in groups:
-                rows = rows_of_batch(file.metadata.row_group(group))
-                for batch in file.iter_batches(rows, [group], columns=columns):
-                    good = good_rows(part.file, row, batch, text_column, kept, on_bad=on_bad)
-                    row += len(batch)
-                    if len(good):
-                        yield good
+                n_rows = rows_of_batch(file.metadata.row_group(group))
+                for batch in file.iter_batches(n_rows, [group], columns=columns):
+                    for rows in small_batches(batch, text_column):
+                        good = good_rows(part.file, row, rows, text_column, kept, on_bad=on_bad)
+                        row += len(rows)
+                        if len(good):
+                            yield good
         except Exception as error:
             if not is_damage(error):
                 raise
@@ -505,7 +523,24 @@ def rows_of_batch(group: pq.RowGroupMetaData) -> int:
     """The number of rows of a row group that are read at once, by their mean size."""
     if not group.num_rows:
         return BATCH_ROWS
-    return max(1, min(BATCH_ROWS, BATCH_BYTES * group.num_rows // max(1, group.total_byte_size)))
+    rows = BATCH_BYTES * group.num_rows // max(1, group.total_byte_size)
+    return int(max(1, min(BATCH_ROWS, rows)))
+
+
+def small_batches(batch: pa.RecordBatch, text_column: str) -> Iterator[pa.RecordBatch]:
+    """Cut a batch so that the texts of each have some megabytes, if not one text has more."""
+    texts = batch.column(text_column)
+    if not pa.types.is_dictionary(texts.type):
+        yield batch
+        return
+    sizes = pc.binary_length(texts.dictionary).take(texts.indices)
+    ends = np.cumsum(pc.fill_null(sizes, 0).to_numpy(zero_copy_only=False))
+    start = 0
+    while start < len(batch):
+        before = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + BATCH_BYTES, side="right")))
+        yield batch.slice(start, end - start)
+        start = end
 
 
 def good_rows(
