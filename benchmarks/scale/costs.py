@@ -232,7 +232,7 @@ def nothing(number: int) -> int:
 
 
 def engine_costs(
-    inputs: Sequence[str], workers: Sequence[int], rounds: int, n_tasks: int = 2000
+    inputs: Sequence[str], workers: Sequence[int], rounds: int, n_tasks: int
 ) -> EngineCosts:
     """What the engine costs. inputs: files of which n-grams are counted."""
     size = sum(Path(each).stat().st_size for each in inputs)

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             log_line(f"{name}: measured on {phases.characters:,} characters")
             found.append(costs)
         write_documents(path, sentences, options.counted, options.document_characters)
-        engine = engine_costs([str(path)], options.workers, rounds)
+        engine = engine_costs([str(path)], options.workers, rounds, options.tasks)
     machine["load average"] += f" before, {load_average()} after"
     report = ScaleReport(
         name=f"scale-{options.name}",
@@ -127,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--counted", type=positive, default=20_000_000, help="characters for count-ngrams"
     )
+    parser.add_argument("--tasks", type=positive, default=2000, help="that do nothing")
     parser.add_argument("--documents", type=float, default=Cluster.documents)
     parser.add_argument("--document-characters", type=positive, default=Cluster.document_characters)
     parser.add_argument("--machines", type=positive, default=Cluster.machines)
