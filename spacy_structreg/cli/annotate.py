@@ -115,7 +115,7 @@ def annotate_command(
     with user_errors():
         from spacy_structreg.cluster.engines import need_packages
 
-        need_packages("distributed", "pyarrow", "fsspec", "zstandard")
+        need_packages("distributed", "pyarrow", "fsspec")
         from spacy_structreg.cluster.annotate_run import annotate
 
         done = annotate(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from spacy_structreg.cluster.annotated_units import (
     Job,
     ShardFormat,
     UnitReport,
-    annotate_unit,
+    try_unit,
 )
 from spacy_structreg.cluster.engines import EngineName, connect
 from spacy_structreg.cluster.output_folder import OutputFolder
@@ -134,6 +136,7 @@ def annotate(
         pipeline=copy,
         output=folder.address,
         version=__version__,
+        run=checksum_of(manifest),
         format=format,
         text_column=text_column,
         keep=tuple(keep),
@@ -153,7 +156,9 @@ def annotate(
     waiting = [unit for unit in units if unit.number not in done]
     if waiting:
         with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
-            say(f"Dashboard: {client.dashboard_link}")
+            # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
+            if scheduler is not None or find_spec("bokeh") is not None:
+                say(f"Dashboard: {client.dashboard_link}")
             if shipped := ship_pipeline(client, copy):
                 say(f"Shipped the pipeline: {shipped:,} bytes to each worker")
             reports = finished_units(client, job, waiting)
@@ -206,10 +211,16 @@ def stamps(files: Iterable[str]) -> list[list[Any]]:
 STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
 
 
+def checksum_of(manifest: dict[str, Any]) -> str:
+    """A checksum of a manifest, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
+
+
 def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
     """Write the manifest, or compare it with the one that is there; remove what was left over.
 
-    Raises ValueError if that is another one, or there are files without one.
+    Raises ValueError if that is another one, and units are done already, or if there are files
+    without a manifest.
     """
     try:
         there = json.loads(folder.read(MANIFEST))
@@ -218,22 +229,29 @@ def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
             raise ValueError(
                 f"{folder.address} is not empty, and not of such a run; name another folder"
             ) from None
-        folder.make(MARKS)
-        folder.write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
-        return
+        there = None
     except ValueError as error:
         raise ValueError(
             f"{folder.path(MANIFEST)} is damaged ({error}); choose another output folder"
         ) from error
-    for key, value in manifest.items():
-        # As JSON has it.
-        if json.loads(json.dumps(value)) != there.get(key):
-            raise ValueError(
-                f"{folder.address} was begun {difference(key, there.get(key), value)}; choose "
-                "another output folder"
-            )
     for name in ("", MARKS):
         folder.remove_temporaries(name)
+    # As JSON has it.
+    manifest = json.loads(json.dumps(manifest))
+    if there == manifest:
+        return
+    if there is not None and folder.sizes(MARKS):
+        key = next(key for key in manifest if there.get(key) != manifest[key])
+        raise ValueError(
+            f"{folder.address} was begun {difference(key, there.get(key), manifest[key])}; choose "
+            "another output folder"
+        )
+    # Nothing is done yet: what has been written is not of this run.
+    for name in folder.sizes():
+        if name.startswith(("part-", "bad-")):
+            folder.remove(name)
+    folder.make(MARKS)
+    folder.write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def difference(key: str, before: Any, now: Any) -> str:
@@ -274,7 +292,7 @@ def read_marks(
             found[number] = None
             continue
         is_whole = (
-            report.unit == number
+            (report.run, report.unit) == (job.run, number)
             and sizes.get(job.shard(number)) == report.shard_bytes
             and (not report.bad_records or job.quarantine(number) in sizes)
             and (not verify or folder.checksum(job.shard(number)) == report.sha256)
@@ -346,7 +364,7 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
 
     def submit(most: int) -> None:
         for unit in islice(waiting, max(0, most)):
-            future = client.submit(annotate_unit, job, unit, pure=False, retries=RETRIES)
+            future = client.submit(try_unit, job, unit, pure=False, retries=RETRIES)
             running[future] = unit
             done.add(future)
 
@@ -355,6 +373,8 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
         unit = running.pop(future)
         with engine_errors(client, unit):
             report = future.result()
+            if isinstance(report, Exception):
+                raise report
             # Workers come and go.
             most = max(FIRST_AHEAD, AHEAD * sum(client.nthreads().values()))
             submit(most - len(running))

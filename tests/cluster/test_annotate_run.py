@@ -136,7 +136,7 @@ def test_shards_go_wherever_fsspec_does(raw_pipeline: str, jsonl: Path, tmp_path
     bucket, here = "memory://bucket/run", str(tmp_path)
     for output in (bucket, here):
         OutputFolder(output).make("_units")
-        job = Job(copy, __version__, output, "parquet", "text", (), True, 1, 0, 5)
+        job = Job(copy, __version__, "run", output, "parquet", "text", (), True, 1, 0, 5)
         report = annotate_unit(job, units[1])
     shard = OutputFolder(bucket).read("part-00001.parquet")
     assert shard == (tmp_path / "part-00001.parquet").read_bytes()
@@ -195,6 +195,7 @@ def test_what_killed_processes_leave_is_removed(run: Run, tmp_path: Path) -> Non
         (tmp_path / "out" / name).write_bytes(b"PAR1")
     run()
     assert stamps_of(tmp_path / "out") == stamps
+    assert not list((tmp_path / "out").rglob(".*"))
 
 
 # ---- what is refused ----
@@ -236,6 +237,28 @@ def test_other_settings_are_refused(run: Run, settings: dict[str, Any]) -> None:
     run()
     with pytest.raises(ValueError, match=f"with other settings: {next(iter(settings))} was"):
         run(**settings)
+
+
+def test_what_has_done_nothing_yet_binds_nobody(
+    run: Run, jsonl: Path, expected: list[Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="records are bad"):
+        run(text_column="body", max_bad=0)
+    assert list((tmp_path / "out").glob("bad-*"))
+    assert run().bad_records == 0
+    assert not list((tmp_path / "out").glob("bad-*"))
+    assert analyses_of(tmp_path / "out") == expected
+
+
+def test_marks_of_another_run_do_not_count(run: Run, expected: list[Any], tmp_path: Path) -> None:
+    run(keep=["id"])
+    marks = {path.name: path.read_bytes() for path in (tmp_path / "out/_units").iterdir()}
+    shutil.rmtree(tmp_path / "out")
+    run()
+    for name, mark in list(marks.items())[:3]:
+        (tmp_path / "out/_units" / name).write_bytes(mark)
+    assert run().repeated == 3
+    assert analyses_of(tmp_path / "out") == expected
 
 
 def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None:
