@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from fsspec.core import url_to_fs
@@ -19,6 +20,7 @@ from tqdm import tqdm
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_units import (
     MARKS,
+    QUARANTINES,
     Job,
     ShardFormat,
     UnitReport,
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AnnotateSummary", "annotate"]
 
-MANIFEST = "manifest.json"
+MANIFEST = "_manifest.json"
 MANIFEST_FORMAT = 1
+# That of the shards itself, and those inside it.
+FOLDERS = ("", MARKS, QUARANTINES)
 
 # Docs are in memory until their shard is written.
 UNIT_BYTES: dict[ShardFormat, int] = {"parquet": 32 << 20, "spacy": 4 << 20}
@@ -91,9 +95,9 @@ def annotate(
         taken. It is shipped, unless it lies on the machines of all workers with the same files.
     inputs, text_column, keep: as of `records.plan_units` and `records.read_records`.
     output: path or URL of a folder, the same from all machines. For every unit of work it has
-        ``part-….parquet`` (or ``.spacy``); ``bad-….jsonl`` if there were bad records; and, when the
-        unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
-        ``manifest.json``, which says what is annotated, and by which pipeline.
+        ``part-….parquet`` (or ``.spacy``); ``_bad/….jsonl`` if there were bad records; and, when
+        the unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
+        ``_manifest.json``, which says what is annotated, and by which pipeline.
     format: Parquet with the columns of `annotated_tables.Annotator.annotate_batch`, after file,
         record, text and those that are kept; or Docs, with these in ``doc.user_data``.
     engine, scheduler, n_workers: as of `engines.connect`. n_threads: of each worker.
@@ -234,7 +238,7 @@ def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
         raise ValueError(
             f"{folder.path(MANIFEST)} is damaged ({error}); choose another output folder"
         ) from error
-    for name in ("", MARKS):
+    for name in FOLDERS:
         folder.remove_temporaries(name)
     # As JSON has it.
     manifest = json.loads(json.dumps(manifest))
@@ -247,10 +251,11 @@ def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
             "another output folder"
         )
     # Nothing is done yet: what has been written is not of this run.
-    for name in folder.sizes():
-        if name.startswith(("part-", "bad-")):
-            folder.remove(name)
-    folder.make(MARKS)
+    for name in FOLDERS:
+        for file in folder.sizes(name):
+            if name or file.startswith("part-"):
+                folder.remove(f"{name}/{file}")
+        folder.make(name)
     folder.write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
@@ -282,8 +287,8 @@ def read_marks(
     """
     marks = folder.sizes(MARKS)
     names = {unit.number: job.mark(unit.number) for unit in units}
-    there = {number: name for number, name in names.items() if name.split("/")[1] in marks}
-    sizes = folder.sizes()
+    there = {number: name for number, name in names.items() if PurePosixPath(name).name in marks}
+    sizes, quarantines = folder.sizes(), folder.sizes(QUARANTINES)
     found: dict[int, UnitReport | None] = {}
     for number, data in zip(there, folder.read_all(list(there.values())), strict=True):
         try:
@@ -294,7 +299,9 @@ def read_marks(
         is_whole = (
             (report.run, report.unit) == (job.run, number)
             and sizes.get(job.shard(number)) == report.shard_bytes
-            and (not report.bad_records or job.quarantine(number) in sizes)
+            and (
+                not report.bad_records or PurePosixPath(job.quarantine(number)).name in quarantines
+            )
             and (not verify or folder.checksum(job.shard(number)) == report.sha256)
         )
         found[number] = report if is_whole else None
@@ -329,7 +336,7 @@ class Tally:
             allowed = f"{self._max_bad:g} of them" if is_share else self._max_bad
             raise ValueError(
                 f"{self.bad_records} of {total} records are bad, and {allowed} may be; see why in "
-                f"{self._folder.path('bad-*.jsonl')}, and allow more for the run to go on, or mend "
+                f"{self._folder.path(QUARANTINES)}, and allow more for the run to go on, or mend "
                 "the inputs and choose another output folder"
             )
 

@@ -20,12 +20,15 @@ from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
 from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
 from spacy_structreg.corpora.files import NO_ROOM
 
-__all__ = ["MARKS", "Job", "ShardFormat", "UnitReport", "annotate_unit", "try_unit"]
+__all__ = ["MARKS", "QUARANTINES", "Job", "ShardFormat", "UnitReport", "annotate_unit", "try_unit"]
 
 ShardFormat = Literal["parquet", "spacy"]
 
 MARKS = "_units"
 """The folder of the files that say which units are done."""
+
+QUARANTINES = "_bad"
+"""The folder of the files with bad records. Readers of Parquet pass over such names."""
 
 # A row group of Parquet has about so many bytes before it is compressed: that bounds the memory.
 ROW_GROUP_BYTES = 32 << 20
@@ -64,7 +67,7 @@ class Job:
 
     def quarantine(self, number: int) -> str:
         """The name of the file with the bad records of a unit."""
-        return f"bad-{number:0{self.n_digits}}.jsonl"
+        return f"{QUARANTINES}/{number:0{self.n_digits}}.jsonl"
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def test_the_options_reach_the_run(
         )
     assert result.stdout == (
         "Annotated 1,000 records of 23,456 characters in 9 units, 2 of them before, in 12.3 s; "
-        f"345,678 bytes in {tmp_path / 'out'}; 7 bad records in bad-*.jsonl\n"
+        f"345,678 bytes in {tmp_path / 'out'}; 7 bad records in {tmp_path / 'out'}/_bad\n"
     )
     (name, inputs, output), settings = run.call_args
     assert (name, output) == (pipeline, str(tmp_path / "out"))
