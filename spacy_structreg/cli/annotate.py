@@ -96,13 +96,13 @@ def annotate_command(
 
     Every unit of work becomes one file of the output folder, whole or not at all. The same command
     goes on where an interruption has left it, and writes nothing twice; another pipeline, input or
-    setting needs another folder. Records that cannot be read are put into bad-….jsonl there, with
+    setting needs another folder. Records that cannot be read are put into its folder _bad, with
     place and reason. Needs the extra 'cluster'.
     """
     with user_errors():
         from spacy_structreg.cluster.engines import need_packages
 
-        need_packages("distributed", "pyarrow", "fsspec", "zstandard")
+        need_packages("distributed", "pyarrow", "fsspec")
         from spacy_structreg.cluster.annotate_run import annotate
 
         done = annotate(
@@ -123,7 +123,7 @@ def annotate_command(
             say=lambda message: typer.echo(message, err=True),
         )
         again = f", {done.resumed} of them before" if done.resumed else ""
-        bad = f"; {done.bad_records:,} bad records in bad-*.jsonl" if done.bad_records else ""
+        bad = f"; {done.bad_records:,} bad records in {output}/_bad" if done.bad_records else ""
         typer.echo(
             f"Annotated {done.records:,} records of {done.characters:,} characters in {done.units} "
             f"units{again}, in {done.seconds:,.1f} s; {done.shard_bytes:,} bytes in {output}{bad}"

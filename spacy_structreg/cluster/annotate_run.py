@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from fsspec.core import url_to_fs
@@ -17,10 +20,11 @@ from tqdm import tqdm
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_units import (
     MARKS,
+    QUARANTINES,
     Job,
     ShardFormat,
     UnitReport,
-    annotate_unit,
+    try_unit,
 )
 from spacy_structreg.cluster.engines import EngineName, connect
 from spacy_structreg.cluster.output_folder import OutputFolder
@@ -32,8 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AnnotateSummary", "annotate"]
 
-MANIFEST = "manifest.json"
+MANIFEST = "_manifest.json"
 MANIFEST_FORMAT = 1
+# That of the shards itself, and those inside it.
+FOLDERS = ("", MARKS, QUARANTINES)
 
 # Docs are in memory until their shard is written.
 UNIT_BYTES: dict[ShardFormat, int] = {"parquet": 32 << 20, "spacy": 4 << 20}
@@ -89,9 +95,9 @@ def annotate(
         taken. It is shipped, unless it lies on the machines of all workers with the same files.
     inputs, text_column, keep: as of `records.plan_units` and `records.read_records`.
     output: path or URL of a folder, the same from all machines. For every unit of work it has
-        ``part-….parquet`` (or ``.spacy``); ``bad-….jsonl`` if there were bad records; and, when the
-        unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
-        ``manifest.json``, which says what is annotated, and by which pipeline.
+        ``part-….parquet`` (or ``.spacy``); ``_bad/….jsonl`` if there were bad records; and, when
+        the unit is done, ``_units/….json`` with counts and a checksum. Beside them lies
+        ``_manifest.json``, which says what is annotated, and by which pipeline.
     format: Parquet with the columns of `annotated_tables.Annotator.annotate_batch`, after file,
         record, text and those that are kept; or Docs, with these in ``doc.user_data``.
     engine, scheduler, n_workers: as of `engines.connect`. n_threads: of each worker.
@@ -134,6 +140,7 @@ def annotate(
         pipeline=copy,
         output=folder.address,
         version=__version__,
+        run=checksum_of(manifest),
         format=format,
         text_column=text_column,
         keep=tuple(keep),
@@ -153,7 +160,9 @@ def annotate(
     waiting = [unit for unit in units if unit.number not in done]
     if waiting:
         with connect(engine, scheduler, n_workers=n_workers, n_threads=n_threads) as client:
-            say(f"Dashboard: {client.dashboard_link}")
+            # Its pages are drawn by bokeh, which may be missing where the scheduler runs here.
+            if scheduler is not None or find_spec("bokeh") is not None:
+                say(f"Dashboard: {client.dashboard_link}")
             if shipped := ship_pipeline(client, copy):
                 say(f"Shipped the pipeline: {shipped:,} bytes to each worker")
             reports = finished_units(client, job, waiting)
@@ -206,10 +215,16 @@ def stamps(files: Iterable[str]) -> list[list[Any]]:
 STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
 
 
+def checksum_of(manifest: dict[str, Any]) -> str:
+    """A checksum of a manifest, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:32]
+
+
 def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
     """Write the manifest, or compare it with the one that is there; remove what was left over.
 
-    Raises ValueError if that is another one, or there are files without one.
+    Raises ValueError if that is another one, and units are done already, or if there are files
+    without a manifest.
     """
     try:
         there = json.loads(folder.read(MANIFEST))
@@ -218,22 +233,30 @@ def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
             raise ValueError(
                 f"{folder.address} is not empty, and not of such a run; name another folder"
             ) from None
-        folder.make(MARKS)
-        folder.write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode())
-        return
+        there = None
     except ValueError as error:
         raise ValueError(
             f"{folder.path(MANIFEST)} is damaged ({error}); choose another output folder"
         ) from error
-    for key, value in manifest.items():
-        # As JSON has it.
-        if json.loads(json.dumps(value)) != there.get(key):
-            raise ValueError(
-                f"{folder.address} was begun {difference(key, there.get(key), value)}; choose "
-                "another output folder"
-            )
-    for name in ("", MARKS):
+    for name in FOLDERS:
         folder.remove_temporaries(name)
+    # As JSON has it.
+    manifest = json.loads(json.dumps(manifest))
+    if there == manifest:
+        return
+    if there is not None and folder.sizes(MARKS):
+        key = next(key for key in manifest if there.get(key) != manifest[key])
+        raise ValueError(
+            f"{folder.address} was begun {difference(key, there.get(key), manifest[key])}; choose "
+            "another output folder"
+        )
+    # Nothing is done yet: what has been written is not of this run.
+    for name in FOLDERS:
+        for file in folder.sizes(name):
+            if name or file.startswith("part-"):
+                folder.remove(f"{name}/{file}")
+        folder.make(name)
+    folder.write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def difference(key: str, before: Any, now: Any) -> str:
@@ -264,8 +287,8 @@ def read_marks(
     """
     marks = folder.sizes(MARKS)
     names = {unit.number: job.mark(unit.number) for unit in units}
-    there = {number: name for number, name in names.items() if name.split("/")[1] in marks}
-    sizes = folder.sizes()
+    there = {number: name for number, name in names.items() if PurePosixPath(name).name in marks}
+    sizes, quarantines = folder.sizes(), folder.sizes(QUARANTINES)
     found: dict[int, UnitReport | None] = {}
     for number, data in zip(there, folder.read_all(list(there.values())), strict=True):
         try:
@@ -274,9 +297,11 @@ def read_marks(
             found[number] = None
             continue
         is_whole = (
-            report.unit == number
+            (report.run, report.unit) == (job.run, number)
             and sizes.get(job.shard(number)) == report.shard_bytes
-            and (not report.bad_records or job.quarantine(number) in sizes)
+            and (
+                not report.bad_records or PurePosixPath(job.quarantine(number)).name in quarantines
+            )
             and (not verify or folder.checksum(job.shard(number)) == report.sha256)
         )
         found[number] = report if is_whole else None
@@ -311,7 +336,7 @@ class Tally:
             allowed = f"{self._max_bad:g} of them" if is_share else self._max_bad
             raise ValueError(
                 f"{self.bad_records} of {total} records are bad, and {allowed} may be; see why in "
-                f"{self._folder.path('bad-*.jsonl')}, and allow more for the run to go on, or mend "
+                f"{self._folder.path(QUARANTINES)}, and allow more for the run to go on, or mend "
                 "the inputs and choose another output folder"
             )
 
@@ -346,7 +371,7 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
 
     def submit(most: int) -> None:
         for unit in islice(waiting, max(0, most)):
-            future = client.submit(annotate_unit, job, unit, pure=False, retries=RETRIES)
+            future = client.submit(try_unit, job, unit, pure=False, retries=RETRIES)
             running[future] = unit
             done.add(future)
 
@@ -355,6 +380,8 @@ def finished_units(client: Client, job: Job, units: Sequence[Unit]) -> Iterator[
         unit = running.pop(future)
         with engine_errors(client, unit):
             report = future.result()
+            if isinstance(report, Exception):
+                raise report
             # Workers come and go.
             most = max(FIRST_AHEAD, AHEAD * sum(client.nthreads().values()))
             submit(most - len(running))

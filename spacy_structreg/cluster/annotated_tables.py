@@ -18,7 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import spacy
 from numpy.typing import NDArray
-from spacy.attrs import DEP, ENT_IOB, ENT_TYPE, HEAD, IDS, IDX, LENGTH, SENT_START
+from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
+    DEP,
+    ENT_IOB,
+    ENT_TYPE,
+    HEAD,
+    IDS,
+    IDX,
+    LENGTH,
+    SENT_START,
+)
 from spacy.language import Language
 from spacy.pipeline import AttributeRuler
 from spacy.tokens import Doc, Span
@@ -33,7 +42,7 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.evaluation import texts_annotated
-from spacy_structreg.pipeline.task import parts_of, pipes_writing
+from spacy_structreg.pipeline.task import TaskPart, parts_of, pipes_writing
 
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
 
@@ -169,7 +178,7 @@ class Annotator:
             table = pa.Table.from_batches([table])
         self._check_columns(table.schema)
         loaded = self._loaded
-        texts = table.column(self.text_column)
+        texts = strings_of(table.column(self.text_column), self.text_column)
         with loaded.lock:
             batches = [
                 loaded.annotate(texts.slice(start, end - start), start, self.n_threads, on_bad)
@@ -328,6 +337,20 @@ class OwnPipeline(LoadedPipeline):
         self.errors.append(f"the pipe {name!r} fails: {type(error).__name__}: {error}")
 
 
+def strings_of(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """A column of any type of strings, as a type that Arrow counts characters of.
+
+    Raises ValueError for columns of anything else.
+    """
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_string_view(kind) or pa.types.is_string(values) or values == pa.large_string():
+        return column.cast(pa.large_string())
+    raise ValueError(f"the column {name!r} is {kind}, and no text")
+
+
 def slices(texts: pa.ChunkedArray, batch_size: int) -> Iterator[tuple[int, int]]:
     """The first text of each batch, and the first after it."""
     lengths = pc.fill_null(pc.utf8_length(texts), 0).to_numpy()
@@ -372,7 +395,7 @@ class DocColumns:
         for name, pipe in nlp.pipeline:
             names |= _written(pipe, set(nlp.get_pipe_meta(name).assigns))
             if _finds_constituents(pipe):
-                key = pipe.spans_key
+                key = TaskPart(nlp, name).setting("spans_key", key)
         for _, part in parts_of(nlp):
             if part.confidence:
                 names |= {
@@ -637,16 +660,19 @@ def _doc(row: dict[str, Any], text: str, vocab: Vocab) -> Doc:
         deps=strings.get("dep"),
     )
     if row.get("sentence_starts") is not None:
-        values = np.full(len(doc), -1, dtype=np.int64)
+        values: Any = np.full(len(doc), -1, dtype=np.int64)
         values[row["sentence_starts"]] = 1
         doc.from_array(["SENT_START"], values.astype(np.uint64))
     if row.get("entities") is not None:
         doc.set_ents(
             [Span(doc, each["start"], each["end"], each["label"]) for each in row["entities"]]
         )
+    groups: dict[str, list[Span]] = {}
     for each in row.get("spans") or ():
-        spans = doc.spans.setdefault(each["group"], [])
-        spans.append(Span(doc, each["start"], each["end"], each["label"]))
+        span = Span(doc, each["start"], each["end"], each["label"])
+        groups.setdefault(each["group"], []).append(span)
+    for name, spans in groups.items():
+        doc.spans[name] = spans
     if row.get("constituents") is not None:
         phrases = (
             Phrase(each["label"], each["start"], each["end"], each["head"])

@@ -18,13 +18,17 @@ from spacy_structreg.cluster.annotated_tables import Annotator, docs_of
 from spacy_structreg.cluster.output_folder import HashedStream, OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, find_copy
 from spacy_structreg.cluster.records import BadRecord, Unit, kept_column, read_records
+from spacy_structreg.corpora.files import NO_ROOM
 
-__all__ = ["MARKS", "Job", "ShardFormat", "UnitReport", "annotate_unit"]
+__all__ = ["MARKS", "QUARANTINES", "Job", "ShardFormat", "UnitReport", "annotate_unit", "try_unit"]
 
 ShardFormat = Literal["parquet", "spacy"]
 
 MARKS = "_units"
 """The folder of the files that say which units are done."""
+
+QUARANTINES = "_bad"
+"""The folder of the files with bad records. Readers of Parquet pass over such names."""
 
 # A row group of Parquet has about so many bytes before it is compressed: that bounds the memory.
 ROW_GROUP_BYTES = 32 << 20
@@ -38,11 +42,12 @@ class Job:
 
     output: path or URL of a folder. most_bad: a unit with more bad records than this is given up;
     None for any number. n_digits: of the numbers of units in the names of files. version: of this
-    package. The others are those of `annotate_run.annotate`.
+    package. run: the checksum of the manifest. The others are those of `annotate_run.annotate`.
     """
 
     pipeline: PipelineCopy
     version: str
+    run: str
     output: str
     format: ShardFormat
     text_column: str
@@ -62,17 +67,18 @@ class Job:
 
     def quarantine(self, number: int) -> str:
         """The name of the file with the bad records of a unit."""
-        return f"bad-{number:0{self.n_digits}}.jsonl"
+        return f"{QUARANTINES}/{number:0{self.n_digits}}.jsonl"
 
 
 @dataclass(frozen=True)
 class UnitReport:
     """What a unit has given.
 
-    records, characters: that were annotated. shard_bytes, sha256: of the shard; no checksum if the unit
-    was given up, and has no shard. bad_records: in its quarantine file.
+    records, characters: that were annotated. shard_bytes, sha256: of the shard; no checksum if the
+    unit was given up, and has no shard. bad_records: in its quarantine file. run: as of `Job`.
     """
 
+    run: str
     unit: int
     records: int
     characters: int
@@ -91,6 +97,21 @@ class UnitReport:
             return cls(**json.loads(data))
         except TypeError as error:
             raise ValueError(f"not the report of a unit: {error}") from error
+
+
+def try_unit(job: Job, unit: Unit) -> UnitReport | Exception:
+    """As `annotate_unit`; returns errors that another try would not mend, and raises others.
+
+    What tasks raise is logged by workers at length, and they are tried again.
+    """
+    try:
+        return annotate_unit(job, unit)
+    except (ValueError, PermissionError) as error:
+        return error
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        return error
 
 
 def annotate_unit(job: Job, unit: Unit) -> UnitReport:
@@ -119,8 +140,9 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
                 bad.save(output, job.quarantine(unit.number))
         except TooManyBadError:
             bad.save(output, job.quarantine(unit.number))
-            return UnitReport(unit.number, 0, 0, 0, bad.count, None)
+            return UnitReport(job.run, unit.number, 0, 0, 0, bad.count, None)
         report = UnitReport(
+            job.run,
             unit.number,
             counted.records,
             counted.characters,

@@ -50,8 +50,8 @@ def analysis_of_row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def stamps_of(folder: Path) -> dict[str, tuple[int, int]]:
-    """The time of change and the inode of every file, by its path."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    """The time of change and the inode of every file that is whole, by its path."""
+    files = sorted(path for path in folder.rglob("[!.]*") if path.is_file())
     return {
         path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.stat().st_ino)
         for path in files

@@ -84,7 +84,7 @@ def test_shards_hold_what_the_pipeline_says(
     shards = list((tmp_path / "out").glob(f"part-*.{format}"))
     assert len(shards) == summary.units
     assert summary.shard_bytes == sum(path.stat().st_size for path in shards)
-    assert not list((tmp_path / "out").glob("bad-*"))
+    assert not list((tmp_path / "out").glob("_bad/*"))
 
 
 def test_all_formats_with_places_and_kept_columns(
@@ -135,8 +135,9 @@ def test_shards_go_wherever_fsspec_does(raw_pipeline: str, jsonl: Path, tmp_path
     copy = PipelineCopy.of(raw_pipeline)
     bucket, here = "memory://bucket/run", str(tmp_path)
     for output in (bucket, here):
-        OutputFolder(output).make("_units")
-        job = Job(copy, __version__, output, "parquet", "text", (), True, 1, 0, 5)
+        for name in ("_units", "_bad"):
+            OutputFolder(output).make(name)
+        job = Job(copy, __version__, "run", output, "parquet", "text", (), True, 1, 0, 5)
         report = annotate_unit(job, units[1])
     shard = OutputFolder(bucket).read("part-00001.parquet")
     assert shard == (tmp_path / "part-00001.parquet").read_bytes()
@@ -195,6 +196,7 @@ def test_what_killed_processes_leave_is_removed(run: Run, tmp_path: Path) -> Non
         (tmp_path / "out" / name).write_bytes(b"PAR1")
     run()
     assert stamps_of(tmp_path / "out") == stamps
+    assert not list((tmp_path / "out").rglob(".*"))
 
 
 # ---- what is refused ----
@@ -236,6 +238,28 @@ def test_other_settings_are_refused(run: Run, settings: dict[str, Any]) -> None:
     run()
     with pytest.raises(ValueError, match=f"with other settings: {next(iter(settings))} was"):
         run(**settings)
+
+
+def test_what_has_done_nothing_yet_binds_nobody(
+    run: Run, jsonl: Path, expected: list[Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="records are bad"):
+        run(text_column="body", max_bad=0)
+    assert list((tmp_path / "out").glob("_bad/*"))
+    assert run().bad_records == 0
+    assert not list((tmp_path / "out").glob("_bad/*"))
+    assert analyses_of(tmp_path / "out") == expected
+
+
+def test_marks_of_another_run_do_not_count(run: Run, expected: list[Any], tmp_path: Path) -> None:
+    run(keep=["id"])
+    marks = {path.name: path.read_bytes() for path in (tmp_path / "out/_units").iterdir()}
+    shutil.rmtree(tmp_path / "out")
+    run()
+    for name, mark in list(marks.items())[:3]:
+        (tmp_path / "out/_units" / name).write_bytes(mark)
+    assert run().repeated == 3
+    assert analyses_of(tmp_path / "out") == expected
 
 
 def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None:
@@ -305,7 +329,7 @@ def test_bad_records_are_put_aside_with_place_and_reason(
     assert analyses_of(tmp_path / "out") == expected
     found = [
         json.loads(line)
-        for file in sorted((tmp_path / "out").glob("bad-*.jsonl"))
+        for file in sorted((tmp_path / "out").glob("_bad/*"))
         for line in file.read_text("utf-8").splitlines()
     ]
     assert [each["record"] for each in found] == list(places)
@@ -324,9 +348,9 @@ def test_too_many_bad_records_end_the_run_which_can_go_on(
     tmp_path: Path,
 ) -> None:
     for _ in range(2):
-        with pytest.raises(ValueError, match=r"records are bad, and .* may be; .*bad-\*\.jsonl"):
+        with pytest.raises(ValueError, match=r"records are bad, and .* may be; .*/_bad, and allow"):
             run([spoilt[0]], max_bad=most)
-    assert list((tmp_path / "out").glob("bad-*.jsonl"))
+    assert list((tmp_path / "out").glob("_bad/*"))
     assert run([spoilt[0]], max_bad=10).bad_records == 10
     assert analyses_of(tmp_path / "out") == expected
 
@@ -338,7 +362,7 @@ def test_texts_too_long_for_the_pipeline_are_put_aside(
     (tmp_path / "a.txt").write_text(f"我看书\n{'书' * (longest + 1)}\n他看书\n", "utf-8")
     assert run([tmp_path / "a.txt"], unit_bytes=1 << 24).bad_records == 1
     assert [row["text"] for row in rows_of(tmp_path / "out")] == ["我看书", "他看书"]
-    bad = json.loads((tmp_path / "out/bad-00000.jsonl").read_text("utf-8"))
+    bad = json.loads((tmp_path / "out/_bad/00000.jsonl").read_text("utf-8"))
     assert (bad["record"], bad["content"]) == (10, "书" * 1000)
 
 

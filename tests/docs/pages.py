@@ -30,6 +30,7 @@ PAGES = [README, *DOCS]
 REASONS = (
     "sets up an environment",
     "needs the network",
+    "needs a cluster",
     "needs a corpus of its own",
     "needs the Chinese pipeline",
 )
