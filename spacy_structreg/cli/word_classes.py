@@ -119,7 +119,7 @@ def classes_of_text(
     inputs: Sequence[str],
     n_classes: int,
     *,
-    settings: dict[str, int],
+    settings: dict[str, Any],
     method: str = "word2vec",
     engine: EngineName | None = None,
     scheduler: str | None = None,
