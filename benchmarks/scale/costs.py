@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spacy_structreg.about import __version__
-from spacy_structreg.cluster.annotate_run import finished_units
+from spacy_structreg.cluster.annotate_run import annotate
 from spacy_structreg.cluster.annotated_tables import Annotator
-from spacy_structreg.cluster.annotated_units import Job
 from spacy_structreg.cluster.engines import connect
 from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ShippedPipeline, packed
@@ -173,11 +171,12 @@ def timed_runs(
 ) -> None:
     """Annotate files on so many workers, in turns, and note what is measured.
 
-    Each worker has the pipeline loaded and its first text annotated before the clock starts.
+    Each worker has the pipeline loaded and its first text annotated before the clock starts, which
+    ends when the command would.
     """
     size = sum(Path(each).stat().st_size for each in inputs)
     # Enough units that the last one to end does not count for much.
-    units = plan_units(inputs, unit_bytes=max(1, size // (16 * max(workers))))
+    unit_bytes = max(1, size // (16 * max(workers)))
     for number in range(rounds):
         for n_workers in workers if number % 2 == 0 else workers[::-1]:
             with (
@@ -187,10 +186,16 @@ def timed_runs(
                 client.wait_for_workers(n_workers)
                 client.run(annotated_once, str(pipeline))
                 before = sum(client.run(time.process_time).values())
-                seconds, characters = annotated(client, pipeline, units, folder)
+                done = annotate(
+                    pipeline,
+                    inputs,
+                    Path(folder, "annotated"),
+                    scheduler=client.scheduler_info()["address"],
+                    unit_bytes=unit_bytes,
+                )
                 cpu = sum(client.run(time.process_time).values()) - before
-                costs.rates.setdefault(n_workers, []).append(characters / seconds)
-                costs.cpu_rates.setdefault(n_workers, []).append(characters / cpu)
+                costs.rates.setdefault(n_workers, []).append(done.characters / done.seconds)
+                costs.cpu_rates.setdefault(n_workers, []).append(done.characters / cpu)
                 if number == rounds - 1 and n_workers == min(workers):
                     costs.packed_bytes, costs.packing, costs.shipping = shipped(client, pipeline)
     costs.model_bytes = folder_bytes(pipeline)
@@ -202,28 +207,6 @@ def annotated_once(pipeline: str) -> None:
     import pyarrow as pa
 
     Annotator(pipeline).annotate_batch(pa.table({"text": ["你好"]}))
-
-
-def annotated(
-    client: Client, pipeline: Path, units: Sequence[Unit], folder: str
-) -> tuple[float, int]:
-    """Annotate units; seconds, and the number of characters."""
-    Path(folder, "_units").mkdir()
-    job = Job(
-        pipeline=PipelineCopy.of(pipeline),
-        version=__version__,
-        output=folder,
-        format="parquet",
-        text_column="text",
-        keep=(),
-        keep_text=True,
-        n_threads=1,
-        most_bad=0,
-        n_digits=5,
-    )
-    begin = time.perf_counter()
-    characters = sum(report.characters for report in finished_units(client, job, units))
-    return time.perf_counter() - begin, characters
 
 
 def nothing(number: int) -> int:
