@@ -237,11 +237,29 @@ def read_records(
     for files that cannot be read.
     """
     kept = [kept_column(each) for each in keep]
-    for part in unit.parts:
-        if part.format == "parquet":
-            yield from parquet_records(part, text_column, kept, on_bad)
-        else:
-            yield from line_records(part, text_column, kept, on_bad)
+    read = {"parquet": parquet_records, "jsonl": line_records, "text": line_records}
+    yield from joined(
+        batch for part in unit.parts for batch in read[part.format](part, text_column, kept, on_bad)
+    )
+
+
+def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Join batches of the same columns that follow each other, as long as they are small.
+
+    Small files would make many that cost more than their records.
+    """
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        fits = rows + len(batch) <= BATCH_RECORDS and size + batch.nbytes <= BATCH_BYTES
+        if waiting and not (fits and batch.schema.equals(waiting[0].schema)):
+            yield pa.concat_batches(waiting)
+            waiting, rows, size = [], 0, 0
+        waiting.append(batch)
+        rows += len(batch)
+        size += batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 KeptColumn: TypeAlias = "tuple[str, pa.DataType | None]"

@@ -331,6 +331,20 @@ def test_small_files_share_units(tmp_path: Path) -> None:
     assert sum(len(unit.parts) for unit in units) == 1000
     rows, _ = read(units)
     assert [int(row["text"]) for row in rows] == list(range(1000))
+    assert [int(Path(row["file"]).stem) for row in rows] == list(range(1000))
+    # And batches.
+    assert [len(list(read_records(unit, on_bad=pytest.fail))) for unit in units] == [1, 1]
+
+
+def test_files_of_other_columns_share_no_batch(tmp_path: Path) -> None:
+    for number, ids in enumerate([[1], [2], ["3"], [4]]):
+        table = pa.table({"text": ["a"], "id": ids})
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    (unit,) = plan_units([f"{tmp_path}/*.parquet"])
+    batches = list(read_records(unit, keep=["id"], on_bad=pytest.fail))
+    assert [batch["id"].to_pylist() for batch in batches] == [[1, 2], ["3"], [4]]
+    (batch,) = read_records(unit, keep=["id:int64"], on_bad=pytest.fail)
+    assert batch["id"].to_pylist() == [1, 2, 3, 4]
 
 
 def test_names_patterns_and_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
