@@ -47,8 +47,8 @@ from spacy_structreg.pipeline.task import TaskPart, parts_of, pipes_writing
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
 
 # Of what is annotated at a time.
-BATCH_SIZE: Final = 1000
-BATCH_CHARACTERS: Final = 1_000_000
+BATCH_SIZE: Final = 4096
+BATCH_CHARACTERS: Final = 500_000
 # So many new words, of some 300 bytes each, are kept by a pipeline before it forgets them all.
 MOST_WORDS: Final = 500_000
 
@@ -93,8 +93,8 @@ class Annotator:
         needed first; that alone is pickled. Or a loaded one, which stays in its process.
     text_column: the column of the texts. keep_text: whether it stays in the table.
     n_threads: how many threads of this process predict side by side; what comes out does not
-        depend on it. batch_size: how many texts are annotated at a time; a million characters at
-        most, if it is not one text.
+        depend on it. batch_size: how many texts are annotated at a time; half a million characters
+        at most, if it is not one text.
 
     Threads that annotate by the same pipeline take turns.
     """
