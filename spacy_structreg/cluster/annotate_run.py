@@ -29,7 +29,7 @@ from spacy_structreg.cluster.annotated_units import (
 from spacy_structreg.cluster.engines import EngineName, connect
 from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ship_pipeline
-from spacy_structreg.cluster.records import Unit, find_files, plan_units
+from spacy_structreg.cluster.records import Unit, plan_units
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -132,7 +132,7 @@ def annotate(
         "spacy_structreg": __version__,
         "pipeline": copy.checksum,
         "settings": settings,
-        "inputs": stamps(find_files(names)),
+        "inputs": stamps(units),
         "units": len(units),
     }
     begin_or_resume(folder, manifest)
@@ -199,10 +199,15 @@ def check_settings(
 # Manifest and marks ------------------------------------------------------------------------------
 
 
-def stamps(files: Iterable[str]) -> list[list[Any]]:
+def stamps(units: Iterable[Unit]) -> list[list[Any]]:
     """The name, size and time of change, or tag, of each file."""
-    found = []
-    for file in files:
+    found: list[list[Any]] = []
+    for file in sorted({part.file for unit in units for part in unit.parts}):
+        if "://" not in file:
+            # There may be many thousands of them.
+            stat = os.stat(file)  # noqa: PTH116
+            found.append([file, stat.st_size, stat.st_mtime_ns])
+            continue
         filesystem, path = url_to_fs(file)
         info = filesystem.info(path)
         stamp = next((info[key] for key in STAMPS if info.get(key) is not None), None)
@@ -212,7 +217,7 @@ def stamps(files: Iterable[str]) -> list[list[Any]]:
 
 
 # What file systems call it, those of buckets first.
-STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created")
+STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "created")
 
 
 def checksum_of(manifest: dict[str, Any]) -> str:

@@ -47,10 +47,12 @@ from spacy_structreg.pipeline.task import TaskPart, parts_of, pipes_writing
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
 
 # Of what is annotated at a time.
-BATCH_SIZE: Final = 1000
-BATCH_CHARACTERS: Final = 1_000_000
+BATCH_SIZE: Final = 4096
+BATCH_CHARACTERS: Final = 500_000
 # So many new words, of some 300 bytes each, are kept by a pipeline before it forgets them all.
 MOST_WORDS: Final = 500_000
+# Of a vocabulary.
+NOT_WORDS: Final = ("vectors", "lookups")
 
 # Columns of a string for each word, by attributes of tokens.
 STRINGS: Final = {
@@ -93,8 +95,8 @@ class Annotator:
         needed first; that alone is pickled. Or a loaded one, which stays in its process.
     text_column: the column of the texts. keep_text: whether it stays in the table.
     n_threads: how many threads of this process predict side by side; what comes out does not
-        depend on it. batch_size: how many texts are annotated at a time; a million characters at
-        most, if it is not one text.
+        depend on it. batch_size: how many texts are annotated at a time; half a million characters
+        at most, if it is not one text.
 
     Threads that annotate by the same pipeline take turns.
     """
@@ -327,10 +329,20 @@ class OwnPipeline(LoadedPipeline):
         strings = self.nlp.vocab.strings
         if len(strings) > self._most:
             # To make words anew costs more than to find them, so that this is not done each time.
-            self._zone.close()
-            self._zone.enter_context(self.nlp.memory_zone())
+            self._forget()
             self._most = len(strings) + MOST_WORDS
         return super().annotate(texts, first, n_threads, on_bad)
+
+    def _forget(self) -> None:
+        """Forget the words that were not in the vocabulary when the pipeline was loaded."""
+        self._zone.close()
+        # Its tables are left with gaps, and grow with every zone if they are not filled anew.
+        vocab: Any = self.nlp.vocab
+        getters = dict(vocab.lex_attr_getters)
+        vocab.from_bytes(vocab.to_bytes(exclude=NOT_WORDS), exclude=NOT_WORDS)
+        # Which wraps one of them in itself.
+        vocab.lex_attr_getters = getters
+        self._zone.enter_context(self.nlp.memory_zone())
 
     def _take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:
         """Note the error of a pipe; its Docs are missing from what comes out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
@@ -155,17 +155,34 @@ def annotate_unit(job: Job, unit: Unit) -> UnitReport:
 
 
 def annotated(job: Job, unit: Unit, annotator: Annotator, bad: Quarantine) -> Iterator[pa.Table]:
-    """Yield the annotated records of a unit; bad ones go to the quarantine."""
+    """Yield the annotated records of a unit; bad ones go to the quarantine.
+
+    Raises ValueError if kept columns change their types.
+    """
+    schema: pa.Schema | None = None
     records = read_records(unit, text_column=job.text_column, keep=job.keep, on_bad=bad.add)
-    for batch in records:
+    for given in records:
+        if schema is None:
+            schema = given.schema
+        elif schema != given.schema:
+            raise ValueError(changed_types(schema, given.schema))
         faults: dict[int, str] = {}
-        table = annotator.annotate_batch(batch, faults.__setitem__)
+        table = annotator.annotate_batch(given, faults.__setitem__)
         for row, reason in faults.items():
-            values = {name: batch.column(name)[row].as_py() for name in ("file", "record", "text")}
+            values = {name: given.column(name)[row].as_py() for name in ("file", "record", "text")}
             bad.add(BadRecord(values["file"], values["record"], reason, values["text"][:1000]))
         if faults:
-            table = table.filter(pa.array([row not in faults for row in range(len(batch))]))
+            table = table.filter(pa.array([row not in faults for row in range(len(given))]))
         yield table
+
+
+def changed_types(first: pa.Schema, second: pa.Schema) -> str:
+    """An error for batches whose columns differ."""
+    before, now = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
+    return (
+        f"the kept column {before.name!r} is {before.type} in one file and {now.type} in another; "
+        f"say which it is to be, as in {before.name}:{before.type}"
+    )
 
 
 class Counted:
@@ -186,11 +203,8 @@ class Counted:
 # Shards ------------------------------------------------------------------------------------------
 
 
-def write_parquet(stream: HashedStream, tables: Counted, empty: pa.Table) -> None:
-    """Write tables as Parquet. empty: has the columns, and no rows, where there is no table.
-
-    Raises ValueError if kept columns change their types.
-    """
+def write_parquet(stream: HashedStream, tables: Iterable[pa.Table], empty: pa.Table) -> None:
+    """Write tables as Parquet. empty: has the columns, and no rows, where there is no table."""
     writer = None
     try:
         for group in row_groups(tables, empty):
@@ -202,34 +216,20 @@ def write_parquet(stream: HashedStream, tables: Counted, empty: pa.Table) -> Non
             writer.close()
 
 
-def row_groups(tables: Counted, empty: pa.Table) -> Iterator[pa.Table]:
+def row_groups(tables: Iterable[pa.Table], empty: pa.Table) -> Iterator[pa.Table]:
     """Yield tables put together to row groups, one at least, of the columns that are written."""
-    schema: pa.Schema | None = None
     waiting: list[pa.Table] = []
     size = 0
+    is_empty = True
     for table in tables:
-        written = table.select(empty.schema.names)
-        if schema is None:
-            schema = written.schema
-        elif schema != written.schema:
-            raise ValueError(changed_types(schema, written.schema))
-        waiting.append(written)
-        size += written.nbytes
+        is_empty = False
+        waiting.append(table.select(empty.schema.names))
+        size += waiting[-1].nbytes
         if size >= ROW_GROUP_BYTES:
             yield pa.concat_tables(waiting)
             waiting, size = [], 0
-    if waiting or schema is None:
+    if waiting or is_empty:
         yield pa.concat_tables(waiting or [empty])
-
-
-def changed_types(first: pa.Schema, second: pa.Schema) -> str:
-    """An error for tables whose columns differ."""
-    names = [each.name for each in first if second.field(each.name) != each]
-    return (
-        f"the kept column {names[0]!r} is {first.field(names[0]).type} in one file and "
-        f"{second.field(names[0]).type} in another; say which it is to be, as in "
-        f"{names[0]}:{first.field(names[0]).type}"
-    )
 
 
 def empty_table(job: Job, annotator: Annotator) -> pa.Table:
@@ -240,7 +240,7 @@ def empty_table(job: Job, annotator: Annotator) -> pa.Table:
     return table if job.keep_text else table.drop_columns(["text"])
 
 
-def write_docs(stream: HashedStream, tables: Counted) -> None:
+def write_docs(stream: HashedStream, tables: Iterable[pa.Table]) -> None:
     """Write tables as Docs; where they come from, and kept columns, are in their `user_data`."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from fsspec.core import url_to_fs
+from fsspec.core import has_magic, url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from spacy_structreg.corpora.files import BYTE_ORDER_MARK, DAMAGED, LONGEST_LINE, damaged
@@ -131,7 +131,8 @@ def find_files(inputs: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in inputs:
         filesystem, path = url_to_fs(str(each))
-        if Path(path).name == "" or not fsspec.core.has_magic(path):
+        # A file may be called like a pattern.
+        if not has_magic(path) or filesystem.exists(path):
             infos = {path: filesystem.info(path)}
         else:
             infos = filesystem.glob(path, detail=True)
@@ -145,7 +146,8 @@ def find_files(inputs: Iterable[str]) -> dict[str, int]:
             is_local = isinstance(filesystem, LocalFileSystem)
             name = path if is_local else filesystem.unstrip_protocol(path)
             format_of(name)
-            found[name] = info["size"]
+            # Some servers do not say it.
+            found[name] = info["size"] or 0
     return dict(sorted(found.items()))
 
 
@@ -237,11 +239,29 @@ def read_records(
     for files that cannot be read.
     """
     kept = [kept_column(each) for each in keep]
-    for part in unit.parts:
-        if part.format == "parquet":
-            yield from parquet_records(part, text_column, kept, on_bad)
-        else:
-            yield from line_records(part, text_column, kept, on_bad)
+    read = {"parquet": parquet_records, "jsonl": line_records, "text": line_records}
+    yield from joined(
+        batch for part in unit.parts for batch in read[part.format](part, text_column, kept, on_bad)
+    )
+
+
+def joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Join batches of the same columns that follow each other, as long as they are small.
+
+    Small files would make many that cost more than their records.
+    """
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        fits = rows + len(batch) <= BATCH_RECORDS and size + batch.nbytes <= BATCH_BYTES
+        if waiting and not (fits and batch.schema.equals(waiting[0].schema)):
+            yield pa.concat_batches(waiting)
+            waiting, rows, size = [], 0, 0
+        waiting.append(batch)
+        rows += len(batch)
+        size += batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 KeptColumn: TypeAlias = "tuple[str, pa.DataType | None]"
@@ -284,8 +304,9 @@ def batch_of(
 
 def is_damage(error: Exception) -> bool:
     """True if an error of Arrow is about the content of a file, not about reaching it."""
-    if isinstance(error, (pa.ArrowException, *DAMAGED)):
-        return not isinstance(error, (MemoryError, KeyboardInterrupt))
+    # Of names of columns, too, which are read with the rest.
+    if isinstance(error, (pa.ArrowException, UnicodeDecodeError, *DAMAGED)):
+        return not isinstance(error, (MemoryError, pa.ArrowCancelled))
     # Arrow raises OSError itself, without a number, for pages that it cannot decode.
     return type(error) is OSError and error.errno is None
 
@@ -484,7 +505,10 @@ def parquet_records(
     with open_file(part.file) as stream:
         try:
             metadata = pq.read_metadata(stream)
-            row = sum(metadata.row_group(i).num_rows for i in range(part.begin))
+            rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            row = sum(rows[: part.begin])
+            if sum(rows) != metadata.num_rows:
+                raise pa.ArrowInvalid("its row groups have not as many rows as it says")
             columns = [text_column, *(name for name, _ in kept)]
             check_columns(part.file, metadata.schema.to_arrow_schema(), columns)
             leaves = {metadata.schema.column(i).path for i in range(metadata.num_columns)}
@@ -496,15 +520,16 @@ def parquet_records(
                 # A text that is there often is in memory once, and then in a batch of few rows.
                 read_dictionary=[text_column] if text_column in leaves else None,
             )
-            groups = range(file.num_row_groups)[part.begin : part.end]
-            for group in groups:
+            for group in range(len(rows))[part.begin : part.end]:
                 n_rows = rows_of_batch(file.metadata.row_group(group))
                 for batch in file.iter_batches(n_rows, [group], columns=columns):
-                    for rows in small_batches(batch, text_column):
-                        good = good_rows(part.file, row, rows, text_column, kept, on_bad=on_bad)
-                        row += len(rows)
+                    for small in small_batches(batch, text_column):
+                        good = good_rows(part.file, row, small, text_column, kept, on_bad=on_bad)
+                        row += len(small)
                         if len(good):
                             yield good
+                if row != sum(rows[: group + 1]):
+                    raise pa.ArrowInvalid("rows are missing")
         except Exception as error:
             if not is_damage(error):
                 raise

@@ -407,7 +407,10 @@ def test_words_are_forgotten_when_there_are_many(
     texts = [f"小王写{chr(0x4E00 + 7 * number)}。我看书" for number in range(1000)]
     found = list(docs_of(annotator(table_of(texts)), Vocab()))
     assert list(map(content, found)) == list(map(content, nlp.pipe(texts)))
-    loaded = annotated_tables.load(str(tmp_path)).nlp
+    loaded: Any = annotated_tables.load(str(tmp_path)).nlp
+    # What its words are made with is as it was.
+    assert loaded.vocab.lex_attr_getters.keys() == nlp.vocab.lex_attr_getters.keys()
+    assert loaded.vocab["Ａ"].norm_ == nlp.vocab["Ａ"].norm_
     assert len(loaded.vocab.strings) < len(nlp.vocab.strings) - 500
 
 

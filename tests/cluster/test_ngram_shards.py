@@ -24,7 +24,11 @@ pytest.importorskip("pyarrow")
 from distributed import Client, LocalCluster
 
 from spacy_structreg.cluster import ngram_shards
-from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units, count_unit
+from spacy_structreg.cluster.ngram_shards import (
+    count_ngrams_of_units,
+    count_unit,
+    merge_range,
+)
 from spacy_structreg.cluster.records import plan_units
 from spacy_structreg.tasks.knowledge.ngram_totals import NgramTotals, count_ngrams
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
@@ -156,3 +160,8 @@ def test_too_many_bad_records(tmp_path: Path) -> None:
     assert counted.n_bad == 2
     assert counted.first_bad is not None
     assert counted.first_bad.record == len('{"text": "在在在在"}\n'.encode())
+
+
+def test_a_folder_that_a_worker_does_not_see(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="name a folder that all workers share"):
+        merge_range([(tmp_path / "elsewhere" / "0.runs", 0, 1)], 0, 1 << 32, 2, 10)

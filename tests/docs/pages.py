@@ -33,6 +33,9 @@ REASONS = (
     "needs a cluster",
     "needs a corpus of its own",
     "needs the Chinese pipeline",
+    # These are run by tests/cluster/test_other_engines.py.
+    "needs Ray",
+    "needs Spark",
 )
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
