@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -62,6 +62,16 @@ def train(seed: int) -> Any:
         nlp.tokenizer.update(docs)
         nlp.get_pipe("parser").update(examples)
     return nlp
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A client of two workers of this machine."""
+    from spacy_structreg.cluster.engines import connect
+
+    with connect("local", n_workers=2) as client:
+        client.wait_for_workers(2)
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from spacy_structreg.cluster import ngram_shards
 from spacy_structreg.cluster.ngram_shards import (
@@ -99,17 +98,6 @@ def test_any_cut_counts_as_one_process(
         )
     assert n_bad == 0
     assert equal(totals, expected(texts, **settings))
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 def test_on_workers(client: Client, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from spacy_structreg.cluster.records import plan_units
 from spacy_structreg.cluster.word_shards import (
@@ -34,17 +33,6 @@ SENTENCES = [
     [f"{DRAW.choice('主谓宾')}{DRAW.randrange(30)}" for _ in range(DRAW.randrange(12))]
     for _ in range(2000)
 ]
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")
