@@ -49,7 +49,7 @@ __all__ = ["Annotator", "annotate_batch", "docs_of"]
 # Of what is annotated at a time.
 BATCH_SIZE: Final = 4096
 BATCH_CHARACTERS: Final = 500_000
-# So many new words, of some 300 bytes each, are kept by a pipeline before it forgets them all.
+# So many new words, of some 400 bytes each, are kept by a pipeline before it forgets them all.
 MOST_WORDS: Final = 500_000
 # Of a vocabulary.
 NOT_WORDS: Final = ("vectors", "lookups")

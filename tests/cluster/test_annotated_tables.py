@@ -348,6 +348,7 @@ def annotated_elsewhere(annotator: Annotator, texts: list[str]) -> pa.Table:
     return annotator(table_of(texts))
 
 
+@pytest.mark.slow
 def test_annotators_go_to_spawned_processes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever their working folder; only the path goes."""
     monkeypatch.chdir(folder.parent)
@@ -404,14 +405,14 @@ def test_words_are_forgotten_when_there_are_many(
     monkeypatch.setattr(annotated_tables, "MOST_WORDS", 100)
     nlp.to_disk(tmp_path)
     annotator = Annotator(tmp_path, batch_size=10)
-    texts = [f"小王写{chr(0x4E00 + 7 * number)}。我看书" for number in range(1000)]
+    texts = [f"小王写{chr(0x4E00 + 7 * number)}。我看书" for number in range(400)]
     found = list(docs_of(annotator(table_of(texts)), Vocab()))
     assert list(map(content, found)) == list(map(content, nlp.pipe(texts)))
     loaded: Any = annotated_tables.load(str(tmp_path)).nlp
     # What its words are made with is as it was.
     assert loaded.vocab.lex_attr_getters.keys() == nlp.vocab.lex_attr_getters.keys()
     assert loaded.vocab["Ａ"].norm_ == nlp.vocab["Ａ"].norm_
-    assert len(loaded.vocab.strings) < len(nlp.vocab.strings) - 500
+    assert len(loaded.vocab.strings) < len(nlp.vocab.strings) - 200
 
 
 # Errors ------------------------------------------------------------------------------------------
