@@ -20,7 +20,10 @@ def adapt_command(
     pipeline: PipelineArgument,
     files: Annotated[
         list[str],
-        Arg(metavar="RAW...", help="Raw texts; names ending in .gz and .xz are decompressed"),
+        Arg(
+            metavar="RAW...",
+            help="Raw texts, of which .gz and .xz are decompressed, or counts by 'count-ngrams'",
+        ),
     ],
     output: Annotated[Path, Arg(metavar="OUTPUT", help="Folder to write")],
     *,
@@ -66,16 +69,17 @@ def adapt(
 ) -> int:
     """Write a pipeline whose statistics are counted on files; returns the number of characters.
 
-    together: keep what was known before. The folder appears whole or not at all. Shows a progress
-    bar on standard error, if that is a terminal. Raises ValueError if the output exists (unless
-    `force`, and it is a pipeline or empty), no model of the pipeline has statistics, the texts are
-    empty, and for faulty files; OSError for those that cannot be read.
+    files: of text, or of counts. together: keep what was known before. The folder appears whole or
+    not at all. Shows a progress bar on standard error, if that is a terminal. Raises ValueError if
+    the output exists (unless `force`, and it is a pipeline or empty), no model of the pipeline has
+    statistics, the texts are empty, and for faulty files; OSError for those that cannot be read.
     """
     from tqdm import tqdm
 
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, read_blocks
     from spacy_structreg.pipeline.task import parts_of
+    from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists; name another folder, or add --force to replace it")
@@ -88,6 +92,8 @@ def adapt(
             f"no model of the pipeline {pipeline} has statistics of raw text; train one with "
             'statistics = "accessor_variety" in the block of its model'
         )
+    counts = [file for file in files if is_ngram_file(file)]
+    texts = [file for file in files if file not in counts]
     n_characters = 0
     # Files are read anew for each part.
     with tqdm(desc="adapt", unit=" characters", unit_scale=True, disable=None) as bar:
@@ -95,15 +101,17 @@ def adapt(
         def blocks() -> Iterator[str]:
             nonlocal n_characters
             n_characters = 0
-            for file in files:
+            for file in texts:
                 for block in read_blocks(file, encoding=encoding):
                     n_characters += len(block)
                     bar.update(len(block))
                     yield block
 
         for part in parts:
-            part.estimator = part.estimator.adapt(blocks(), together=together, n_threads=n_threads)
-    if not n_characters:
+            part.estimator = part.estimator.adapt(
+                blocks(), counts=counts, together=together, n_threads=n_threads
+            )
+    if not n_characters and not counts:
         raise ValueError("there is no text in the files; name others")
     replace_folder(output, nlp.to_disk)
     return n_characters

@@ -10,6 +10,7 @@ import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.adapt import adapt_command
+from spacy_structreg.cli.annotate import annotate_command
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.calibrate import calibrate_command
 from spacy_structreg.cli.compile_words import compile_words_command
@@ -17,6 +18,7 @@ from spacy_structreg.cli.compress import compress_command
 from spacy_structreg.cli.convert import convert_command
 from spacy_structreg.cli.copy_data import copy_data_command, unpack_command
 from spacy_structreg.cli.correct import correct_command
+from spacy_structreg.cli.count_ngrams import count_ngrams_command
 from spacy_structreg.cli.draw import draw_command
 from spacy_structreg.cli.evaluate import evaluate_command
 from spacy_structreg.cli.explain import explain_command
@@ -46,7 +48,9 @@ structreg_app.command("init-config", cls=WithTemplates)(init_config_command)
 structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("search", context_settings=SETTINGS)(search_command)
 structreg_app.command("segment")(segment_command)
+structreg_app.command("annotate")(annotate_command)
 structreg_app.command("uncertain")(uncertain_command)
+structreg_app.command("count-ngrams")(count_ngrams_command)
 structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("report")(report_command)

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.engine_options import Engine, SchedulerOption
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["word_classes", "word_classes_command"]
+    from spacy_structreg.cluster.engines import EngineName
+
+__all__ = ["classes_of_text", "classes_of_vectors", "word_classes_command"]
+
+
+class Method(str, Enum):
+    """Ways to vectors of words."""
+
+    word2vec = "word2vec"
+    counts = "counts"
 
 
 def word_classes_command(
@@ -31,58 +42,116 @@ def word_classes_command(
             help="The input is one pipeline with word vectors, or a file of word2vec's text format",
         ),
     ] = False,
+    method: Annotated[
+        Method,
+        Opt(
+            "--method",
+            "-m",
+            help="word2vec, one pass after the other; or counts of the words beside a word, many "
+            "times as fast, which can be made on all cores or a cluster",
+        ),
+    ] = Method.word2vec,
     classes: Annotated[int, Opt("--classes", "-n", min=2, help="How many classes")] = 500,
     dimensions: Annotated[int, Opt("--dimensions", min=2, help="Dimensions of vectors")] = 100,
-    window: Annotated[int, Opt("--window", min=1, help="Words of context on both sides")] = 3,
+    window: Annotated[
+        int | None,
+        Opt("--window", min=1, help="Words of context on both sides; 3, and 1 of counts"),
+    ] = None,
     min_count: Annotated[int, Opt("--min-count", min=1, help="Rarer words get no class")] = 5,
-    epochs: Annotated[int, Opt("--epochs", min=1, help="Passes over the text")] = 5,
+    epochs: Annotated[int, Opt("--epochs", min=1, help="Passes of word2vec over the text")] = 5,
     seed: Annotated[int, Opt("--seed", min=0, max=2**32 - 1, help="Of all that is drawn")] = 0,
+    engine: Annotated[
+        Engine | None,
+        Opt("--engine", help="Count on processes of this machine (local), in place of this one"),
+    ] = None,
+    scheduler: SchedulerOption = None,
+    workers: Annotated[
+        int | None, Opt("--workers", min=1, help="Processes of the engine; as many as cores")
+    ] = None,
 ) -> None:
     """Make classes of words for the setting word_classes, of text or of word vectors.
 
-    Words that occur in like contexts are of one class: vectors by word2vec (gensim), clustered by
-    k-means (scikit-learn), and the clusters joined to a tree. 'structreg segment' segments text.
+    Words that occur in like contexts are of one class: vectors by word2vec (gensim) or of counts,
+    clustered by k-means (scikit-learn), and the clusters joined to a tree. 'structreg segment'
+    segments text. With an engine or a scheduler, the text is in .txt, .jsonl (also .gz, .xz, .zst)
+    or .parquet, and the classes are the same.
     """
     with user_errors():
-        word_classes(
-            inputs,
-            output,
-            vectors=vectors,
-            n_classes=classes,
-            dimensions=dimensions,
-            window=window,
-            min_count=min_count,
-            epochs=epochs,
-            seed=seed,
-        )
+        from spacy_structreg.corpora.word_classes import write_word_classes
+
+        check_file(output, *inputs)
+        if vectors:
+            rows = classes_of_vectors(inputs, classes, seed)
+        else:
+            rows = classes_of_text(
+                inputs,
+                classes,
+                method=method.value,
+                engine=None if engine is None else engine.value,
+                scheduler=scheduler,
+                n_workers=workers,
+                settings={
+                    "dimensions": dimensions,
+                    "min_count": min_count,
+                    "seed": seed,
+                    **({} if window is None else {"window": window}),
+                    **({"epochs": epochs} if method is Method.word2vec else {}),
+                },
+            )
+        write_word_classes(output, rows)
 
 
-def word_classes(
-    inputs: Sequence[str],
-    output: Path,
-    *,
-    vectors: bool = False,
-    n_classes: int = 500,
-    seed: int = 0,
-    **settings: int,
-) -> None:
-    """Write classes of the words of some text, or of word vectors.
+def classes_of_vectors(
+    inputs: Sequence[str], n_classes: int, seed: int
+) -> list[tuple[str, str, int]]:
+    """Classes of the vectors of a pipeline or a file.
 
-    inputs, vectors: as the command has them. settings: of `word_clustering.cluster_words`.
-    Raises ValueError for faulty input, with file and line, OSError for files that cannot be read or
-    written, ImportError for packages that are missing.
+    Raises as `classes_of_text`.
     """
-    from spacy_structreg.corpora.word_classes import write_word_classes
-    from spacy_structreg.estimators.word_clustering import cluster_vectors, cluster_words
+    from spacy_structreg.estimators.word_clustering import cluster_vectors
 
-    check_file(output, *inputs)
-    if not vectors:
-        rows = cluster_words(SegmentedFiles(inputs), n_classes, seed=seed, **settings)
-    elif len(inputs) > 1:
+    if len(inputs) > 1:
         raise ValueError(f"word vectors are read from one place, and here are {len(inputs)}")
-    else:
-        rows = cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
-    write_word_classes(output, rows)
+    return cluster_vectors(*read_vectors(inputs[0]), n_classes, seed=seed)
+
+
+def classes_of_text(
+    inputs: Sequence[str],
+    n_classes: int,
+    *,
+    settings: dict[str, Any],
+    method: str = "word2vec",
+    engine: EngineName | None = None,
+    scheduler: str | None = None,
+    n_workers: int | None = None,
+) -> list[tuple[str, str, int]]:
+    """Classes of the words of segmented text.
+
+    inputs, method: as the command has them. engine, scheduler, n_workers: as of
+    `cluster.engines.connect`; neither engine nor scheduler for this process. settings: of
+    `word_clustering.cluster_words` or `cluster_counted_words`.
+    Raises ValueError for faulty input, with file and line, OSError for files that cannot be read,
+    ImportError for packages that are missing.
+    """
+    from spacy_structreg.estimators.word_clustering import cluster_counted_words, cluster_words
+
+    if engine is None and scheduler is None:
+        cluster = cluster_words if method == "word2vec" else cluster_counted_words
+        return cluster(SegmentedFiles(inputs), n_classes, **settings)
+    if method != "counts":
+        raise ValueError(
+            "word2vec goes through the text in one process; choose --method counts, or leave the "
+            "engine out"
+        )
+    from spacy_structreg.cluster.engines import connect, need_packages
+
+    need_packages("distributed", "pyarrow", "fsspec")
+    from spacy_structreg.cluster.records import plan_units
+    from spacy_structreg.cluster.word_shards import cluster_words_of_units
+
+    units = plan_units(inputs)
+    with connect(engine or "local", scheduler, n_workers=n_workers) as client:
+        return cluster_words_of_units(client, units, n_classes, **settings)
 
 
 class SegmentedFiles:

@@ -310,10 +310,19 @@ class CharWordEnsemble(
         """True if characters have been trained with statistics of raw text."""
         return self.is_trained and bool(self.characters.can_adapt)
 
-    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+    def adapt(
+        self,
+        texts: Iterable[str],
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
+    ) -> Self:
         """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`."""
         adapted = self.untrained()
-        adapted.characters = self.characters.adapt(texts, together=together, n_threads=n_threads)
+        adapted.characters = self.characters.adapt(
+            texts, counts=counts, together=together, n_threads=n_threads
+        )
         adapted.words = self.words._with_weights(self.words._decoders().tables)
         adapted.tuned_weight = self.tuned_weight
         return adapted

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Final
 
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import read_blocks
 from spacy_structreg.corpora.word_lists import read_word_list
 from spacy_structreg.features.knowledge import (
@@ -27,6 +28,7 @@ from spacy_structreg.models.stored_model import nested, read_model, unnested
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.known_words import KnownWords
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
+from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file, read_ngrams
 from spacy_structreg.tasks.knowledge.ngram_totals import count_ngrams
 from spacy_structreg.tasks.knowledge.source import CharacterSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
@@ -77,11 +79,28 @@ def new_sources(
         ),
     ]
     if settings.statistics is not None:
-        counted = chain(texts(), *map(read_blocks, settings.raw_text))
+        counts = [path for path in settings.raw_text if is_ngram_file(path)]
+        files = [path for path in settings.raw_text if path not in counts]
         n_threads = min(os.cpu_count() or 1, _MAX_THREADS)
-        totals = count_ngrams(counted, view=atoms.view(), n_threads=n_threads)
-        sources.append(StatisticsSource.of(totals, settings.statistics == "all"))
+        information = settings.statistics == "all"
+        text = chain(texts(), *map(read_blocks, files))
+        sources.append(_statistics(atoms, text, counts, information, n_threads))
     return sources
+
+
+def _statistics(
+    atoms: CharacterAtoms,
+    texts: Iterable[str],
+    counts: Iterable[StrPath],
+    information: bool,
+    n_threads: int,
+) -> StatisticsSource:
+    """The statistics of texts, joined to those of files of counts."""
+    view = atoms.view()
+    source = StatisticsSource.of(count_ngrams(texts, view=view, n_threads=n_threads), information)
+    for path in counts:
+        source = source.joined(StatisticsSource.of(read_ngrams(path, view), information))
+    return source
 
 
 def has_statistics(atoms: CharacterAtoms | None) -> bool:
@@ -91,18 +110,23 @@ def has_statistics(atoms: CharacterAtoms | None) -> bool:
 
 
 def recounted(
-    atoms: CharacterAtoms, texts: Iterable[str], *, together: bool = True, n_threads: int = 1
+    atoms: CharacterAtoms,
+    texts: Iterable[str],
+    *,
+    counts: Iterable[StrPath] = (),
+    together: bool = True,
+    n_threads: int = 1,
 ) -> CharacterAtoms:
     """The same atoms with statistics of other text.
 
+    counts: files of counts (`tasks.knowledge.ngram_files`), which are joined to those of the texts.
     together: keep what is known of n-grams, and join both.
     """
-    totals = count_ngrams(texts, view=atoms.view(), n_threads=n_threads)
 
     def counted(source: CharacterSource) -> CharacterSource:
         if not isinstance(source, StatisticsSource):
             return source
-        new = StatisticsSource.of(totals, source.information)
+        new = _statistics(atoms, texts, counts, source.information, n_threads)
         return source.joined(new) if together else new
 
     return atoms.with_sources(map(counted, atoms.sources))

@@ -26,6 +26,7 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.corpora.sentences import latin_spaces, sentence_ends, sentence_ends_of_all
 from spacy_structreg.estimators.explained_texts import AnyScheme, explained_sentence
@@ -644,17 +645,26 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
         """True if it has been trained with statistics of raw text, so that it has `adapt`."""
         return self.is_trained and has_statistics(getattr(self._known_spec(), "atoms", None))
 
-    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self:
+    def adapt(
+        self,
+        texts: Iterable[str],
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
+    ) -> Self:
         """A model of the same weights whose statistics are counted anew, on texts of a new domain.
 
         Gao, Qiu & Huang 2010, section 6. This model stays as it is.
 
         texts: raw text, any number, in bounded memory (`tasks.knowledge.ngram_totals`). Line
             breaks and marks such as 。 end sentences.
+        counts: files of text that 'structreg count-ngrams' has counted, which are joined to them.
         together: keep what is known of n-grams, and join both (`StatisticsSource.joined`);
             otherwise only the texts count, which takes millions of characters.
         n_threads: threads count side by side; the result does not depend on it.
-        Raises ValueError if the model has not been trained, or without statistics.
+        Raises ValueError if the model has not been trained, or without statistics, and for files
+        that are no counts of characters as the model sees them.
         """
         tables = self._decoders().tables
         spec: Any = self._known_spec()
@@ -663,7 +673,7 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
                 f"the {self.NOUN} has no statistics of raw text that could be counted anew; train "
                 'it with statistics = "accessor_variety"'
             )
-        atoms = recounted(spec.atoms, texts, together=together, n_threads=n_threads)
+        atoms = recounted(spec.atoms, texts, counts=counts, together=together, n_threads=n_threads)
         model = self._with_weights(tables)
         model._spec = replace(spec, atoms=atoms)
         model._take(model._decoders().tables)

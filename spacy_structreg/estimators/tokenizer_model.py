@@ -94,7 +94,14 @@ class TokenizerModel(Protocol):
     @property
     def can_adapt(self) -> bool: ...
 
-    def adapt(self, texts: Iterable[str], *, together: bool = True, n_threads: int = 1) -> Self: ...
+    def adapt(
+        self,
+        texts: Iterable[str],
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
+    ) -> Self: ...
 
     def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation: ...
 

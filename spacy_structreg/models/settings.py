@@ -228,7 +228,8 @@ class KnowledgeSettings(LexiconSettings):
     )
     raw_text: Sequence[str] = setting(
         (),
-        "Text files that are counted for these statistics together with the training text.",
+        "Text files that are counted for these statistics together with the training text, or "
+        "files of counts that the command count-ngrams has written.",
     )
 
     def _check(self) -> None:

@@ -22,6 +22,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.files import replace_bytes
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
@@ -333,16 +334,22 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         """Write the margins of tags, if the tokenizer finds any."""
 
     def adapted(
-        self, texts: Iterable[str | Doc], *, together: bool = True, n_threads: int = 1
+        self,
+        texts: Iterable[str | Doc] = (),
+        *,
+        counts: Iterable[StrPath] = (),
+        together: bool = True,
+        n_threads: int = 1,
     ) -> Self:
         """A tokenizer of the same weights whose statistics of raw text are counted anew.
 
         ``nlp.tokenizer = nlp.tokenizer.adapted(texts)`` puts it into the pipeline in one step, so
         that other threads may go on; the listed words stay the same. texts: strings or Docs.
-        together, n_threads, and errors: as `estimators.raw_text.TextEstimator.adapt`.
+        counts, together, n_threads, and errors: as `estimators.raw_text.TextEstimator.adapt`.
         """
         raw = (text.text if isinstance(text, Doc) else text for text in texts)
-        return self.with_estimator(self.model.adapt(raw, together=together, n_threads=n_threads))
+        model = self.model.adapt(raw, counts=counts, together=together, n_threads=n_threads)
+        return self.with_estimator(model)
 
     # Training ------------------------------------------------------------------------------------
 

@@ -90,3 +90,18 @@ def test_a_file_that_models_read(tmp_path: Path) -> None:
     assert (code, output) == (0, "")
     words = dict(read_word_classes(out))
     assert set(words) == {word for sentence in SENTENCES for word in sentence}
+
+
+def test_classes_by_counts_in_this_process_and_on_workers(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("distributed")
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(" ".join(words) for words in SENTENCES * 5), encoding="utf-8")
+    settings = ["--method", "counts", "--classes", "2", "--dimensions", "4"]
+    assert run(str(path), str(tmp_path / "one.txt"), *settings) == (0, "")
+    engine = ["--engine", "local", "--workers", "1"]
+    assert run(str(path), str(tmp_path / "many.txt"), *settings, *engine) == (0, "")
+    assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "many.txt").read_bytes()
+    code, output = run(str(path), str(tmp_path / "out.txt"), "--engine", "local")
+    assert code == 1
+    assert "choose --method counts" in output

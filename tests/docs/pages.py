@@ -30,8 +30,12 @@ PAGES = [README, *DOCS]
 REASONS = (
     "sets up an environment",
     "needs the network",
+    "needs a cluster",
     "needs a corpus of its own",
     "needs the Chinese pipeline",
+    # These are run by tests/cluster/test_other_engines.py.
+    "needs Ray",
+    "needs Spark",
 )
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from spacy_structreg.estimators.word_clustering import _paths, cluster_vectors, cluster_words
+from spacy_structreg.estimators.word_clustering import (
+    _paths,
+    cluster_counted_words,
+    cluster_vectors,
+    cluster_words,
+    count_contexts,
+    count_words,
+    frequent_words,
+)
 
 
 def test_paths_of_a_tree_worked_by_hand() -> None:
@@ -79,3 +88,40 @@ class iter_again:  # noqa: N801
 
     def __iter__(self) -> object:
         return iter(self._sentences)
+
+
+def test_contexts_equal_those_counted_one_by_one() -> None:
+    pytest.importorskip("scipy")
+    draw = random.Random(1)
+    sentences = [[draw.choice("abcdef") for _ in range(draw.randrange(9))] for _ in range(99)]
+    counts = count_words(sentences)
+    assert counts == Counter(word for sentence in sentences for word in sentence)
+    words = frequent_words(counts, sorted(counts.values())[1])
+    assert len(words) == 5
+    found = count_contexts(sentences, words, 2, 3).toarray()
+    expected = np.zeros((5, 2 * 2 * 3), np.int64)
+    # A column for each place, in the order of the docstring, and each of the contexts.
+    for sentence in sentences:
+        for at, word in enumerate(sentence):
+            for place, offset in enumerate((-1, 1, -2, 2)):
+                other = at + offset
+                if word in words and 0 <= other < len(sentence) and sentence[other] in words[:3]:
+                    expected[words.index(word), 3 * place + words.index(sentence[other])] += 1
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.slow
+def test_words_that_are_counted_beside_the_same_are_of_one_class() -> None:
+    pytest.importorskip("sklearn.cluster")
+    draw = random.Random(2)
+    sentences = [
+        [f"{kind}{draw.randrange(10)}" for kind in "abc" * draw.randrange(1, 4)]
+        for _ in range(2000)
+    ]
+    rows = cluster_counted_words(sentences, 3, dimensions=3)
+    assert sum(count for _, _, count in rows) == sum(map(len, sentences))
+    kinds = {kind: {path for path, word, _ in rows if word[0] == kind} for kind in "abc"}
+    assert all(len(paths) == 1 for paths in kinds.values())
+    assert len(set.union(*kinds.values())) == 3
+    with pytest.raises(ValueError, match="30 words are frequent enough, too few for 31"):
+        cluster_counted_words(sentences, 31)

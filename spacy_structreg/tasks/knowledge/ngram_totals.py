@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias, TypeVar
@@ -22,7 +22,18 @@ from numpy.typing import NDArray
 from spacy_structreg.features.character_classes import TABLE_SIZE, WHITE_SPACE, property_table
 from spacy_structreg.tasks.knowledge.ngram_counts import RunMerger, TextChunk
 
-__all__ = ["CHUNK", "MINIMUM", "MOST", "NgramTotals", "character_codes", "count_ngrams"]
+__all__ = [
+    "CHUNK",
+    "MINIMUM",
+    "MOST",
+    "NgramTotals",
+    "character_codes",
+    "count_ngrams",
+    "merge_runs",
+    "most_frequent",
+    "runs_of_texts",
+    "totals_of",
+]
 
 CHUNK: Final = 1 << 21
 """Characters that a thread sorts at a time, if no text has more."""
@@ -103,24 +114,52 @@ def count_ngrams(
     """
     if min(minimum, most, chunk) < 1:
         raise ValueError("minimum, most and chunk must be at least 1")
-    tables = character_codes(view)
     characters = np.zeros(0x10000, np.int64)
+    runs = runs_of_texts(texts, view=view, n_threads=n_threads, chunk=chunk, on_text=on_text)
+    with _Runs() as after, _Runs() as before:
+        for frequencies, *directions in runs:
+            characters += frequencies
+            after.add(directions[0])
+            before.add(directions[1])
+        to_right, to_left = in_threads(
+            lambda runs: merge_runs(runs.all(), minimum, most)[0], [after, before], n_threads
+        )
+    return totals_of(to_right, to_left, characters)
 
-    def count(portion: list[str]) -> tuple[NDArray[np.int64], tuple[Run, Run]]:
+
+def runs_of_texts(
+    texts: Iterable[str],
+    *,
+    view: NDArray[np.uint32] | None = None,
+    n_threads: int = 1,
+    chunk: int = CHUNK,
+    on_text: Callable[[int], object] | None = None,
+) -> Iterator[tuple[NDArray[np.int64], Run, Run]]:
+    """Yield, for each portion of `chunk` characters or a little more, what is counted in it.
+
+    That is how often each code occurs, int64 of shape (65536,), and two sorted runs, uint64 of
+    shape (n, 2): of n-grams with what follows them, and of the text read backwards
+    (`ngram_counts`). Runs of any portions of all texts are what `merge_runs` takes.
+    view, n_threads, on_text: as of `count_ngrams`. Raises ValueError as that.
+    """
+    tables = character_codes(view)
+
+    def count(portion: list[str]) -> tuple[NDArray[np.int64], Run, Run]:
         counted = TextChunk(tables)
         for text in portion:
             counted.add(text)
-        return counted.frequencies, counted.runs()
+        frequencies = counted.frequencies
+        frequencies[0] = 0
+        return frequencies, *counted.runs()
 
-    with _Runs() as after, _Runs() as before:
-        for frequencies, runs in in_threads(count, _portions(texts, chunk, on_text), n_threads):
-            characters += frequencies
-            after.add(runs[0])
-            before.add(runs[1])
-        characters[0] = 0
-        to_right, to_left = in_threads(
-            lambda runs: _merge(runs.all(), minimum, most), [after, before], n_threads
-        )
+    return in_threads(count, _portions(texts, chunk, on_text), n_threads)
+
+
+def totals_of(to_right: Ngrams, to_left: Ngrams, characters: NDArray[np.int64]) -> NgramTotals:
+    """The counts of a text by what was merged of its runs in both directions.
+
+    characters: how often each code occurs.
+    """
     ngrams, frequencies, right = _ordered(*to_right)
     turned, _, left = _ordered(_turned(to_left[0]), *to_left[1:])
     assert np.array_equal(ngrams, turned), "the text read backwards has other n-grams"
@@ -200,8 +239,13 @@ def in_threads(
             yield pending.popleft().result()
 
 
-def _merge(runs: list[Run], minimum: int, most: int) -> Ngrams:
-    """The n-grams of runs of one direction that `count_ngrams` keeps."""
+def merge_runs(runs: Sequence[Run], minimum: int, most: int) -> tuple[Ngrams, int]:
+    """The n-grams of runs of one direction that occur `minimum` times, and are not too many.
+
+    runs: all of a text; or all of what begins with the same two characters, as n-grams that differ
+    in these have nothing to do with each other.
+    Returns as `most_frequent`: n-grams, their frequencies and varieties.
+    """
     merger = RunMerger(runs, minimum)
     parts: list[Ngrams] = []
     n_kept = 0
@@ -209,20 +253,29 @@ def _merge(runs: list[Run], minimum: int, most: int) -> Ngrams:
         parts.append(part)
         n_kept += len(part[0])
         if n_kept > 2 * most:
-            kept, minimum = _pruned(parts, minimum, most)
+            kept, minimum = most_frequent(parts, minimum, most)
             merger.raise_minimum(minimum)
             parts, n_kept = [kept], len(kept[0])
-    return _pruned(parts, minimum, most)[0]
+    return most_frequent(parts, minimum, most)
 
 
-def _pruned(parts: list[Ngrams], minimum: int, most: int) -> tuple[Ngrams, int]:
-    """The n-grams that are frequent enough to be among the `most`, and how frequent that is."""
+def most_frequent(parts: Iterable[Ngrams], minimum: int, most: int) -> tuple[Ngrams, int]:
+    """The n-grams that occur `minimum` times; of more than `most`, those that occur more often.
+
+    parts: of different n-grams each, whole down to the minimum.
+    Returns the n-grams, and the number that is needed to be among them, at least `minimum`: if
+    parts of the n-grams have numbers of their own, the highest one is the minimum of them all.
+    """
     empty = (np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
     ngrams, frequencies, varieties = map(np.concatenate, zip(empty, *parts, strict=True))
-    if len(ngrams) > most:
+    kept = frequencies >= minimum
+    if (n_kept := int(np.count_nonzero(kept))) > most:
+        # The first one that is too much, from the highest down.
         place = len(ngrams) - most - 1
         minimum = int(np.partition(frequencies, place)[place]) + 1
         kept = frequencies >= minimum
+        n_kept = 0
+    if n_kept < len(ngrams):
         ngrams, frequencies, varieties = ngrams[kept], frequencies[kept], varieties[kept]
     return (ngrams, frequencies, varieties), minimum
 

@@ -1,0 +1,146 @@
+"""`structreg count-ngrams`: raw text of any size in, one file of counts out."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from spacy.cli._util import Arg, Opt
+
+from spacy_structreg.cli.engine_options import (
+    Engine,
+    EngineOption,
+    SchedulerOption,
+    WorkersOption,
+)
+from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.cli.user_errors import user_errors
+
+if TYPE_CHECKING:
+    from spacy_structreg.cluster.engines import EngineName
+
+__all__ = ["count_ngrams_command", "count_ngrams_of_files"]
+
+
+def count_ngrams_command(
+    files: Annotated[
+        list[str],
+        Arg(
+            metavar="FILE...",
+            help="Raw text: paths, patterns or URLs of .txt, .jsonl (also .gz, .xz, .zst) and "
+            ".parquet",
+        ),
+    ],
+    output: Annotated[Path, Arg(metavar="OUTPUT", help="File of counts to write")],
+    *,
+    engine: EngineOption = Engine.local,
+    scheduler: SchedulerOption = None,
+    workers: WorkersOption = None,
+    text_column: Annotated[
+        str, Opt("--text-column", help="Column or field that has the text")
+    ] = "text",
+    half_width: Annotated[
+        bool,
+        Opt(
+            "--half-width/--full-width",
+            help="Count full-width forms as half-width ones, as models do by default, or not",
+        ),
+    ] = True,
+    script: Annotated[
+        str | None, Opt("--script", help="The model's setting script, such as simplified")
+    ] = None,
+    scratch: Annotated[
+        Path | None,
+        Opt("--scratch", help="Folder that all workers see; that of the output if not given"),
+    ] = None,
+    max_bad: Annotated[
+        int, Opt("--max-bad", min=0, help="So many records may be unreadable, and are left out")
+    ] = 1000,
+) -> None:
+    """Count the n-grams of raw text on all cores or a cluster, for the setting raw_text.
+
+    The counts are those of one process, whatever the number of workers. The setting raw_text and
+    the command adapt take the file in place of the text. Sorted counts lie in the scratch folder
+    meanwhile, about 30 bytes for each character.
+    """
+    with user_errors():
+        n_ngrams, n_characters, n_bad = count_ngrams_of_files(
+            files,
+            output,
+            engine=engine.value,
+            scheduler=scheduler,
+            n_workers=workers,
+            text_column=text_column,
+            half_width=half_width,
+            script=script,
+            scratch=scratch,
+            max_bad=max_bad,
+        )
+        left_out = f"; {n_bad:,} records could not be read and are left out" if n_bad else ""
+        typer.echo(
+            f"Counted {n_characters:,} characters, and wrote {n_ngrams:,} n-grams to "
+            f"{output}{left_out}"
+        )
+
+
+def count_ngrams_of_files(
+    files: list[str],
+    output: Path,
+    *,
+    engine: EngineName = "local",
+    scheduler: str | None = None,
+    n_workers: int | None = None,
+    text_column: str = "text",
+    half_width: bool = True,
+    script: str | None = None,
+    scratch: Path | None = None,
+    max_bad: int = 0,
+) -> tuple[int, int, int]:
+    """Write the counts of files; returns the numbers of n-grams, characters and bad records.
+
+    engine, scheduler, n_workers: as of `cluster.engines.connect`. The other settings are those of
+    the command. The file appears whole or not at all. Raises ValueError for faulty files and
+    settings, packages that are missing, texts without a character, and more than `max_bad` records
+    that cannot be read; OSError for files that cannot be read or written; ImportError as
+    `features.scripts.read_script`.
+    """
+    from tqdm import tqdm
+
+    from spacy_structreg.cluster.engines import connect, need_packages
+    from spacy_structreg.corpora.files import named_errors
+    from spacy_structreg.features.scripts import read_script
+    from spacy_structreg.tasks.knowledge.ngram_files import write_ngrams
+    from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
+
+    need_packages("distributed", "pyarrow", "fsspec")
+    from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units
+    from spacy_structreg.cluster.records import plan_units
+
+    check_file(output, *files)
+    atoms = CharacterAtoms(None, half_width, script=read_script(script))
+    units = plan_units(files)
+    parent = (scratch or output.parent).absolute()
+    parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{output.name}."
+    with (
+        named_errors(parent / output.name, prefix),
+        tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder,
+        connect(engine, scheduler, n_workers=n_workers) as client,
+        tqdm(desc="count", unit=" characters", unit_scale=True, disable=None) as bar,
+    ):
+        totals, n_bad = count_ngrams_of_units(
+            client,
+            units,
+            Path(folder),
+            atoms=atoms,
+            text_column=text_column,
+            max_bad=max_bad,
+            on_unit=bar.update,
+        )
+    n_characters = int(totals.characters.sum())
+    if not n_characters:
+        raise ValueError("there is no text in the files; name others")
+    write_ngrams(output, totals, atoms.view(), {"half_width": half_width, "script": script})
+    return len(totals.ngrams), n_characters, n_bad

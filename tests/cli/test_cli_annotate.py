@@ -1,0 +1,143 @@
+"""`structreg annotate`: a run through spaCy's command line, and what it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import patch
+
+import pyarrow.parquet as pq
+import pytest
+import spacy
+from click.testing import Result
+
+from spacy_structreg.cli.annotate import parse_max_bad
+from spacy_structreg.cluster.annotate_run import AnnotateSummary
+
+
+@pytest.fixture
+def texts(sentences: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "texts.txt"
+    path.write_text("".join("".join(words) + "\n" for words in sentences), "utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_a_run_on_processes_of_this_machine(
+    pipeline: str, texts: Path, tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    """With warnings as errors, and called again in this process, where nothing is left to do."""
+    arguments = ["annotate", pipeline, texts.name, "out", "--workers", "1", "--no-text"]
+    command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = r"Annotated 5 records of (\d+) characters in 1 units, in [\d.]+ s; ([\d,]+) bytes in out"
+    assert (found := re.fullmatch(said + "\n", done.stdout))
+    shard = tmp_path / "out/part-00000.parquet"
+    lines = texts.read_text("utf-8").splitlines()
+    assert int(found[1]) == sum(map(len, lines))
+    assert int(found[2].replace(",", "")) == shard.stat().st_size
+    # What it says besides is the dashboard's address, if there is one.
+    assert re.fullmatch(r"(Dashboard: http://127\.0\.0\.1:\d+/status\n)?", done.stderr)
+    rows = pq.read_table(shard).to_pylist()
+    assert list(rows[0]) == ["file", "record", "word_starts", "word_ends"]
+    docs = spacy.load(pipeline).pipe(lines)
+    assert [row["word_starts"] for row in rows] == [[token.idx for token in doc] for doc in docs]
+    again = invoke("annotate", pipeline, texts, tmp_path / "out", "--no-text")
+    assert "in 1 units, 1 of them before, in" in again.stdout
+
+
+def test_the_options_reach_the_run(
+    pipeline: str, texts: Path, tmp_path: Path, invoke: Callable[..., Result]
+) -> None:
+    line = "-f spacy --scheduler tcp://127.0.0.1:1 -t 3 --text-column body --keep id:int64"
+    line += " --keep url --max-bad 2.5% --unit-size 16 --verify"
+    with patch("spacy_structreg.cluster.annotate_run.annotate") as run:
+        run.return_value = AnnotateSummary(9, 2, 0, 1000, 23456, 7, 345678, 12.34)
+        result = invoke(
+            "annotate", pipeline, texts, tmp_path / "b.txt", tmp_path / "out", *line.split()
+        )
+    assert result.stdout == (
+        "Annotated 1,000 records of 23,456 characters in 9 units, 2 of them before, in 12.3 s; "
+        f"345,678 bytes in {tmp_path / 'out'}; 7 bad records in {tmp_path / 'out'}/_bad\n"
+    )
+    (name, inputs, output), settings = run.call_args
+    assert (name, output) == (pipeline, str(tmp_path / "out"))
+    assert inputs == [str(texts), str(tmp_path / "b.txt")]
+    del settings["say"]
+    assert settings == {
+        "format": "spacy",
+        "engine": "local",
+        "scheduler": "tcp://127.0.0.1:1",
+        "n_workers": None,
+        "n_threads": 3,
+        "text_column": "body",
+        "keep": ["id:int64", "url"],
+        "keep_text": True,
+        "max_bad": 0.025,
+        "unit_bytes": 16 << 10,
+        "verify": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0", 0), ("1000", 1000), ("1%", 0.01), ("0.5%", 0.005), ("100%", 1.0)]
+)
+def test_numbers_and_shares_of_bad_records(text: str, value: int | float) -> None:
+    assert parse_max_bad(text) == value
+    assert type(parse_max_bad(text)) is type(value)
+
+
+@pytest.mark.parametrize("text", ["-1", "many", "1.5", "101%", "%", "nan%", "1e3", "", "٣"])
+def test_faulty_numbers_of_bad_records(text: str) -> None:
+    with pytest.raises(ValueError, match="is neither a number, such as 1000, nor a share, as 1%"):
+        parse_max_bad(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("none.txt {}", "none.txt: No such file or directory"),
+        ("*.parquet {}", "no file goes with the pattern *.parquet"),
+        ("texts.docx {}", "the name does not say what format this is"),
+        (". {}", "is a folder; name its files"),
+        ("texts.txt {} --max-bad x", "--max-bad 'x' is neither a number"),
+        ("texts.txt {} --scheduler somewhere", "no Dask scheduler answers at somewhere"),
+        ("texts.txt {} --scheduler tcp://127.0.0.1:1 -n 1", "has its workers already"),
+    ],
+)
+def test_faulty_command_lines(
+    line: str, message: str, pipeline: str, texts: Path, fails: Callable[..., str]
+) -> None:
+    (texts.parent / "texts.docx").write_bytes(b"PK")
+    assert message in fails("annotate", pipeline, *line.format("out").split())
+    assert not list(Path("out").glob("part-*"))
+
+
+@pytest.mark.slow
+def test_faults_that_workers_find(
+    untrained: str, texts: Path, tmp_path: Path, fails: Callable[..., str]
+) -> None:
+    """They are said once, in one line."""
+    message = fails("annotate", untrained, texts, tmp_path / "out", "-n", "1")
+    assert message == "the tokenizer has not been trained; train it first"
+    assert not list((tmp_path / "out").glob("part-*"))
+
+
+def test_a_package_that_is_missing_is_named(
+    pipeline: str,
+    texts: Path,
+    tmp_path: Path,
+    fails: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "spacy_structreg.cluster.engines.find_spec", lambda name: None if name == "pyarrow" else 1
+    )
+    message = fails("annotate", pipeline, texts, tmp_path / "out")
+    assert message == "this needs the package pyarrow; pip install 'spacy_structreg[cluster]'"

@@ -1,0 +1,412 @@
+"""Runs over files on real workers: what they write, what they go on with, what they refuse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import spacy
+from cluster.shards import analyses_by_pipe, analyses_of, rows_of, stamps_of
+from distributed import Client
+
+from spacy_structreg.about import __version__
+from spacy_structreg.cluster.annotate_run import AnnotateSummary, annotate
+from spacy_structreg.cluster.annotated_units import Job, annotate_unit
+from spacy_structreg.cluster.engines import connect
+from spacy_structreg.cluster.output_folder import OutputFolder
+from spacy_structreg.cluster.pipeline_copies import (
+    PipelineCopy,
+    ShippedPipeline,
+    find_copy,
+    packed,
+    ship_pipeline,
+    tree_checksum,
+)
+from spacy_structreg.cluster.records import plan_units
+
+pytestmark = pytest.mark.slow
+
+UNIT = 4_000
+Run = Callable[..., AnnotateSummary]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of two processes of this machine."""
+    with connect("local", n_workers=2) as client:
+        yield client
+
+
+@pytest.fixture
+def run(client: Client, raw_pipeline: str, jsonl: Path, tmp_path: Path) -> Run:
+    """Annotate the texts, to the folder `out`, unless something else is said."""
+
+    def call(inputs: Any = None, output: Path = tmp_path / "out", **settings: Any) -> Any:
+        settings = {
+            "pipeline": raw_pipeline,
+            "scheduler": client.scheduler.address,
+            "unit_bytes": UNIT,
+            **settings,
+        }
+        pipeline = settings.pop("pipeline")
+        return annotate(pipeline, inputs or [jsonl], output, **settings)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def expected(raw_pipeline: str, texts: list[str]) -> list[tuple[Any, ...]]:
+    """What `nlp.pipe` says of the texts in one process."""
+    return analyses_by_pipe(raw_pipeline, texts)
+
+
+# ---- what is written ----
+
+
+@pytest.mark.parametrize("format", ["parquet", "spacy"])
+def test_shards_hold_what_the_pipeline_says(
+    format: str, run: Run, expected: list[Any], tmp_path: Path
+) -> None:
+    summary = run(format=format, n_threads=2)
+    assert analyses_of(tmp_path / "out") == expected
+    assert summary.units > 5
+    assert (summary.resumed, summary.repeated, summary.bad_records) == (0, 0, 0)
+    assert summary.records == len(expected)
+    assert summary.characters == sum(len(text) for text, *_ in expected)
+    shards = list((tmp_path / "out").glob(f"part-*.{format}"))
+    assert len(shards) == summary.units
+    assert summary.shard_bytes == sum(path.stat().st_size for path in shards)
+    assert not list((tmp_path / "out").glob("_bad/*"))
+
+
+def test_all_formats_with_places_and_kept_columns(
+    run: Run, texts: list[str], expected: list[Any], tmp_path: Path
+) -> None:
+    table = pa.table({"body": texts[:100], "id": range(100)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    records = [{"body": text, "id": number} for number, text in enumerate(texts)]
+    with gzip.open(tmp_path / "b.jsonl.gz", "wt") as stream:
+        stream.writelines(json.dumps(each) + "\n" for each in records[100:200])
+    (tmp_path / "c.ndjson").write_text(
+        "".join(json.dumps(each) + "\n" for each in records[200:]), "utf-8"
+    )
+    pattern = str(tmp_path / "*.[pjn]*")
+    run([pattern], text_column="body", keep=["id:int64"], keep_text=False)
+    rows = rows_of(tmp_path / "out")
+    assert [row["id"] for row in rows] == list(range(len(texts)))
+    assert "text" not in rows[0]
+    assert [row["heads"] for row in rows] == [heads for *_, heads, _ in expected]
+    assert (rows[7]["file"], rows[7]["record"]) == (str(tmp_path / "a.parquet"), 7)
+    # Where a line begins is enough to find it again.
+    last = rows[-1]
+    data = Path(last["file"]).read_bytes()[last["record"] :]
+    assert json.loads(data)["body"] == texts[-1]
+
+
+def test_docs_know_where_they_come_from(run: Run, jsonl: Path, tmp_path: Path) -> None:
+    run(format="spacy", keep=["id:int64"])
+    shard = min((tmp_path / "out").glob("part-*.spacy"))
+    docs = spacy.tokens.DocBin().from_disk(shard).get_docs(spacy.vocab.Vocab())
+    for number, doc in enumerate(docs):
+        assert doc.user_data["id"] == number
+        assert doc.user_data["file"] == str(jsonl)
+        line = jsonl.read_bytes()[doc.user_data["record"] :].split(b"\n")[0]
+        assert json.loads(line)["text"] == doc.text
+
+
+def test_files_without_records_have_a_shard_with_the_columns(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("\n\n")
+    assert run([tmp_path / "empty.txt"]).records == 0
+    names = pq.read_schema(tmp_path / "out/part-00000.parquet").names
+    assert names[:5] == ["file", "record", "text", "word_starts", "word_ends"]
+
+
+def test_shards_go_wherever_fsspec_does(raw_pipeline: str, jsonl: Path, tmp_path: Path) -> None:
+    """To the memory of this process, which plays the bucket."""
+    units = plan_units([str(jsonl)], unit_bytes=UNIT)
+    copy = PipelineCopy.of(raw_pipeline)
+    bucket, here = "memory://bucket/run", str(tmp_path)
+    for output in (bucket, here):
+        for name in ("_units", "_bad"):
+            OutputFolder(output).make(name)
+        job = Job(copy, __version__, "run", output, "parquet", "text", (), True, 1, 0, 5)
+        report = annotate_unit(job, units[1])
+    shard = OutputFolder(bucket).read("part-00001.parquet")
+    assert shard == (tmp_path / "part-00001.parquet").read_bytes()
+    assert len(shard) == report.shard_bytes
+    assert OutputFolder(bucket).read("_units/00001.json") == report.to_json()
+
+
+# ---- going on ----
+
+
+def test_the_same_command_writes_nothing_twice(run: Run, tmp_path: Path) -> None:
+    first = run()
+    stamps = stamps_of(tmp_path / "out")
+    second = run(scheduler="tcp://127.0.0.1:1")  # nobody is asked
+    assert stamps_of(tmp_path / "out") == stamps
+    assert second.resumed == second.units == first.units
+    assert (second.records, second.shard_bytes) == (first.records, first.shard_bytes)
+
+
+@pytest.mark.parametrize("fault", ["cut", "gone", "changed", "mark", "unmarked"])
+def test_what_is_damaged_is_made_again(
+    fault: str, run: Run, expected: list[Any], tmp_path: Path
+) -> None:
+    run()
+    folder = tmp_path / "out"
+    shard, mark = folder / "part-00002.parquet", folder / "_units/00002.json"
+    data, stamps = shard.read_bytes(), stamps_of(folder)
+    match fault:
+        case "cut":
+            shard.write_bytes(data[: len(data) // 2])
+        case "gone":
+            shard.unlink()
+        case "changed":
+            shard.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
+        case "mark":
+            mark.write_bytes(mark.read_bytes()[:20])
+        case "unmarked":
+            mark.unlink()
+    said: list[str] = []
+    summary = run(verify=fault == "changed", say=said.append)
+    assert summary.resumed == summary.units - 1
+    assert summary.repeated == (fault != "unmarked")
+    assert any("part-00002.parquet is missing or damaged" in line for line in said) == (
+        fault != "unmarked"
+    )
+    assert shard.read_bytes() == data
+    assert analyses_of(folder) == expected
+    others = {name: each for name, each in stamps_of(folder).items() if "00002" not in name}
+    assert others == {name: each for name, each in stamps.items() if "00002" not in name}
+
+
+def test_what_killed_processes_leave_is_removed(run: Run, tmp_path: Path) -> None:
+    run()
+    stamps = stamps_of(tmp_path / "out")
+    for name in (".0123456789abcdef.tmp", "_units/.0123456789abcdef.tmp"):
+        (tmp_path / "out" / name).write_bytes(b"PAR1")
+    run()
+    assert stamps_of(tmp_path / "out") == stamps
+    assert not list((tmp_path / "out").rglob(".*"))
+
+
+# ---- what is refused ----
+
+
+def test_another_pipeline_is_refused(run: Run, other_pipeline: str, tmp_path: Path) -> None:
+    run()
+    stamps = stamps_of(tmp_path / "out")
+    with pytest.raises(ValueError, match=r"begun by another pipeline .* choose another output"):
+        run(pipeline=other_pipeline)
+    assert stamps_of(tmp_path / "out") == stamps
+
+
+def test_the_same_pipeline_elsewhere_is_not_refused(
+    run: Run, raw_pipeline: str, tmp_path: Path
+) -> None:
+    run()
+    shutil.copytree(raw_pipeline, tmp_path / "moved")
+    assert run(pipeline=str(tmp_path / "moved")).resumed > 0
+
+
+def test_other_inputs_are_refused(run: Run, jsonl: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    shutil.copy(jsonl, path)
+    run([path])
+    with pytest.raises(ValueError, match=r"with other inputs.* such as .*texts\.jsonl"):
+        run([path, jsonl])
+    # Of the same size.
+    path.write_bytes(path.read_bytes().replace("小王".encode(), "老王".encode()))
+    with pytest.raises(ValueError, match=r"have changed since, such as .*a\.jsonl"):
+        run([path])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"keep": ["id"]}, {"keep_text": False}, {"unit_bytes": 30_000}, {"format": "spacy"}],
+)
+def test_other_settings_are_refused(run: Run, settings: dict[str, Any]) -> None:
+    run()
+    with pytest.raises(ValueError, match=f"with other settings: {next(iter(settings))} was"):
+        run(**settings)
+
+
+def test_what_has_done_nothing_yet_binds_nobody(
+    run: Run, jsonl: Path, expected: list[Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="records are bad"):
+        run(text_column="body", max_bad=0)
+    assert list((tmp_path / "out").glob("_bad/*"))
+    assert run().bad_records == 0
+    assert not list((tmp_path / "out").glob("_bad/*"))
+    assert analyses_of(tmp_path / "out") == expected
+
+
+def test_marks_of_another_run_do_not_count(run: Run, expected: list[Any], tmp_path: Path) -> None:
+    run(keep=["id"])
+    marks = {path.name: path.read_bytes() for path in (tmp_path / "out/_units").iterdir()}
+    shutil.rmtree(tmp_path / "out")
+    run()
+    for name, mark in list(marks.items())[:3]:
+        (tmp_path / "out/_units" / name).write_bytes(mark)
+    assert run().repeated == 3
+    assert analyses_of(tmp_path / "out") == expected
+
+
+def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/thesis.txt").write_text("all of it")
+    with pytest.raises(ValueError, match="is not empty, and not of such a run"):
+        run()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"format": "csv"}, "no format 'csv'"),
+        ({"format": "spacy", "keep_text": False}, "Docs have their texts"),
+        ({"max_bad": -1}, "max_bad is -1"),
+        ({"max_bad": 1.5}, "max_bad is 1.5"),
+        ({"n_threads": 0}, "n_threads is 0"),
+        ({"n_workers": 2}, "has its workers already"),
+        ({"scheduler": "tcp://127.0.0.1"}, "no Dask scheduler answers"),
+        ({"scheduler": None, "engine": "steam"}, "no engine 'steam'"),
+        ({"pipeline": "no-such-pipeline"}, "neither the folder of a pipeline nor"),
+        ({"text_column": "body", "max_bad": 399}, "400 of 400 records are bad"),
+    ],
+)
+def test_faulty_settings(settings: dict[str, Any], message: str, run: Run, tmp_path: Path) -> None:
+    with pytest.raises((ValueError, OSError), match=message):
+        run(unit_bytes=1 << 20, **settings)
+    assert not list((tmp_path / "out").glob("part-*"))
+
+
+def test_kept_columns_that_change_their_type_are_refused(run: Run, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["我看书"], "id": [1]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": ["他看书"], "id": ["b"]}), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"'id' is int64 in one file and string .* id:int64"):
+        run([str(tmp_path / "?.parquet")], keep=["id"])
+
+
+# ---- bad records ----
+
+
+@pytest.fixture
+def spoilt(jsonl: Path, tmp_path: Path) -> tuple[Path, dict[int, str]]:
+    """The texts with ten bad records among them, and the words of the reasons by their places."""
+    lines = jsonl.read_bytes().splitlines(keepends=True)
+    faults = {b'{"text": 3}\n': "no string", b"{\n": "no JSON", b'{"text": "\xff"}\n': "not UTF-8"}
+    faults |= {b'{"body": "x"}\n': "no field 'text'", b'{"text": "\\ud800"}\n': "lone surrogate"}
+    places: dict[int, str] = {}
+    data = b""
+    for number, line in enumerate(lines):
+        if number % 40 == 20:
+            fault, reason = list(faults.items())[number // 40 % len(faults)]
+            places[len(data)] = reason
+            data += fault
+        data += line
+    path = tmp_path / "spoilt.jsonl"
+    path.write_bytes(data)
+    return path, places
+
+
+def test_bad_records_are_put_aside_with_place_and_reason(
+    spoilt: tuple[Path, dict[int, str]], run: Run, expected: list[Any], tmp_path: Path
+) -> None:
+    path, places = spoilt
+    summary = run([path], max_bad=0.025)
+    assert (summary.bad_records, summary.records) == (10, len(expected))
+    assert analyses_of(tmp_path / "out") == expected
+    found = [
+        json.loads(line)
+        for file in sorted((tmp_path / "out").glob("_bad/*"))
+        for line in file.read_text("utf-8").splitlines()
+    ]
+    assert [each["record"] for each in found] == list(places)
+    for each in found:
+        assert each["file"] == str(path)
+        assert places[each["record"]] in each["reason"]
+        assert each["content"].startswith("{")
+
+
+@pytest.mark.parametrize("most", [0, 9, 0.001])
+def test_too_many_bad_records_end_the_run_which_can_go_on(
+    most: int | float,
+    spoilt: tuple[Path, dict[int, str]],
+    run: Run,
+    expected: list[Any],
+    tmp_path: Path,
+) -> None:
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"records are bad, and .* may be; .*/_bad, and allow"):
+            run([spoilt[0]], max_bad=most)
+    assert list((tmp_path / "out").glob("_bad/*"))
+    assert run([spoilt[0]], max_bad=10).bad_records == 10
+    assert analyses_of(tmp_path / "out") == expected
+
+
+def test_texts_too_long_for_the_pipeline_are_put_aside(
+    run: Run, raw_pipeline: str, tmp_path: Path
+) -> None:
+    longest = spacy.load(raw_pipeline).max_length
+    (tmp_path / "a.txt").write_text(f"我看书\n{'书' * (longest + 1)}\n他看书\n", "utf-8")
+    assert run([tmp_path / "a.txt"], unit_bytes=1 << 24).bad_records == 1
+    assert [row["text"] for row in rows_of(tmp_path / "out")] == ["我看书", "他看书"]
+    bad = json.loads((tmp_path / "out/_bad/00000.jsonl").read_text("utf-8"))
+    assert (bad["record"], bad["content"]) == (10, "书" * 1000)
+
+
+# ---- pipelines on other machines ----
+
+
+def test_a_pipeline_is_shipped_where_it_is_not(
+    client: Client, raw_pipeline: str, jsonl: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "here"
+    shutil.copytree(raw_pipeline, folder)
+    copy = PipelineCopy.of(folder)
+    archive = packed(folder)
+    folder.rename(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="does not lie on the machine of the worker"):
+        client.submit(find_copy, copy, pure=False).result()
+    try:
+        client.register_plugin(ShippedPipeline(copy, archive), name="shipped")
+        assert set(client.run(find_copy, copy).values()) == {copy.unpacked}
+        assert tree_checksum(copy.unpacked) == copy.checksum
+        # There it is now, for whoever comes next.
+        assert ship_pipeline(client, copy) == 0
+    finally:
+        client.unregister_worker_plugin("shipped")
+        shutil.rmtree(copy.unpacked, ignore_errors=True)
+
+
+def test_a_checksum_sees_every_change(raw_pipeline: str, tmp_path: Path) -> None:
+    folder = tmp_path / "pipeline"
+    shutil.copytree(raw_pipeline, folder)
+    checksum = tree_checksum(folder)
+    assert checksum == PipelineCopy.of(raw_pipeline).checksum
+    model = folder / "tokenizer/model.srt"
+    data = model.read_bytes()
+    model.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    changed = tree_checksum(folder)
+    model.write_bytes(data)
+    model.rename(folder / "tokenizer/model2.srt")
+    renamed = tree_checksum(folder)
+    assert len({checksum, changed, renamed}) == 3
+
+
+def test_workers_of_a_cluster_are_processes_of_this_machine_alone(client: Client) -> None:
+    assert client.scheduler.address.startswith("tcp://127.0.0.1:")
+    pids = client.run(os.getpid)
+    assert len({*pids.values(), os.getpid()}) == 3
+    assert all(address.startswith("tcp://127.0.0.1:") for address in pids)
