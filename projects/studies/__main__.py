@@ -37,7 +37,7 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
     """Make the runs that are missing."""
     from joblib import parallel_config
 
-    from spacy_structreg.cli.schedulers import trained_by
+    from spacy_structreg.cli.engine_options import trained_by
     from studies.runs import run
 
     in_processes = given.jobs > 1 and not given.scheduler

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Annotated, TypeAlias
 
 from spacy.cli._util import Opt
 
-__all__ = ["Engine", "EngineOption", "SchedulerOption", "WorkersOption"]
+__all__ = ["Engine", "EngineOption", "SchedulerOption", "WorkersOption", "trained_by"]
 
 
 class Engine(str, Enum):
@@ -24,10 +26,29 @@ SchedulerOption: TypeAlias = Annotated[
     Opt(
         "--scheduler",
         metavar="ADDRESS",
-        help="The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786, in place of an engine",
+        help="Work on the Dask cluster of the scheduler at this address, such as "
+        "tcp://10.0.0.1:8786, in place of this machine",
     ),
 ]
 WorkersOption: TypeAlias = Annotated[
     int | None,
     Opt("--workers", "-n", min=1, help="Processes of the engine; as many as cores if not said"),
 ]
+
+
+@contextmanager
+def trained_by(scheduler: str | None) -> Iterator[None]:
+    """Let the trainings of the block run on a Dask cluster; None leaves them where they are.
+
+    scheduler: its address. Raises ValueError without the packages of the extra `cluster`, and
+    OSError if nothing answers at the address.
+    """
+    if scheduler is None:
+        yield
+        return
+    from joblib import parallel_config
+
+    from spacy_structreg.cluster.engines import connect
+
+    with connect(scheduler=scheduler) as client, parallel_config("dask", client=client):
+        yield

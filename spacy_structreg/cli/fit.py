@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.outputs import check_file, check_folder, replace_folder
-from spacy_structreg.cli.schedulers import SchedulerOption, trained_by
 from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.fit import parse_overrides
 from spacy_structreg.cli.outputs import check_file
-from spacy_structreg.cli.schedulers import SchedulerOption, trained_by
 from spacy_structreg.cli.user_errors import user_errors
 
 __all__ = ["jackknife", "jackknife_command"]

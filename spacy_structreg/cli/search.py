@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final
 import typer
 from spacy.cli._util import Arg, Opt
 
+from spacy_structreg.cli.engine_options import SchedulerOption, trained_by
 from spacy_structreg.cli.fit import parse_overrides
-from spacy_structreg.cli.schedulers import SchedulerOption, trained_by
 from spacy_structreg.cli.search_space import Resource, read_space, rounds_of
 from spacy_structreg.cli.user_errors import user_errors
 
