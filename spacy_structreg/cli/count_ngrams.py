@@ -110,16 +110,14 @@ def count_ngrams_of_files(
 
     from spacy_structreg.cluster.engines import connect, need_packages
     from spacy_structreg.corpora.files import named_errors
-    from spacy_structreg.features.scripts import read_script
     from spacy_structreg.tasks.knowledge.ngram_files import write_ngrams
-    from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
     need_packages("distributed", "pyarrow", "fsspec")
-    from spacy_structreg.cluster.ngram_shards import count_ngrams_of_units
+    from spacy_structreg.cluster.ngram_shards import characters_of, count_ngrams_of_units
     from spacy_structreg.cluster.records import plan_units
 
     check_file(output, *files)
-    atoms = CharacterAtoms(None, half_width, script=read_script(script))
+    atoms = characters_of(half_width, script)
     units = plan_units(files)
     parent = (scratch or output.parent).absolute()
     parent.mkdir(parents=True, exist_ok=True)

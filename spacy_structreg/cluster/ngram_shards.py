@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from spacy_structreg.cluster.records import BadRecord, Unit, read_records
 from spacy_structreg.cluster.shard_results import results_of
 from spacy_structreg.corpora.files import replace_bytes
+from spacy_structreg.features.scripts import read_script
 from spacy_structreg.tasks.knowledge.ngram_totals import (
     MINIMUM,
     MOST,
@@ -35,7 +36,7 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-__all__ = ["count_ngrams_of_units"]
+__all__ = ["characters_of", "count_ngrams_of_units"]
 
 RANGE_BYTES: Final = 128 << 20
 """About as many bytes of runs are merged by a task."""
@@ -146,6 +147,14 @@ def ranges_of(runs: Sequence[FiledRun], n_bytes: int) -> list[tuple[int, int]]:
     inner = sorted(set(beginnings[places].tolist()) - {0})
     limits = [0, *inner, _N_BEGINNINGS]
     return list(pairwise(limits))
+
+
+def characters_of(half_width: bool, script: str | None) -> CharacterAtoms:
+    """The look of characters to what counts them, by the settings of a model that will read counts.
+
+    Raises as `features.scripts.read_script`.
+    """
+    return CharacterAtoms(None, half_width, script=read_script(script))
 
 
 def count_ngrams_of_units(

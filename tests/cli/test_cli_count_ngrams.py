@@ -80,7 +80,6 @@ def test_trainings_read_them_in_place_of_text(counts: Path, tmp_path: Path) -> N
         (["a.csv", "o"], "a.csv"),
         (["empty.txt", "o"], "no text in the files"),
         (["a.jsonl", "o", "--max-bad", "1"], "2 records cannot be read"),
-        (["a.jsonl", "o", "--engine", "ray"], "no engine 'ray'"),
         (["a.jsonl", "a.jsonl"], "is an input"),
     ],
 )
