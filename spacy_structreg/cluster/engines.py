@@ -69,6 +69,8 @@ def connect(
             # Any free port: that of another cluster may be the usual one.
             dashboard_address=f"{LOOPBACK}:0",
             local_directory=folder,
+            # A machine that is busy is warned of, again and again.
+            silence_logs=logging.ERROR,
         ) as cluster,
         client_of(cluster.scheduler_address) as client,
     ):
