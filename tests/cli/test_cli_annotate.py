@@ -42,7 +42,7 @@ def test_a_run_on_processes_of_this_machine(
     lines = texts.read_text("utf-8").splitlines()
     assert int(found[1]) == sum(map(len, lines))
     assert int(found[2].replace(",", "")) == shard.stat().st_size
-    # What it says besides is the dashboard's address, if there is one; Dask may warn of a busy machine.
+    # Besides there is the address of the dashboard, if any, and what Dask warns of.
     said_besides = [line for line in done.stderr.splitlines() if " - distributed." not in line]
     assert re.fullmatch(r"(Dashboard: http://127\.0\.0\.1:\d+/status)?", "\n".join(said_besides))
     rows = pq.read_table(shard).to_pylist()
