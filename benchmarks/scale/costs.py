@@ -53,7 +53,7 @@ class Phases:
 
 @dataclass
 class PipelineCosts:
-    """What a pipeline costs.
+    """The costs of a pipeline.
 
     rates: characters a second of the clock, by the number of workers, of each round; cpu_rates:
     the same for a second of the processor, all workers together. bytes_in: of the inputs.
@@ -78,7 +78,7 @@ class PipelineCosts:
 
 @dataclass
 class EngineCosts:
-    """What the engine costs.
+    """The costs of the engine.
 
     starting: seconds until all workers are there, by their number. tasks: a second, that do
     nothing. counting: characters a second of count-ngrams, by the number of workers.
@@ -217,7 +217,7 @@ def nothing(number: int) -> int:
 def engine_costs(
     inputs: Sequence[str], workers: Sequence[int], rounds: int, n_tasks: int
 ) -> EngineCosts:
-    """What the engine costs. inputs: files of which n-grams are counted."""
+    """The costs of the engine. inputs: files of which n-grams are counted."""
     size = sum(Path(each).stat().st_size for each in inputs)
     units = plan_units(inputs, unit_bytes=max(1, size // (4 * max(workers))))
     costs = EngineCosts({}, 0.0, {n_workers: [] for n_workers in workers})

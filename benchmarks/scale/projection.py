@@ -1,4 +1,4 @@
-"""What measured costs mean for a collection and a cluster of another size."""
+"""Measured costs projected to a collection and a cluster of another size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS_OF_HOUR = 3600
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is assumed.
+    """The assumptions.
 
     documents, document_characters: of the collection. machines, cores: of the cluster, each core
     as fast as those that were measured. core_share: of the speed of a core alone that it has when
@@ -35,7 +35,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Projection:
-    """What follows: seconds of each step if it were the only one, and sizes in bytes.
+    """The projection: seconds of each step if it were the only one, and sizes in bytes.
 
     reading, writing: of the storage that is shared; decoding: with reading and writing of each
     process, on all cores; scheduling: of all tasks; starting: of workers and the shipped pipeline.

@@ -85,7 +85,7 @@ def search_command(
 
 @dataclass(frozen=True)
 class Task:
-    """What the trials of a search have in common, wherever they run.
+    """The data that the trials of a search share, wherever they run.
 
     seed: of what has none in the config. resource: what they get little of, or all, and most: how
     much of it there is.

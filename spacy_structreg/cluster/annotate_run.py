@@ -54,7 +54,7 @@ RETRIES = 2
 
 @dataclass(frozen=True)
 class AnnotateSummary:
-    """What a run has done.
+    """The counts of a run.
 
     units: of the whole work; resumed: those of them that were done before; repeated: those whose
     shards were missing or damaged, and were made again. records, characters, bad_records,
@@ -265,7 +265,7 @@ def begin_or_resume(folder: OutputFolder, manifest: dict[str, Any]) -> None:
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """What is not as it was when a run began, for an error."""
+    """The difference from when a run began, for an error."""
     if key == "pipeline":
         return f"by another pipeline (checksum {str(before)[:12]}…, now {now[:12]}…)"
     if key == "settings" and isinstance(before, dict):
@@ -317,7 +317,7 @@ def read_marks(
 
 
 class Tally:
-    """What all units that are done have given; it ends a run of too many bad records."""
+    """The sums over all units that are done; it ends a run of too many bad records."""
 
     def __init__(self, max_bad: int | float, folder: OutputFolder) -> None:
         self._max_bad = max_bad

@@ -1,4 +1,4 @@
-"""What a pipeline finds in texts, as typed columns of Arrow tables; and Docs back from these.
+"""Annotation of texts as typed columns of Arrow tables, and Docs made of these again.
 
 No engine is known here: whatever hands over tables or batches of Arrow can carry it.
 """
@@ -533,7 +533,7 @@ class DocTokens:
 
     @classmethod
     def of(cls, docs: Sequence[Doc | None], names: Sequence[str]) -> DocTokens:
-        """What columns of some names need."""
+        """The attributes of Docs that columns of some names need."""
         attributes = [IDX, LENGTH]
         attributes += [IDS[STRINGS[name].upper()] for name in STRINGS if name in names]
         for name, needed in (

@@ -38,7 +38,7 @@ IN_MEMORY = 1 << 20
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done with every unit.
+    """The settings of the work on every unit.
 
     output: path or URL of a folder. most_bad: a unit with more bad records than this is given up;
     None for any number. n_digits: of the numbers of units in the names of files. version: of this
@@ -72,7 +72,7 @@ class Job:
 
 @dataclass(frozen=True)
 class UnitReport:
-    """What a unit has given.
+    """The counts of a unit that is done.
 
     records, characters: that were annotated. shard_bytes, sha256: of the shard; no checksum if the
     unit was given up, and has no shard. bad_records: in its quarantine file. run: as of `Job`.

@@ -45,7 +45,7 @@ RANGE_BYTES: Final = 128 << 20
 _STEP: Final = 1024
 _RECORD_BYTES: Final = 16
 _N_BEGINNINGS: Final = 1 << 32
-"""How many beginnings of two characters there are."""
+"""The number of beginnings of two characters."""
 
 Beginnings = NDArray[np.uint64]
 
@@ -63,7 +63,7 @@ class FiledRun:
     beginnings: Beginnings
 
     def between(self, low: int, high: int) -> FiledSlice:
-        """Where beginnings from `low` to below `high` lie, and at most 2,048 records more."""
+        """The place of beginnings from `low` to below `high`, and at most 2,048 records more."""
         first, last = np.searchsorted(self.beginnings, np.array([low, high], np.uint64)).tolist()
         begin = self.begin + max(first - 1, 0) * _STEP
         return self.file, begin, min(self.begin + last * _STEP, self.end)
@@ -74,7 +74,7 @@ FiledSlice = tuple[Path, int, int]
 
 @dataclass(frozen=True)
 class UnitRuns:
-    """What was counted in a unit.
+    """The counts of a unit.
 
     characters: how often each code occurs, int64 of shape (65536,). runs: of both directions.
     n_bad, first_bad: records that cannot be read.

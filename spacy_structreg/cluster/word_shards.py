@@ -51,14 +51,14 @@ def refuse(bad: BadRecord) -> None:
 
 
 def words_of_unit(unit: Unit, text_column: str) -> Counter[str]:
-    """How often each word of a unit occurs."""
+    """The frequency of each word of a unit."""
     return count_words(sentences_of(unit, text_column))
 
 
 def contexts_of_unit(
     unit: Unit, words: Sequence[str], text_column: str, window: int, n_contexts: int
 ) -> Any:
-    """How often words stand beside others in a unit, as `count_contexts`."""
+    """The counts of words beside others in a unit, as `count_contexts`."""
     return count_contexts(sentences_of(unit, text_column), words, window, n_contexts)
 
 

@@ -114,7 +114,7 @@ def cluster_contexts(
 
 
 def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
-    """How often each word occurs. Counts of parts of a text are added up to those of the text."""
+    """The frequency of each word. Counts of parts of a text are added up to those of the text."""
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
@@ -130,7 +130,7 @@ def frequent_words(counts: Mapping[str, int], min_count: int) -> list[str]:
 def count_contexts(
     sentences: Iterable[Sequence[str]], words: Sequence[str], window: int, n_contexts: int
 ) -> Any:
-    """How often words stand beside frequent ones: SciPy's sparse rows, int64.
+    """The counts of words beside frequent ones: SciPy's sparse rows, int64.
 
     words: `frequent_words`, of which the first `n_contexts` are contexts. window: words on each
         side. Shape (n_words, 2 * window * n_contexts): a column for each place beside a word, the

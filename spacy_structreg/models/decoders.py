@@ -20,7 +20,7 @@ WORD: Final = 10
 """The number of characters, about, that are segmented while a word is tagged or parsed."""
 
 PORTION: Final = 20_000
-"""How many characters one thread takes at a time."""
+"""The number of characters that one thread takes at a time."""
 
 # How many such portions wait for each thread.
 _AHEAD: Final = 2

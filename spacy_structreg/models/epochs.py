@@ -127,7 +127,7 @@ class Epochs(Generic[ScoresT]):
         on_epoch: Callable[[EpochReport[ScoresT]], None] | None,
         on_better: Callable[[list[TrainedRows]], None] | None,
     ) -> tuple[list[list[TrainedRows]], list[EpochReport[ScoresT]]]:
-        """What `train` returns, of models that other processes have trained, as they come.
+        """The result of `train`, of models that other processes have trained, as they come.
 
         progress, on_epoch, on_better: as of `train`, but told of all epochs of a model at its end.
         """

@@ -69,7 +69,7 @@ class RunsThreads:
 
     @property
     def n_threads(self) -> int:
-        """How many threads predict side by side. Raises ValueError for less than one."""
+        """The number of threads that predict side by side. Raises ValueError for less than one."""
         return self._n_threads
 
     @n_threads.setter
