@@ -453,7 +453,12 @@ def tags_page() -> str:
 
 
 def _glossary(meanings: Mapping[str, str], what: str) -> list[str]:
-    return table([what, "meaning"], [(f"`{key}`", text) for key, text in meanings.items()])
+    return table([what, "meaning"], [(_code(key), text) for key, text in meanings.items()])
+
+
+def _code(text: str) -> str:
+    """Text as code, whatever backticks it has."""
+    return f"``` {text} ```" if "`" in text else f"`{text}`"
 
 
 # ---- modules ----
