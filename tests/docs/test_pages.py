@@ -19,17 +19,14 @@ from typing import Any
 import pytest
 import spacy
 from docs.pages import PAGES, README, ROOT, Block, anchors, blocks, links, matches, run_python
+from docs.small_quickstart import TREEBANK, structreg
 from spacy.tokens.underscore import Underscore
 from thinc.api import Config
-from typer.testing import CliRunner
 from warm_python import executable
 
-from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 
 QUICKSTART = Path("projects", "quickstart")
-TREEBANK = ROOT / "treebank"
-PARTS = ("train", "dev", "test")
 # Trees of each part of the small corpora; there are words of all.
 N_TREES = {"train": 80, "dev": 15, "test": 15}
 # What the tests do not run; a page that needs more says so here.
@@ -47,36 +44,6 @@ PLACES = ["New York", "Oslo", "Hamburg", "Lagos", "Lima", "Hanoi", "Cape Town", 
 NAMES = ["Anna", "Omar", "Li", "Rosa", "Noor", "Ivan"]
 SEA = ["Two boats left the quay at dawn.", "The ferry to {} was late.", "{} has a harbor."]
 TOWN = ["The bus to {} is full.", "A new library opens in {}.", "Trams stop here at noon."]
-
-
-def structreg(*arguments: object) -> None:
-    result = CliRunner().invoke(structreg_app, list(map(str, arguments)))
-    assert result.exit_code == 0, result.output
-
-
-@pytest.fixture(scope="session")
-def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The quickstart with the pipelines of its workflows, trained by `fit`, which is faster."""
-    folder = tmp_path_factory.mktemp("quickstart")
-    ignored = shutil.ignore_patterns("corpus", "training", "metrics", "project.lock")
-    shutil.copytree(ROOT / QUICKSTART, folder, dirs_exist_ok=True, ignore=ignored)
-    for part in PARTS:
-        corpus = folder / f"corpus/{part}.spacy"
-        structreg("convert", TREEBANK / f"{part}/general.bracket", corpus, "--head-rules", "ctb")
-    words = folder / "corpus/words.txt"
-    structreg("copy-data", f"jieba:dict.txt={words}")
-    # The constituents of the sentences below need no more than these epochs.
-    for name, epochs in (("segment", 20), ("joint", 20), ("constituents", 4)):
-        output = folder / "training" / name / "model-best"
-        corpora = (f"--{part}={folder}/corpus/{part}.spacy" for part in ("train", "dev"))
-        settings = ["--training.max_epochs", epochs]
-        if name == "constituents":
-            settings += ["--components.constituency.dependencies", "parser"]
-        else:
-            settings += ["--nlp.tokenizer.model.lexicon", str(words)]
-        config = folder / f"configs/{name}.cfg"
-        structreg("fit", config, output, *corpora, *settings)
-    return folder
 
 
 @pytest.fixture(scope="session")
