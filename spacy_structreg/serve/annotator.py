@@ -17,7 +17,7 @@ from spacy_structreg.pipeline.analyses import KeepsAnalyses
 from spacy_structreg.pipeline.explained_pipeline import explain_text, explaining_parts
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 from spacy_structreg.pipeline.tokenizer import UserWords
-from spacy_structreg.pipeline.written import constituents_key, written_annotation
+from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Annotator:
                     "kind": self._kind(name, part),
                     "explains": name in explaining,
                     "task": getattr(part, "TASK", None),
+                    "annotates": ["words"] * (name == TOKENIZER) + self._written(name),
                 }
                 for name, part in parts
             ],
@@ -82,6 +83,9 @@ class Annotator:
             "user_words": hasattr(nlp.tokenizer, "using"),
             "labels": self._labels(),
         }
+
+    def _written(self, name: str) -> list[str]:
+        return sorted(written_by(self.nlp, name) - {"relations"})
 
     def _kind(self, name: str, part: Any) -> str:
         if name == TOKENIZER:

@@ -12,6 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from spacy_structreg.about import __version__
+from spacy_structreg.corpora.palette import css as palette_css
 from spacy_structreg.serve.pool import BusyError, FaultError, Pool, TimeOverError, WorkerError
 from spacy_structreg.serve.requests import (
     AnnotateRequest,
@@ -158,6 +159,10 @@ def make_app(settings: ServiceSettings, pool: Pool) -> FastAPI:
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
+
+    @app.get("/page/palette.css", include_in_schema=False)
+    async def palette() -> Response:
+        return Response(palette_css(), media_type="text/css")
 
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
     return app

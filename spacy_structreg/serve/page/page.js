@@ -213,10 +213,10 @@ function confidenceSwitch() {
   return make("label", { className: "row" }, box, "Show how sure each word is");
 }
 
-async function askPictures(begin, end, signal) {
-  const body = { texts: [state.text], user_words: userWords(), pictures: [begin, end] };
-  const answer = await ask("v1/annotate", { body, signal, waiting });
-  return answer.documents[0].pictures;
+/** The documents of some sentences, each with its pictures: a long text is never drawn as a whole. */
+async function askPictures(texts, signal) {
+  const body = { texts, user_words: userWords(), pictures: true };
+  return (await ask("v1/annotate", { body, signal, waiting })).documents;
 }
 
 function drawExamples() {
