@@ -24,7 +24,8 @@ const N_BARS = 12;
 /** The part of the pipeline that decides a kind of thing; the first that explains at all if none. */
 export function partFor(pipeline, kind) {
   const parts = pipeline.parts.filter((part) => part.explains);
-  return parts.find((part) => (part.annotates ?? []).includes(KINDS[kind])) ?? parts[0];
+  // The last to write it has the last word.
+  return parts.findLast((part) => (part.annotates ?? []).includes(KINDS[kind])) ?? parts[0];
 }
 
 function titleOf(part) {
@@ -87,8 +88,15 @@ function body(decision) {
       title: each.source,
     }));
     parts.push(
-      make("h4", {}, "For ", make("b", { textContent: decision.chosen }), " (right) or ", make("b", { textContent: decision.runner_up }), " (left)"),
-      ...(rows.length ? limited(rows, `for ${decision.chosen}`) : [make("p", { className: "muted", textContent: "Nothing tells the two apart." })]),
+      make(
+        "p",
+        { className: "sides" },
+        make("span", { textContent: `◂ ${decision.runner_up}` }),
+        make("b", { textContent: `${decision.chosen} ▸` }),
+      ),
+      ...(rows.length
+        ? limited(rows, `for ${decision.chosen}`)
+        : [make("p", { className: "muted", textContent: "Nothing tells the two apart." })]),
     );
   } else parts.push(make("p", { className: "muted", textContent: "There was no other choice." }));
   if (decision.contributions.length) {
@@ -112,8 +120,7 @@ function body(decision) {
 }
 
 function decisionItem(decision, isOpen) {
-  const other =
-    decision.runner_up === null ? "no other choice" : `not ${decision.runner_up}`;
+  const other = decision.runner_up === null ? "no other choice" : `not ${decision.runner_up}`;
   const item = make(
     "details",
     { className: "decision", open: isOpen },
@@ -179,8 +186,20 @@ export async function explain(pipeline, target, request, close) {
     make(
       "div",
       { className: "bar" },
-      make("h2", { id: "explained", tabIndex: -1 }, "Why ", make("span", { textContent: target.word, lang: pipeline.lang }), "?"),
-      make("button", { type: "button", className: "plain", textContent: "✕", "aria-label": "Close the explanation", onclick: close }),
+      make(
+        "h2",
+        { id: "explained", tabIndex: -1 },
+        "Why ",
+        make("span", { textContent: target.word, lang: pipeline.lang }),
+        "?",
+      ),
+      make("button", {
+        type: "button",
+        className: "plain",
+        textContent: "✕",
+        "aria-label": "Close the explanation",
+        onclick: close,
+      }),
     ),
     ...(parts.length > 1 ? [make("label", { className: "row" }, "Decisions about ", choice)] : []),
     content,
@@ -217,7 +236,8 @@ function explained(found, target) {
   }
   if (rest.length) {
     const others = make("details", { className: "others" });
-    others.append(make("summary", { textContent: `All other decisions of the sentence (${rest.length})` }));
+    const title = `All other decisions of the sentence (${rest.length})`;
+    others.append(make("summary", { textContent: title }));
     others.addEventListener("toggle", () => {
       if (others.open && others.childElementCount === 1) others.append(...list(rest, false));
     });

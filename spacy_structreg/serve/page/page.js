@@ -107,7 +107,7 @@ async function meet(signal) {
   document.title = `structreg: ${known.name}`;
   textBox.lang = known.lang;
   find("word").lang = known.lang;
-  find("words").hidden = !known.limits.user_words;
+  find("words").hidden = !known.user_words;
   find("tags").replaceChildren(
     ...Object.keys(known.labels).map((tag) => make("option", { value: tag })),
   );
@@ -310,21 +310,23 @@ function takeSelection() {
 /** A clicked element as what the panel explains, within its sentence; null if there is none. */
 function targetOf(element) {
   const { kind } = element.dataset;
+  // Pictures are of documents of their own.
+  const { found: of, characters: its } = element.closest("figure")?.drawn ?? { found, characters };
   const whole = element.closest("[data-sentence]");
   const number = Number(whole?.dataset.sentence ?? 0);
-  const { start, end, constituents } = found.sentences[number];
-  const offset = found.tokens[start].start;
-  const text = characters.slice(offset, found.tokens[end - 1].end);
+  const { start, end, constituents } = of.sentences[number];
+  const offset = of.tokens[start].start;
+  const text = its.slice(offset, of.tokens[end - 1].end);
   if (kind === "categories") {
     const word = element.textContent;
-    return { kind, word, label: word, text: found.text, begin: 0, end: characters.all.length };
+    return { kind, word, label: word, text: of.text, begin: 0, end: its.all.length };
   }
   const phrase = constituents?.[Number(element.dataset.phrase)];
   const first = phrase?.start ?? Number(whole.dataset.token);
   const last = phrase ? phrase.end - 1 : Number(whole.dataset.last ?? first);
-  const [begin, stop] = [found.tokens[first].start, found.tokens[last].end];
-  const word = characters.slice(begin, stop);
-  const label = phrase?.label ?? (kind === "heads" ? found.tokens[first].dep : undefined);
+  const [begin, stop] = [of.tokens[first].start, of.tokens[last].end];
+  const word = its.slice(begin, stop);
+  const label = phrase?.label ?? (kind === "heads" ? of.tokens[first].dep : undefined);
   return { kind, word, label, text, begin: begin - offset, end: stop - offset };
 }
 

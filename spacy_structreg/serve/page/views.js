@@ -3,10 +3,10 @@
 // A view has `title`, `has(pipeline, found)`: whether there is something to see, `wants`: what the
 // server is asked for, and `draw(panel, scene)`. A scene: `pipeline`, `found` (the document),
 // `characters` of its text, `state`, `signal` (aborted when something else is drawn), `pictures`
-// (asks for those of some sentences). Elements with `data-kind` are decisions: page.js explains
+// (asks for the documents of some sentences, with pictures). Elements with `data-kind` are decisions: page.js explains
 // them when they are clicked.
 
-import { append, make, save } from "./dom.js";
+import { append, Characters, make, save } from "./dom.js";
 
 const CLASSES = {
   noun: ["NOUN", "PRON"],
@@ -19,21 +19,23 @@ const CLASSES = {
 const CLASS_OF = Object.fromEntries(
   Object.entries(CLASSES).flatMap(([name, tags]) => tags.map((tag) => [tag, name])),
 );
-const N_HUES = 6;
-// What is less sure than this has its number beside it.
+const N_FILLS = 10;
+// What is less sure than this, as a probability or by its margin, has its number beside it.
 const SURE = 0.9;
+const SURE_MARGIN = 3;
 
 const percent = (value) => `${(100 * value).toFixed(value > 0.995 && value < 1 ? 1 : 0)} %`;
 
 /** The tag that a word is shown with. */
 const tagOf = (token) => token.tag || token.pos || "";
 
-/** A colour, by the word class, or by the label where there is none. */
+const fills = new Map();
+
+/** A colour: of the word class, or, where there is none, the next one for a label not seen yet. */
 function hueOf(label, wordClass) {
-  if (wordClass) return CLASS_OF[wordClass] ?? "other";
-  let sum = 0;
-  for (const character of label) sum = (31 * sum + character.codePointAt(0)) % 9973;
-  return label ? Object.keys(CLASSES)[sum % N_HUES] : "other";
+  if (wordClass || !label) return CLASS_OF[wordClass] ?? "other";
+  if (!fills.has(label)) fills.set(label, `fill-${fills.size % N_FILLS}`);
+  return fills.get(label);
 }
 
 function meaning(scene, label) {
@@ -74,7 +76,7 @@ function confidenceOf(scene, i) {
   const leads = kinds.map((kind) => margins[kind]?.[i]).filter((each) => each != null);
   if (!leads.length) return null;
   const least = Math.min(...leads);
-  return { text: `+${least.toFixed(1)}`, doubt: 1 / (1 + Math.max(0, least)), unsure: least < 1 };
+  return { text: `+${least.toFixed(1)}`, doubt: 1 / (1 + Math.max(0, least)), unsure: least < SURE_MARGIN };
 }
 
 function wordButton(scene, i, sentence) {
@@ -106,7 +108,6 @@ function wordButton(scene, i, sentence) {
   );
   if (sure) {
     button.style.setProperty("--doubt", `${Math.round(100 * sure.doubt)}%`);
-    button.classList.add("rated");
     button.classList.toggle("unsure", sure.unsure);
     button.append(make("span", { className: "sure", textContent: sure.text }));
   }
@@ -116,6 +117,7 @@ function wordButton(scene, i, sentence) {
 async function drawWords(panel, scene) {
   const { found } = scene;
   const list = make("div", { className: "words", role: "group", "aria-label": "Words" });
+  list.classList.toggle("rated", scene.state.confidence);
   const hues = new Map();
   for (const token of found.tokens) {
     if (tagOf(token)) hues.set(tagOf(token), hueOf(tagOf(token), token.pos));
@@ -129,10 +131,15 @@ async function drawWords(panel, scene) {
     ([number, sentence]) => {
       const line = make("p", { className: "sentence" });
       for (let i = sentence.start; i < sentence.end; i += 1) {
-        const boundary = { className: "boundary", "data-kind": "boundary", "data-token": i };
         if (i > sentence.start) {
           line.append(
-            make("span", { ...boundary, "data-sentence": number, title: "Why a boundary here?" }),
+            make("span", {
+              className: "boundary",
+              "data-kind": "boundary",
+              "data-token": i,
+              "data-sentence": number,
+              title: "Why a boundary here?",
+            }),
           );
         }
         line.append(wordButton(scene, i, number));
@@ -160,11 +167,10 @@ export function parsePicture(svg) {
 }
 
 /** Make the words, arcs and phrases of a picture decisions that can be clicked and focused. */
-function bindPicture(scene, svg, number) {
-  const { found, characters } = scene;
+function bindPicture(scene, svg, { found, characters }, number) {
   const sentence = found.sentences[number];
   for (const element of svg.querySelectorAll("[data-token], [data-phrase]")) {
-    const { data } = { data: element.dataset };
+    const data = element.dataset;
     let label;
     if (data.phrase !== undefined) {
       const phrase = sentence.constituents?.[Number(data.phrase)];
@@ -202,7 +208,7 @@ function bindPicture(scene, svg, number) {
   }
 }
 
-const STYLE_TITLES = { tree: "Phrases as a tree", spans: "Phrases as bars" };
+const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Phrases as bars" };
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3];
 let zoom = 3;
 let chosenStyle = null;
@@ -213,23 +219,32 @@ function sizePicture(svg) {
   svg.setAttribute("height", height * ZOOMS[zoom]);
 }
 
-function drawPictures(figure, scene, number, pictures, showStyles) {
+/** Draw the pictures of a document that is one sentence, seldom more. */
+function drawPictures(figure, scene, drawn, showStyles) {
   const frame = figure.querySelector(".frame");
-  const all = pictures.filter((each) => each.sentence === number);
-  showStyles(all);
-  const picture = all.find((each) => each.style === chosenStyle) ?? all[0];
-  if (!picture) {
-    frame.replaceChildren(make("p", { className: "muted", textContent: "nothing to draw" }));
+  showStyles(drawn.found.pictures);
+  const pictures = drawn.found.pictures.filter((each) => each.style === chosenStyle);
+  if (!pictures.length) {
+    frame.replaceChildren(make("p", { className: "muted", textContent: "Nothing to draw." }));
     return;
   }
-  const svg = parsePicture(picture.svg);
-  bindPicture(scene, svg, number);
-  sizePicture(svg);
-  frame.replaceChildren(svg);
+  figure.drawn = drawn;
+  frame.replaceChildren(
+    ...pictures.map(({ sentence, svg }) => {
+      const element = parsePicture(svg);
+      bindPicture(scene, element, drawn, sentence);
+      sizePicture(element);
+      return element;
+    }),
+  );
   const button = figure.querySelector("button");
+  const name = `sentence-${Number(figure.dataset.number) + 1}-${chosenStyle}`;
   button.hidden = false;
-  button.onclick = () =>
-    save(`sentence-${number + 1}-${picture.style}.svg`, picture.svg, "image/svg+xml");
+  button.onclick = () => {
+    for (const { sentence, svg } of pictures) {
+      save(`${name}${sentence ? `-${sentence + 1}` : ""}.svg`, svg, "image/svg+xml");
+    }
+  };
 }
 
 const PICTURES_AT_ONCE = 8;
@@ -261,18 +276,21 @@ async function drawTrees(panel, scene) {
   const list = make("div", { className: "trees" });
   panel.append(make("div", { className: "bar" }, styles, zooms), list);
 
-  // Pictures of some sentences in one request, kept for as long as the text is the same.
+  const textOf = ({ start, end }) =>
+    characters.slice(found.tokens[start].start, found.tokens[end - 1].end);
+  // Some sentences in one request, and only those that are seen.
   const asked = new Map();
-  const picturesOf = (number) => {
+  const drawnOf = async (number) => {
     const begin = number - (number % PICTURES_AT_ONCE);
     if (!asked.has(begin)) {
-      const end = Math.min(begin + PICTURES_AT_ONCE, found.sentences.length);
-      asked.set(begin, scene.pictures(begin, end, scene.signal));
+      const texts = found.sentences.slice(begin, begin + PICTURES_AT_ONCE).map(textOf);
+      asked.set(begin, scene.pictures(texts, scene.signal));
     }
-    return asked.get(begin);
+    const document = (await asked.get(begin))[number - begin];
+    return { found: document, characters: new Characters(document.text) };
   };
   const showStyles = (pictures) => {
-    const names = pictures.map((each) => each.style);
+    const names = [...new Set(pictures.map((each) => each.style))];
     if (names.length <= styles.children.length) return;
     if (!names.includes(chosenStyle)) chosenStyle = names[0];
     styles.replaceChildren(
@@ -297,8 +315,8 @@ async function drawTrees(panel, scene) {
     const number = Number(figure.dataset.number);
     figure.classList.add("seen");
     try {
-      const pictures = await picturesOf(number);
-      if (!scene.signal.aborted) drawPictures(figure, scene, number, pictures, showStyles);
+      const drawn = await drawnOf(number);
+      if (!scene.signal.aborted) drawPictures(figure, scene, drawn, showStyles);
     } catch (error) {
       if (scene.signal.aborted) return;
       const text = `No picture: ${error.message}`;
@@ -320,15 +338,13 @@ async function drawTrees(panel, scene) {
     list,
     found.sentences.entries(),
     ([number, sentence]) => {
-      const [first, last] = [found.tokens[sentence.start], found.tokens[sentence.end - 1]];
-      const text = characters.slice(first.start, last.end).trim();
       const figure = make(
         "figure",
         { "data-number": number },
         make(
           "figcaption",
           {},
-          make("span", { textContent: text, lang: scene.pipeline.lang }),
+          make("span", { textContent: textOf(sentence).trim(), lang: scene.pipeline.lang }),
           make("button", {
             type: "button",
             hidden: true,
@@ -467,16 +483,21 @@ const KIND_TITLES = {
 function analysisRow(scene, parts, best, score, lead, kind) {
   const isBest = parts === best;
   const known = new Set(best.map(({ key }) => key));
-  const shown = parts.filter(({ key }) => !SHORT.has(kind) || (!isBest && !known.has(key)));
-  const items = shown.map(({ key, text, tag }) => {
-    const differs = !isBest && !known.has(key);
-    return make(
-      differs ? "mark" : "span",
+  const item = (name, { text, tag }) =>
+    make(
+      name,
       { className: "part" },
       make("span", { textContent: text, lang: scene.pipeline.lang }),
       tag ? make("span", { className: "tag", textContent: tag }) : null,
     );
-  });
+  const differing = parts.filter(({ key }) => !known.has(key));
+  const items = SHORT.has(kind)
+    ? differing.map((part) => item("mark", part))
+    : parts.map((part) => item(known.has(part.key) ? "span" : "mark", part));
+  if (SHORT.has(kind)) {
+    const kept = new Set(parts.map(({ key }) => key));
+    items.push(...best.filter(({ key }) => !kept.has(key)).map((part) => item("del", part)));
+  }
   if (!items.length) items.push(isBest ? "the analysis that is drawn" : "the same");
   const behind = isBest ? "best" : `−${lead.toFixed(2)}`;
   return make(
@@ -493,8 +514,8 @@ async function drawAlternatives(panel, scene) {
   panel.append(
     make("p", {
       className: "muted",
-      textContent: "The best analyses; what differs from the best one is marked. Numbers: how far "
-        + "the score is behind.",
+      textContent: "The best analyses, and how far their scores are behind. What the best one does not "
+        + "have is marked; of trees, what it has instead is struck out.",
     }),
   );
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {
