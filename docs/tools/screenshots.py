@@ -45,7 +45,7 @@ class Shot(NamedTuple):
 SHOTS: Final = {
     "words": Shot({"text": TEXT, "view": "words"}),
     "confidence": Shot({"text": TEXT, "view": "words", "confidence": "1"}),
-    "trees": Shot({"text": SENTENCE, "view": "trees", "words": WORDS}),
+    "trees": Shot({"text": SENTENCE, "view": "trees", "words": WORDS}, '[data-style="dep"]'),
     "phrases": Shot({"text": SENTENCE, "view": "trees", "words": WORDS}, '[data-style="tree"]'),
     "entities": Shot({"text": TEXT, "view": "entities"}),
     "alternatives": Shot({"text": SENTENCE, "view": "alternatives"}),

@@ -358,7 +358,9 @@ function explainElement(element) {
     },
     closeExplanation,
   );
-  find("explained").focus({ preventScroll: innerWidth > 1000 });
+  find("explained").focus({ preventScroll: true });
+  // On phones the panel lies over the lower part of the page.
+  if (innerWidth < 1000) element.scrollIntoView();
 }
 
 function closeExplanation() {
