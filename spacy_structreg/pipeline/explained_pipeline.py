@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 
+from spacy_structreg.pipeline.documents import visible_tokens
 from spacy_structreg.pipeline.task import TOKENIZER
 
 if TYPE_CHECKING:
@@ -27,8 +28,13 @@ def is_ours(part: Any) -> bool:
     return hasattr(part, "with_estimator")
 
 
-def explain_text(nlp: Language, text: str, component: str | None = None) -> tuple[str, Explanation]:
-    """Explain the decisions of a part of a pipeline about a text; returns its name as well.
+def explain_text(
+    nlp: Language, text: str, component: str | None = None
+) -> tuple[str, Explanation, list[tuple[int, int]]]:
+    """Explain the decisions of a part of a pipeline about a text.
+
+    Returns the name of the part, the explanation, and where in the text the items stand that it
+    speaks of (`Decision.item`): begins and ends, none if items are neither characters nor tokens.
 
     component: a pipe, or `TOKENIZER`; None for the first that has a model. Pipes see what those
     before them make of the text.
@@ -53,10 +59,14 @@ def explain_text(nlp: Language, text: str, component: str | None = None) -> tupl
     if not part.estimator.is_trained:
         raise ValueError(f"the part {name!r} of the pipeline has not been trained")
     if name == TOKENIZER:
-        return name, part.explain(text)
+        characters = [(i, i + 1) for i, each in enumerate(text) if not each.isspace()]
+        return name, part.explain(text), characters
     doc = nlp.make_doc(text)
     for other, pipe in nlp.pipeline:
         if other == name:
             break
         doc = pipe(doc)
-    return name, part.explain(doc)
+    explained = part.explain(doc)
+    tokens = [(token.idx, token.idx + len(token)) for token in visible_tokens(doc)]
+    # That of a classifier speaks of whole texts.
+    return name, explained, tokens if explained.n_items == len(tokens) else []

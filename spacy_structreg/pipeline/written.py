@@ -9,9 +9,9 @@ from spacy.language import Language
 from spacy.pipeline import AttributeRuler
 
 from spacy_structreg.pipeline.constituents.constituency_documents import SPANS_KEY
-from spacy_structreg.pipeline.task import TaskPart, pipes_writing
+from spacy_structreg.pipeline.task import TOKENIZER, TaskPart, pipes_writing
 
-__all__ = ["ATTRIBUTES", "constituents_key", "written_annotation"]
+__all__ = ["ATTRIBUTES", "constituents_key", "written_annotation", "written_by"]
 
 ATTRIBUTES: Final = {
     "tags": "tag",
@@ -29,14 +29,19 @@ def written_annotation(nlp: Language) -> set[str]:
     Of ``tags``, ``pos``, ``lemmas``, ``morphs``, ``heads``, ``relations``, ``sentences``,
     ``constituents``, ``entities``, ``spans`` (of other groups) and ``categories``.
     """
-    names = {name for name, attribute in ATTRIBUTES.items() if pipes_writing(nlp, attribute)}
+    return set().union(*(written_by(nlp, name) for name in (TOKENIZER, *nlp.pipe_names)))
+
+
+def written_by(nlp: Language, name: str) -> set[str]:
+    """The names of what a pipe, or `TOKENIZER`, writes, besides words; as `written_annotation`."""
+    if name == TOKENIZER:
+        return {"tags"} if hasattr(nlp.tokenizer, "tagged_words") else set()
+    names = {
+        each for each, attribute in ATTRIBUTES.items() if name in pipes_writing(nlp, attribute)
+    }
     # Of a pipe that may find trees, and does not.
     names -= {"relations"}
-    if hasattr(nlp.tokenizer, "tagged_words"):
-        names.add("tags")
-    for name, pipe in nlp.pipeline:
-        names |= _written(pipe, set(nlp.get_pipe_meta(name).assigns))
-    return names
+    return names | _written(nlp.get_pipe(name), set(nlp.get_pipe_meta(name).assigns))
 
 
 def constituents_key(nlp: Language) -> str:

@@ -15,15 +15,19 @@ from spacy_structreg.about import __version__
 from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
 from spacy_structreg.pipeline.analyses import KeepsAnalyses
 from spacy_structreg.pipeline.explained_pipeline import explain_text, explaining_parts
+from spacy_structreg.pipeline.forgetting import Forgetting
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 from spacy_structreg.pipeline.tokenizer import UserWords
-from spacy_structreg.pipeline.written import constituents_key, written_annotation
+from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
 
 __all__ = ["Annotator", "Wishes"]
+
+MOST_WORDS: Final = 50_000
+"""As of `Forgetting`."""
 
 LISTED: Final = 50
 """The most features of a decision that are listed."""
@@ -49,6 +53,7 @@ class Annotator:
     def __init__(self, nlp: Language) -> None:
         self.nlp = nlp
         self._constituents = constituents_key(nlp)
+        self._forgetting = Forgetting(nlp, MOST_WORDS)
         self._keeping = [part for _, part in parts_of(nlp) if isinstance(part, KeepsAnalyses)]
 
     # What there is
@@ -71,6 +76,7 @@ class Annotator:
                     "kind": self._kind(name, part),
                     "explains": name in explaining,
                     "task": getattr(part, "TASK", None),
+                    "annotates": ["words"] * (name == TOKENIZER) + self._written(name),
                 }
                 for name, part in parts
             ],
@@ -82,6 +88,9 @@ class Annotator:
             "user_words": hasattr(nlp.tokenizer, "using"),
             "labels": self._labels(),
         }
+
+    def _written(self, name: str) -> list[str]:
+        return sorted(written_by(self.nlp, name) - {"relations"})
 
     def _kind(self, name: str, part: Any) -> str:
         if name == TOKENIZER:
@@ -121,19 +130,20 @@ class Annotator:
     def explain(self, text: str, component: str | None, wishes: Wishes) -> bytes:
         """The decisions of a part about a text, as JSON. Raises ValueError as `explain_text`."""
         with self._as_wished(wishes):
-            name, found = explain_text(self.nlp, text, component)
+            name, found, offsets = explain_text(self.nlp, text, component)
         return to_json(
             {
                 "component": name,
                 "analysis": found.analysis,
                 "score": found.score,
-                "decisions": list(map(_decision, found.decisions)),
+                "decisions": [_decision(each, offsets) for each in found.decisions],
             }
         )
 
     @contextmanager
     def _as_wished(self, wishes: Wishes) -> Iterator[None]:
         """Let the pipeline keep what is wanted, and use the words of a request."""
+        self._forgetting.forget()
         with ExitStack() as stack:
             if wishes.user_words:
                 stack.enter_context(self._using(wishes))
@@ -157,10 +167,15 @@ class Annotator:
         return self.nlp.tokenizer.using(words)
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _decision(decision: Decision, offsets: Sequence[tuple[int, int]]) -> dict[str, Any]:
     needed = set(decision.to_change)
+    place: dict[str, int] = {}
+    if decision.item is not None and offsets:
+        start, end = offsets[decision.item]
+        place = {"start": start, "end": end}
     return {
         "place": decision.place,
+        **place,
         "chosen": decision.chosen,
         "runner_up": decision.runner_up,
         "score": decision.score,

@@ -7,11 +7,15 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from spacy_structreg.about import __version__
+from spacy_structreg.corpora.palette import css as palette_css
+from spacy_structreg.serve.api_page import api_page
+from spacy_structreg.serve.errors import TITLES, RequestError
+from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.pool import BusyError, FaultError, Pool, TimeOverError, WorkerError
 from spacy_structreg.serve.requests import (
     AnnotateRequest,
@@ -23,45 +27,25 @@ from spacy_structreg.serve.requests import (
     PipelineAnswer,
     UserWord,
 )
-from spacy_structreg.serve.settings import Limits, ServiceSettings
+from spacy_structreg.serve.settings import Limits
 
-__all__ = ["RequestError", "make_app"]
+__all__ = ["ROUTES", "make_app"]
 
 PAGE: Final = Path(__file__).parent / "page"
 CONLLU: Final = "application/x-conllu"
 
-TITLES: Final = {
-    400: "The request cannot be read, or asks for what the pipeline does not have",
-    408: "The request has not arrived in time",
-    413: "The request, or a text, is too long",
-    415: "The request is no JSON",
-    429: "Too many requests wait",
-    503: "The service loads the pipeline, or the time is over",
-}
+ROUTES: Final = frozenset(
+    {"/v1/pipeline", "/v1/annotate", "/v1/explain", "/health", "/metrics", "/openapi.json", "/docs"}
+    | {"/"}
+)
+"""The paths that figures name."""
 
 
-class RequestError(Exception):
-    """An error that is told to who has sent a request.
+def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
+    """The application of a service, which stands behind a `Guard`.
 
-    wait: seconds after which it may be tried again.
+    pool: is started by whoever serves it. figures: what /metrics tells.
     """
-
-    def __init__(self, status: int, code: str, message: str, wait: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.wait = wait
-
-    def response(self) -> Response:
-        """The error as the service answers it."""
-        headers = None if self.wait is None else {"Retry-After": str(self.wait)}
-        content = {"error": {"code": self.code, "message": str(self)}}
-        return JSONResponse(content, self.status, headers)
-
-
-def make_app(settings: ServiceSettings, pool: Pool) -> FastAPI:
-    """The application of a service. pool: is started by whoever serves it."""
-    limits = settings.limits
     app = FastAPI(
         title="spacy_structreg",
         version=__version__,
@@ -103,7 +87,7 @@ def make_app(settings: ServiceSettings, pool: Pool) -> FastAPI:
                 f"{body.alternatives:,} alternatives are asked for; at most "
                 f"{limits.alternatives:,} are given",
             )
-        conllu = format == "conllu" or (format is None and accept.startswith(CONLLU))
+        conllu = format == "conllu" or (format is None and CONLLU in accept)
         wishes = {
             "user_words": listed(body.user_words),
             "alternatives": body.alternatives,
@@ -112,6 +96,8 @@ def make_app(settings: ServiceSettings, pool: Pool) -> FastAPI:
             "conllu": conllu,
         }
         answers = await run(pool, {"wishes": wishes}, body.texts, limits)
+        figures.texts.inc(len(body.texts))
+        figures.characters.inc(sum(map(len, body.texts)))
         if conllu:
             return Response(b"".join(answers), media_type=f"{CONLLU}; charset=utf-8")
         return Response(
@@ -151,13 +137,33 @@ def make_app(settings: ServiceSettings, pool: Pool) -> FastAPI:
     @app.get("/health", summary="State", responses={503: {"model": HealthAnswer}})
     async def health() -> HealthAnswer:
         """The state of the service: ok, loading or stopping."""
-        if not pool.is_ready:
-            return JSONResponse({"status": "loading"}, 503)  # type: ignore[return-value]
+        if pool.is_stopping or not pool.is_ready:
+            status = "stopping" if pool.is_stopping else "loading"
+            return JSONResponse({"status": status}, 503)  # type: ignore[return-value]
         return HealthAnswer(status="ok")
+
+    @app.get(
+        "/metrics",
+        summary="Figures for Prometheus",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {}}}},
+    )
+    async def metrics() -> Response:
+        """Requests by route and status, their seconds, texts, characters, and the queue."""
+        text, kind = figures.text()
+        return Response(text, media_type=kind)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(api_page(app.openapi()))
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
+
+    @app.get("/page/palette.css", include_in_schema=False)
+    async def palette() -> Response:
+        return Response(palette_css(), media_type="text/css")
 
     app.mount("/page", StaticFiles(directory=PAGE), name="page")
     return app
@@ -249,18 +255,27 @@ def add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestError)
     async def of_request(request: Request, error: RequestError) -> Response:
-        return error.response()
+        return answer(error)
+
+    @app.exception_handler(Exception)
+    async def of_program(request: Request, error: Exception) -> Response:
+        return answer(RequestError(500, "failed", "the server has failed; its log says where"))
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: RequestValidationError) -> Response:
-        return RequestError(400, "bad_request", told(error)).response()
+        return answer(RequestError(400, "bad_request", told(error)))
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> Response:
         code, message = OF_STATUS.get(error.status_code, ("error", str(error.detail)))
-        response = RequestError(error.status_code, code, message).response()
+        response = answer(RequestError(error.status_code, code, message))
         response.headers.update(error.headers or {})
         return response
+
+
+def answer(error: RequestError) -> Response:
+    """The answer that tells an error."""
+    return Response(error.body, error.status, error.headers)
 
 
 OF_STATUS: Final = {
@@ -277,5 +292,6 @@ def told(error: RequestValidationError) -> str:
     if first["type"] == "json_invalid":
         return "the body is no JSON that can be read; send an object, in UTF-8"
     place = ".".join(str(each) for each in first["loc"][1:]) or "the body"
-    more = f", and {len(faults) - 1:,} more faults" if len(faults) > 1 else ""
+    others = len(faults) - 1
+    more = f", and {others:,} more fault{'s' if others > 1 else ''}" if others else ""
     return f"{place}: {first['msg']}{more}; /docs says what is taken"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgpack
 
+from spacy_structreg.serve.errors import log
 from spacy_structreg.serve.worker import LENGTH, packed
 
 __all__ = ["BusyError", "FaultError", "Pool", "TimeOverError", "WorkerError"]
@@ -36,6 +37,10 @@ class FaultError(ValueError):
 
 class WorkerError(Exception):
     """A worker has failed; the message holds nothing of a request."""
+
+
+RESTART: Final = 1.0
+"""Seconds until a worker that could not load the pipeline is started again."""
 
 
 @dataclass(eq=False)
@@ -71,6 +76,8 @@ class Pool:
         self.pipeline = pipeline
         self.described: dict[str, Any] | None = None
         self.waiting: deque[Job] = deque()
+        self.is_stopping = False
+        self.n_ended = 0
         self._n_workers = n_workers
         self._seconds = seconds
         self._most = waiting
@@ -146,31 +153,40 @@ class Pool:
         return job, start, end
 
     async def _work(self) -> None:
-        """Serve as the one who talks to a worker, which is started again if it dies."""
-        process: asyncio.subprocess.Process | None = None
+        """Talk to a worker, which is started again when it ends."""
+        process = await self._started()
         while True:
-            if process is None:
-                try:
-                    process = await self._start_one()
-                except ValueError as error:
-                    if self._ready.done():
-                        raise
-                    self._ready.set_exception(error)
-                    return
             job, start, end = await self._take()
             try:
                 found = await asyncio.wait_for(
                     ask(process, {**job.request, "texts": job.texts[start:end]}),
                     PATIENCE * self._seconds,
                 )
-                settle(job, start, end, found)
             except (asyncio.TimeoutError, asyncio.IncompleteReadError, OSError):
+                found = {"failed": "a worker has ended, or takes too long; it is started again"}
                 await self._end(process)
-                process = None
-                if not job.done.done():
-                    job.done.set_exception(WorkerError("a worker has ended"))
+                self.n_ended += 1
+            settle(job, start, end, found)
+            if process.returncode is not None:
+                process = await self._started()
 
-    async def _start_one(self) -> asyncio.subprocess.Process:
+    async def _started(self) -> asyncio.subprocess.Process:
+        """A worker that has loaded the pipeline."""
+        while True:
+            process, hello = await self._start_one()
+            if "failed" not in hello:
+                self.described = hello["pipeline"]
+                if not self._ready.done():
+                    self._ready.set_result(None)
+                return process
+            fault = f"the pipeline {self.pipeline} cannot be loaded: {hello['failed']}"
+            await self._end(process)
+            if not self._ready.done():
+                self._ready.set_exception(ValueError(fault))
+            log(fault)
+            await asyncio.sleep(RESTART)
+
+    async def _start_one(self) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -183,15 +199,9 @@ class Pool:
         )
         self._processes.add(process)
         try:
-            hello = await receive(process)
+            return process, await receive(process)
         except asyncio.IncompleteReadError:
-            hello = {"failed": "a worker has ended while it loaded the pipeline"}
-        if "failed" in hello:
-            raise ValueError(f"the pipeline {self.pipeline} cannot be loaded: {hello['failed']}")
-        self.described = hello["pipeline"]
-        if not self._ready.done():
-            self._ready.set_result(None)
-        return process
+            return process, {"failed": "the worker has ended"}
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         if process.returncode is None:
@@ -223,6 +233,7 @@ def settle(job: Job, start: int, end: int, found: dict[str, Any]) -> None:
     if "fault" in found:
         job.done.set_exception(FaultError(found["fault"]))
     elif "failed" in found:
+        log(f"the pipeline failed: {found['failed']}")
         job.done.set_exception(WorkerError(found["failed"]))
     else:
         job.answers[start:end] = found["answers"]

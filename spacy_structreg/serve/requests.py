@@ -120,6 +120,7 @@ class Part(_Answer):
     kind: Annotated[str, Field(description="The name under which it is registered, or its class")]
     explains: Annotated[bool, Field(description="Whether /v1/explain takes it")]
     task: str | None
+    annotates: Annotated[list[str], Field(description="What it writes, as of the pipeline")]
 
 
 class LimitsAnswer(_Answer):

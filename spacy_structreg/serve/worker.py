@@ -70,6 +70,7 @@ def answer(annotator: Any, request: dict[str, Any]) -> dict[str, Any]:
     raised: its message may hold a text.
     """
     from spacy_structreg.serve.annotator import Wishes
+    from spacy_structreg.serve.errors import place_of
 
     try:
         words = tuple(map(tuple, request["wishes"].pop("user_words")))
@@ -81,17 +82,7 @@ def answer(annotator: Any, request: dict[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         return {"fault": str(error)}
     except Exception as error:
-        return {"failed": f"{type(error).__name__} at {place_of(error)}"}
-
-
-def place_of(error: BaseException) -> str:
-    """The file and line where an error was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return "an unknown place"
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        return {"failed": place_of(error)}
 
 
 if __name__ == "__main__":
