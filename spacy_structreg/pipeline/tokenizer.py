@@ -116,6 +116,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     """Under which it is registered."""
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
+    ALTERNATIVES = "words"
 
     def __init__(
         self,
