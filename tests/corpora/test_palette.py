@@ -24,23 +24,26 @@ Vector = NDArray[np.float64]
 
 SCHEMES = Color._fields
 
+
+def matrix(rows: str) -> Vector:
+    return np.array([row.split() for row in rows.splitlines()], dtype=float)
+
+
 # Linear sRGB to XYZ, white of D65 (IEC 61966-2-1).
-XYZ = np.reshape(
-    "0.4124564 0.3575761 0.1804375 0.2126729 0.7151522 0.0721750 0.0193339 0.1191920 0.9503041".split(),
-    (3, 3),
-).astype(float)
+XYZ = matrix("""0.4124564 0.3575761 0.1804375
+0.2126729 0.7151522 0.0721750
+0.0193339 0.1191920 0.9503041""")
 WHITE = XYZ.sum(axis=1)
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear sRGB.
 SIGHTS = {
-    sight: np.reshape(numbers.split(), (3, 3)).astype(float)
-    for sight, numbers in {
-        "all cones": "1 0 0 0 1 0 0 0 1",
-        "no green cones": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 "
-        "-0.011820 0.042940 0.968881",
-        "no red cones": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 "
-        "-0.003882 -0.048116 1.051998",
-    }.items()
+    "all cones": np.eye(3),
+    "no green cones": matrix("""0.367322 0.860646 -0.227968
+0.280085 0.672501 0.047413
+-0.011820 0.042940 0.968881"""),
+    "no red cones": matrix("""0.152286 1.052583 -0.204868
+0.114503 0.786281 0.099216
+-0.003882 -0.048116 1.051998"""),
 }
 
 
