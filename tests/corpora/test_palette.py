@@ -100,15 +100,20 @@ def test_series_can_be_told_apart(scheme: str, sight: str) -> None:
 
 
 def test_light_and_dark_style_sheets_name_the_same_colours() -> None:
-    blocks = re.findall(r":root[^{]*\{([^}]*)\}", css())
-    light, preferred, chosen = (
-        dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6});", block)) for block in blocks
+    sheet = css("main", "main.light", "main.dark")
+    blocks = re.findall(r"(main[.a-z]*) \{([^}]*)\}", sheet)
+    assert [selector for selector, _ in blocks] == ["main", "main", "main.light", "main.dark"]
+    light, preferred, *chosen = (
+        dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6});", block)) for _, block in blocks
     )
-    assert preferred == chosen
-    assert {name: (light[name], chosen[name]) for name in light} == {
+    assert sheet.index("prefers-color-scheme: dark") > sheet.index(blocks[0][1])
+    assert [light, preferred] == chosen
+    assert {name: (light[name], preferred[name]) for name in light} == {
         **{f"--{name}": color for name, color in COLORS.items()},
         **{f"--fill-{name}": color for name, color in FILLS.items()},
     }
+    # Nothing is coloured by a property that there is not.
+    assert {*re.findall(r"var\((--[a-z-]+)\)", sheet)} <= light.keys()
 
 
 def test_fill_of_a_label_stays_the_same() -> None:
@@ -121,13 +126,14 @@ def test_pictures_take_dark_colours() -> None:
     blue = SERIES["blue"]
     svg = (
         '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg">'
-        f'<path style="fill: none; stroke: {blue.light}"/></svg>'
+        f'<path style="fill: none; stroke: {blue.light}"/><text class="tag">NN</text></svg>'
     )
     root = ET.fromstring(readable_on_dark(svg))
     style = root[0].text or ""
     dark = style.partition("prefers-color-scheme:dark")[2]
     assert f'[style*="stroke: {blue.light}"]{{stroke:{blue.dark}!important}}' in dark
     assert COLORS["text"].dark in dark
+    assert f".tag{{fill:{COLORS['muted'].dark}}}" in dark
     assert SERIES["rose"].dark not in style
     assert readable_on_dark(svg).replace(f"\n<style>{style}</style>", "") == svg
     with pytest.raises(ValueError, match="no <svg> element"):
