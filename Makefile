@@ -30,7 +30,7 @@ define install
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help quickstart pipeline test test-fast test-thorough fingerprints check build settings-page clean distclean
+.PHONY: help quickstart pipeline test test-fast test-thorough fingerprints check build settings-page pictures clean distclean
 
 help:
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
@@ -42,6 +42,7 @@ help:
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
 	@echo "make settings-page  write the tables of docs/settings.md anew"
+	@echo "make pictures       draw the pictures of the documentation from stored results"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -83,6 +84,10 @@ check: $(VENV)/.develop
 # The tables of settings in the reference page, from the classes of settings.
 settings-page: build
 	$(PY) -m spacy_structreg.pipeline.setting_texts docs/settings.md
+
+# The pictures of the documentation; nothing is trained.
+pictures: build
+	$(PY) docs/tools/pictures.py docs/pictures
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop
