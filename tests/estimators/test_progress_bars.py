@@ -27,7 +27,7 @@ def test_bars_in_notebooks_without_widgets() -> None:
     )
     NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
     outputs = notebook.cells[1].outputs
-    said = {stream: "" for stream in ("stdout", "stderr")}
+    said = dict.fromkeys(("stdout", "stderr"), "")
     for output in outputs:
         said[output.name] += output.text
     assert said["stdout"] == "True ['a', 'b']\n"
