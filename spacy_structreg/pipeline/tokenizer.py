@@ -115,6 +115,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     """Under which it is registered."""
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
+    ALTERNATIVES = "words"
 
     def __init__(
         self,

@@ -51,6 +51,7 @@ class StructregParser(TreePipe):
 
     TASK = "dependencies"
     MARGINS = ("heads",)
+    ALTERNATIVES = "heads"
     FACTORY = "structreg_parser"
     ARCHITECTURE = "spacy_structreg.DependencyParser.v1"
     SCORER = "spacy_structreg.parsing_scorer.v1"

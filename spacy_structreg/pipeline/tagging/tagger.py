@@ -62,6 +62,7 @@ class StructregTagger(EstimatorPipe):
 
     TASK = "tagging"
     MARGINS = ("tags",)
+    ALTERNATIVES = "tags"
     FACTORY = "structreg_tagger"
     ARCHITECTURE = "spacy_structreg.Tagger.v1"
     SCORER = "spacy_structreg.tagging_scorer.v1"
