@@ -104,6 +104,10 @@ docs-serve: build
 pictures: build
 	$(PY) docs/tools/pictures.py docs/pictures
 
+# The notebooks, run anew; the Chinese pipeline must be installed, or named by PIPELINE.
+notebooks: build
+	$(PY) docs/tools/notebooks.py docs/notebooks/*.ipynb
+
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop
 	@$(MAKE) --no-print-directory $(VENV)/.built
