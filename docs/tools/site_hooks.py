@@ -20,6 +20,8 @@ ROOT: Final = Path(__file__).parents[2]
 # Not within code, of several lines or one.
 _CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"(?<=\]\()(\.\./[^)#\s]*)(#[^)\s]*)?(?=\))")
+# With a path from the notebook's folder, in HTML.
+_NOTEBOOK_LINK: Final = re.compile(r'(?<=<a href=")(?![a-z]+:|#)([^"#]+)(?=["#])')
 _LIST: Final = "<!-- lists -->"
 
 
@@ -83,6 +85,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             parts[i] = f"[{part}]({up}{_targets()[part[1:-1]]})"
     text = "".join(parts)
     return text.replace(_LIST, reference_pages.index()) if path == "reference.md" else text
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let links of notebooks lead to pages and to the repository, as those of pages do."""
+    path = page.file.src_uri
+    if not path.endswith(".ipynb"):
+        return html
+
+    def linked(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join("docs", path, "..", match[1]))
+        file = files.get_file_from_path(target.removeprefix("docs/"))
+        return file.url_relative_to(page.file) if file else code_host(config, target)
+
+    return _NOTEBOOK_LINK.sub(linked, html)
 
 
 def code_host(config: MkDocsConfig, path: str) -> str:
