@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from example_counts import QUICK
 from hypothesis import HealthCheck, settings
+from quick_msgpack import remember_encoders
 from typer.main import get_command
 
 try:
@@ -37,6 +38,8 @@ for profile, examples in (("fast", 2 * QUICK // 5), ("quick", QUICK), ("thorough
         print_blob=True,
     )
 settings.load_profile("quick")
+
+remember_encoders()
 
 
 @pytest.fixture(scope="session")
