@@ -65,20 +65,27 @@ AT_START = ("PYTHONPATH", "PYTHONWARNINGS", "PYTHONHASHSEED", "PYTHONSTARTUP")
 
 
 @cache
-def executable() -> str:
-    """The path of the program; the server behind it is started by the first call."""
+def executable(python_path: str | None = None) -> str:
+    """The path of the program; the server behind it is started by the first call.
+
+    python_path: the PYTHONPATH of the server and of those that call the program, if not that of
+    this process.
+    """
     if os.name != "posix":
         return sys.executable
     folder = tempfile.TemporaryDirectory(prefix="warm-python-")
     client, address = Path(folder.name, "python"), str(Path(folder.name, "socket"))
-    same = {name: os.environ.get(name) for name in AT_START}
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    same = {name: environment.get(name) for name in AT_START}
     client.write_text(CLIENT.format(python=sys.executable, address=address, same=same), "utf-8")
     client.chmod(0o755)
     server = subprocess.Popen(
         [sys.executable, "-W", "error", __file__, address, str(client)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONUTF8": "1"},
+        env=environment,
     )
     atexit.register(folder.cleanup)
     # In turn the other way round. Waited for, its time counts as that of the tests.
