@@ -30,18 +30,23 @@ define install
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help quickstart pipeline test test-fast test-thorough fingerprints check build settings-page clean distclean
+.PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build docs \
+	docs-serve pictures notebooks clean distclean
 
 help:
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
 	@echo "make quickstart     the same, with all else that $(PROJECT) shows"
+	@echo "make wheels         the same, with sdist and wheel of the package: all three lie in dist then"
 	@echo "make test           set up, then run the tests on all cores: some eight minutes on two"
 	@echo "make test-fast      the same without the slow ones: a minute or two"
 	@echo "make test-thorough  as test, with many more examples of every property"
 	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
-	@echo "make settings-page  write the tables of docs/settings.md anew"
+	@echo "make docs           build the documentation site into site/: half a minute"
+	@echo "make docs-serve     show the site while its pages are written"
+	@echo "make pictures       draw the pictures of the documentation from stored results"
+	@echo "make notebooks      run the notebooks of the documentation with the Chinese pipeline"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -49,7 +54,7 @@ help:
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment, VENV=folder its place."
 
 # Wheels have no time of their own, so that the same sources make the same bytes.
-quickstart pipeline: export SOURCE_DATE_EPOCH ?= 1577836800
+quickstart pipeline wheels: export SOURCE_DATE_EPOCH ?= 1577836800
 
 quickstart: $(VENV)/.package
 	@echo "Running all steps of $(PROJECT)"
@@ -58,6 +63,12 @@ quickstart: $(VENV)/.package
 pipeline: $(VENV)/.package
 	@echo "Training and packaging the pipeline of $(PROJECT)"
 	$(PY) -m spacy project run pipeline $(PROJECT)
+
+wheels: pipeline
+	@echo "Building the sdist and the wheel of the package: some two minutes on two cores"
+	rm -rf dist
+	$(PY) -m build --outdir dist
+	cp $(PROJECT)/packages/*/dist/*.whl dist
 
 test-fast: SELECTION := -m "not slow" --hypothesis-profile=fast
 test-thorough: SELECTION := --hypothesis-profile=thorough
@@ -80,9 +91,22 @@ check: $(VENV)/.develop
 	$(PY) -m mypy
 	PATH="$(VENV)/bin:$$PATH" cython-lint spacy_structreg
 
-# The tables of settings in the reference page, from the classes of settings.
-settings-page: build
-	$(PY) -m spacy_structreg.pipeline.setting_texts docs/settings.md
+# Links, anchors and pages that are missing are errors. The variable silences an advertisement.
+docs docs-serve: export NO_MKDOCS_2_WARNING = 1
+
+docs: build
+	$(PY) -m mkdocs build --strict --quiet
+
+docs-serve: build
+	$(PY) -m mkdocs serve
+
+# The pictures of the documentation; nothing is trained.
+pictures: build
+	$(PY) docs/tools/pictures.py docs/pictures
+
+# The notebooks, run anew; the Chinese pipeline must be installed, or named by PIPELINE.
+notebooks: build
+	$(PY) docs/tools/notebooks.py docs/notebooks/*.ipynb
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop
@@ -110,7 +134,7 @@ $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
-	$(call install,'.[test$(comma)dev]')
+	$(call install,'.[test$(comma)dev$(comma)docs]')
 	@touch $@ $(VENV)/.package $(VENV)/.built
 
 $(VENV)/.built: $(SOURCES)
@@ -118,7 +142,7 @@ $(VENV)/.built: $(SOURCES)
 	@touch $@ $(VENV)/.package
 
 clean:
-	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name '.?*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 	find spacy_structreg \( -name '*.so' -o -name '*.pyd' -o -name '*.c' -o -name '*.cpp' \) \
 		-exec rm -f {} +

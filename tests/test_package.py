@@ -1,4 +1,7 @@
-"""What is delivered: stubs that match the compiled modules, an sdist, and a wheel built from it."""
+"""What is delivered: stubs that match the compiled modules, an sdist, and a wheel built from it.
+
+And the workflows that build and test them elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,19 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+import srsly
 
 import spacy_structreg
 
@@ -31,6 +34,12 @@ COMPILED = [
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     for path in sorted(PACKAGE.rglob("*.pyx"))
 ]
+
+PYTHONS = re.findall(
+    r"^ *Programming Language :: Python :: (3\.\d+)$",
+    (ROOT / "setup.cfg").read_text("utf-8"),
+    re.MULTILINE,
+)
 
 # Made of no source of ours: what Cython compiles into every module otherwise.
 SHARED = "spacy_structreg._cyutility"
@@ -177,48 +186,21 @@ def test_names_are_compared_in_depth() -> None:
 
 
 class Built(NamedTuple):
-    """The names of the files in the sdist and the wheel, the folder of the unpacked wheel, and what
-    was printed.
+    """The names of the files in the sdist and the wheel, the size of the wheel in bytes, the folder
+    of the unpacked wheel, and what was printed.
     """
 
     sdist: set[str]
     wheel: set[str]
+    size: int
     unpacked: Path
     printed: str
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """An sdist of a clean copy of the sources, and a wheel from that sdist.
-
-    Built with the setuptools and the Cython that are installed, to fetch nothing, and without
-    optimisation, which would take most of the time: the modules built in place have it.
-    """
-    source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
-    made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
-    for folder in ("spacy_structreg", "tests", "docs", "treebank"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=made)
-    for path in ROOT.iterdir():
-        if path.is_file():
-            shutil.copy(path, source)
-    environment = dict(os.environ)
-    if os.name == "posix":
-        # The last option of a kind is the one that counts, so it must come after those of setup.py.
-        compiler = dist.parent / "unoptimised-cc"
-        usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
-        compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
-        compiler.chmod(0o755)
-        environment["CC"] = str(compiler)
-    command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
-    result = subprocess.run(
-        [sys.executable, *command, "--outdir", dist, source],
-        cwd=dist,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+def built(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The sdist and the wheel that all tests share."""
+    unpacked = tmp_path_factory.mktemp("whl")
     (sdist,) = dist.glob("*.tar.gz")
     (wheel,) = dist.glob("*.whl")
     with tarfile.open(sdist) as archive:
@@ -226,7 +208,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
         archive.extractall(unpacked)
-    return Built(in_sdist, in_wheel, unpacked, result.stdout)
+    printed = (dist / "printed.txt").read_text("utf-8")
+    return Built(in_sdist, in_wheel, wheel.stat().st_size, unpacked, printed)
 
 
 def compiled_file(folder: Path, name: str) -> Path:
@@ -234,7 +217,7 @@ def compiled_file(folder: Path, name: str) -> Path:
 
 
 def sources_of_the_package() -> set[str]:
-    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed")
+    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed", ".html", ".css", ".js", ".svg")
     return {
         path.relative_to(PACKAGE.parent).as_posix()
         for path in PACKAGE.rglob("*")
@@ -257,6 +240,81 @@ def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
     compiled = {str(compiled_file(Path(), name)) for name in [SHARED, *COMPILED]}
     in_package = {name for name in built.wheel if not name.split("/")[0].endswith(".dist-info")}
     assert in_package == sources_of_the_package() | compiled
+
+
+@pytest.mark.slow
+def test_wheel_is_small(built: Built) -> None:
+    # Unoptimised code is about as long as optimised code.
+    assert built.size <= 6_000_000
+    for name in [SHARED, *COMPILED]:
+        assert b".debug_info" not in compiled_file(built.unpacked, name).read_bytes()
+
+
+@pytest.mark.slow
+def test_metadata_says_where_things_are_and_what_is_supported(built: Built) -> None:
+    (distribution,) = metadata.distributions(name="spacy_structreg", path=[str(built.unpacked)])
+    facts = distribution.metadata
+    links = dict(line.split(", ") for line in facts.get_all("Project-URL"))
+    assert set(links) == {"Documentation", "Source", "Changelog", "Issues"}
+    assert all(link.startswith("https://") for link in links.values())
+    assert links["Changelog"].startswith(links["Source"])
+    assert (ROOT / links["Changelog"].rpartition("/")[2]).is_file()
+    assert facts["Version"] == spacy_structreg.__version__
+    assert facts["License-Expression"] == "MIT"
+    assert facts["Description"].startswith("# spacy_structreg")
+    assert facts["Requires-Python"] == f">={PYTHONS[0]}"
+    # Of other platforms and Pythons, wheels are neither built nor tested.
+    assert PYTHONS == ["3.10", "3.11", "3.12", "3.13", "3.14"]
+    page = (ROOT / "docs" / "compatibility.md").read_text("utf-8")
+    for extra in facts.get_all("Provides-Extra"):
+        assert f"| `{extra}` |" in page, f"docs/compatibility.md does not list the extra {extra}"
+
+
+# ---- workflows ----
+
+
+@pytest.fixture(scope="module")
+def workflows() -> dict[str, dict[str, Any]]:
+    """The jobs of the workflow files, by file and name."""
+    folder = ROOT / ".github" / "workflows"
+    if not folder.is_dir():
+        pytest.skip("no part of the sdist")
+    files = {path.stem: srsly.read_yaml(path) for path in folder.iterdir()}
+    assert set(files) == {"tests", "docs", "wheels"}
+    return {name: file["jobs"] for name, file in files.items()}
+
+
+def test_workflows_run_what_exists(workflows: dict[str, dict[str, Any]]) -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    made = set()
+    for jobs in workflows.values():
+        for job in jobs.values():
+            for step in job["steps"]:
+                words = step.get("run", "uses").split()
+                if words[0] == "make":
+                    made.add(words[1])
+                elif words[0].startswith("."):
+                    assert os.access(ROOT / words[0], os.X_OK), words[0]
+                else:
+                    assert words[0] in ("gh", "python", "test", "uses"), words
+    assert made == {"docs", "wheels"}
+    assert made <= set(phony.split())
+
+
+def test_workflows_build_and_test_the_pythons_of_the_metadata(
+    workflows: dict[str, dict[str, Any]],
+) -> None:
+    tomllib = pytest.importorskip("tomllib")
+    tests = workflows["tests"]
+    assert tests["linux"]["strategy"]["matrix"]["python"] == PYTHONS
+    assert set(tests["others"]["strategy"]["matrix"]["python"]) <= set(PYTHONS)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["cibuildwheel"]
+    assert settings["build"] == [f"cp{version.replace('.', '')}-*" for version in PYTHONS]
+    copied = settings["test-sources"]
+    used = [word for word in settings["test-command"].split() if word.startswith("tests/")]
+    for path in [*copied, *used]:
+        assert (ROOT / path).exists(), path
+    assert all(path.partition("/")[0] in copied for path in used)
 
 
 @pytest.mark.slow

@@ -204,7 +204,8 @@ class StoredModel(ABC):
                 raise ValueError(f"it is in the state {header['state']!r}, which is unknown")
             model._restore(header, arrays)
         except (ValueError, OverflowError) as error:
-            raise ValueError(f"{name}: the model cannot be used: {error}") from error
+            other = _other_version(header)
+            raise ValueError(f"{name}: the model cannot be used: {error}{other}") from error
         return model
 
     @classmethod
@@ -312,6 +313,17 @@ def by_table(arrays: Arrays, n_tables: int, state: str, *, debts: bool) -> list[
 def besides_tables(arrays: Arrays) -> Arrays:
     """The arrays of a file that belong to no table of weights."""
     return {key: array for key, array in arrays.items() if not _OF_TABLE.fullmatch(key)}
+
+
+def _other_version(header: dict[str, Any]) -> str:
+    """What an error says of a file that another version of the package has written."""
+    version = header.get("version")
+    if not isinstance(version, str) or version == __version__:
+        return ""
+    return (
+        f"; it was written by spacy_structreg {version:.20}, this is {__version__}: use that "
+        "version, or train again"
+    )
 
 
 def _load_checked(cls: type[StoredModel], path: Path, checksum: int, mapped: bool) -> StoredModel:

@@ -27,6 +27,7 @@ from crafted import (
 )
 from made_up_corpora import Change, arrays_of, tampered
 
+from spacy_structreg.about import __version__
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 
 Corpus = list[list[str]]
@@ -410,6 +411,38 @@ def refusals(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) 
     )  # fmt: skip
     assert done.stderr == ""
     return dict(line.split("|") for line in done.stdout.splitlines())
+
+
+class TestOtherVersions:
+    """Files of versions whose models have other settings."""
+
+    @pytest.mark.parametrize("written_by", ["0.0.9", "17.2.0"])
+    def test_an_error_names_the_version_that_wrote_a_file(
+        self, files: dict[str, bytes], written_by: str
+    ) -> None:
+        def change(header: dict[str, Any], _: Arrays) -> None:
+            header["version"] = written_by
+            header["settings"]["made_up"] = 1
+
+        message = refused(tampered(files["trained"], change))
+        assert "made_up" in message
+        assert f"written by spacy_structreg {written_by}, this is {__version__}" in message
+        assert "use that version, or train again" in message
+
+    def test_another_version_alone_is_no_fault(
+        self, small: CharacterSegmenter, files: dict[str, bytes]
+    ) -> None:
+        data = tampered(files["trained"], entry("version", "0.0.9"))
+        assert CharacterSegmenter.from_bytes(data).predict(TEXT) == small.predict(TEXT)
+
+    @pytest.mark.parametrize("version", [__version__, None, 1, b"0.0.9", ["0.0.9"]])
+    def test_a_fault_of_the_file_is_not_put_down_to_its_version(
+        self, files: dict[str, bytes], version: object
+    ) -> None:
+        data = tampered(files["trained"], entry("version", version))
+        message = refused(tampered(data, setting("made_up", 1)))
+        assert "made_up" in message
+        assert "written by" not in message
 
 
 class TestCrafted:

@@ -8,7 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 from pipeline.made_up import DEV, TEXTS
+
+from spacy_structreg.about import __version__
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -22,8 +26,13 @@ def test_a_packaged_pipeline_is_installed_and_loaded(
     python("-m", "spacy", "package", model_best, built, "--name", "made_up", "--build", "none")
     folder = built / "zh_made_up-0.0.0"
     requirements = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["requirements"]
+    # As docs/compatibility.md says: of this minor version, whose patches read its models.
+    (ours,) = (r for r in map(Requirement, requirements) if "structreg" in r.name)
     # The name as the distribution has it: an editable install writes it with a hyphen.
-    assert any(r.replace("-", "_").startswith("spacy_structreg>=") for r in requirements)
+    assert ours.name.replace("-", "_") == "spacy_structreg"
+    version = Version(__version__)
+    patch, minor = (f"{version.major}.{version.minor + step}.99" for step in (0, 1))
+    assert list(ours.specifier.filter([__version__, patch, minor])) == [__version__, patch]
     # Nothing is downloaded: what building needs is here, and so is what the package requires.
     options = ["--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
     python("-m", "pip", "install", *options, "--target", installed, folder)
