@@ -30,7 +30,8 @@ define install
 endef
 
 .DELETE_ON_ERROR:
-.PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build settings-page clean distclean
+.PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build docs \
+	docs-serve clean distclean
 
 help:
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
@@ -42,7 +43,8 @@ help:
 	@echo "make fingerprints   set up, then print checksums of small models of every estimator"
 	@echo "make check          set up, then ruff, mypy (strict) and cython-lint"
 	@echo "make build          set up, then compile in place what has changed"
-	@echo "make settings-page  write the tables of docs/settings.md anew"
+	@echo "make docs           build the documentation site into site/: half a minute"
+	@echo "make docs-serve     show the site while its pages are written"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -87,9 +89,14 @@ check: $(VENV)/.develop
 	$(PY) -m mypy
 	PATH="$(VENV)/bin:$$PATH" cython-lint spacy_structreg
 
-# The tables of settings in the reference page, from the classes of settings.
-settings-page: build
-	$(PY) -m spacy_structreg.pipeline.setting_texts docs/settings.md
+# Links, anchors and pages that are missing are errors. The variable silences an advertisement.
+docs docs-serve: export NO_MKDOCS_2_WARNING = 1
+
+docs: build
+	$(PY) -m mkdocs build --strict --quiet
+
+docs-serve: build
+	$(PY) -m mkdocs serve
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop
@@ -117,7 +124,7 @@ $(VENV)/.package: $(VENV)/.environment $(METADATA) $(SOURCES)
 	@touch $@
 
 $(VENV)/.develop: $(VENV)/.environment $(METADATA)
-	$(call install,'.[test$(comma)dev]')
+	$(call install,'.[test$(comma)dev$(comma)docs]')
 	@touch $@ $(VENV)/.package $(VENV)/.built
 
 $(VENV)/.built: $(SOURCES)
@@ -125,7 +132,7 @@ $(VENV)/.built: $(SOURCES)
 	@touch $@ $(VENV)/.package
 
 clean:
-	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name '.?*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 	find spacy_structreg \( -name '*.so' -o -name '*.pyd' -o -name '*.c' -o -name '*.cpp' \) \
 		-exec rm -f {} +

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import subprocess
 import sys
+import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -75,6 +77,48 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return made
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def dist(made_once: Callable[..., Path]) -> Path:
+    """A folder with an sdist of a clean copy of the sources, and a wheel from that sdist.
+
+    Built with the setuptools and the Cython that are installed, to fetch nothing, and without
+    optimisation, which would take most of the time: the modules built in place have it. What was
+    printed is in ``printed.txt``.
+    """
+    return made_once("dist", build_package)
+
+
+def build_package(folder: Path) -> None:
+    root = Path(__file__).parent.parent
+    source = folder.parent / f"{folder.name}-source"
+    made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
+    for name in ("spacy_structreg", "tests", "docs", "treebank"):
+        shutil.copytree(root / name, source / name, ignore=made)
+    for path in root.iterdir():
+        if path.is_file():
+            shutil.copy(path, source)
+    environment = dict(os.environ)
+    if os.name == "posix":
+        # The last option of a kind is the one that counts, so it must come after those of setup.py.
+        compiler = source / "unoptimised-cc"
+        usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
+        compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
+        compiler.chmod(0o755)
+        environment["CC"] = str(compiler)
+    command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
+    result = subprocess.run(
+        [sys.executable, *command, "--outdir", folder, source],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shutil.rmtree(source)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (folder / "printed.txt").write_text(result.stdout, "utf-8")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,10 +11,8 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -200,37 +198,9 @@ class Built(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """An sdist of a clean copy of the sources, and a wheel from that sdist.
-
-    Built with the setuptools and the Cython that are installed, to fetch nothing, and without
-    optimisation, which would take most of the time: the modules built in place have it.
-    """
-    source, dist, unpacked = (tmp_path_factory.mktemp(name) for name in ("source", "dist", "whl"))
-    made = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "*.c", "*.cpp")
-    for folder in ("spacy_structreg", "tests", "docs", "treebank"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=made)
-    for path in ROOT.iterdir():
-        if path.is_file():
-            shutil.copy(path, source)
-    environment = dict(os.environ)
-    if os.name == "posix":
-        # The last option of a kind is the one that counts, so it must come after those of setup.py.
-        compiler = dist.parent / "unoptimised-cc"
-        usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
-        compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
-        compiler.chmod(0o755)
-        environment["CC"] = str(compiler)
-    command = ["-m", "build", "--no-isolation", "--skip-dependency-check"]
-    result = subprocess.run(
-        [sys.executable, *command, "--outdir", dist, source],
-        cwd=dist,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+def built(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The sdist and the wheel that all tests share."""
+    unpacked = tmp_path_factory.mktemp("whl")
     (sdist,) = dist.glob("*.tar.gz")
     (wheel,) = dist.glob("*.whl")
     with tarfile.open(sdist) as archive:
@@ -238,7 +208,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with zipfile.ZipFile(wheel) as archive:
         in_wheel = set(archive.namelist())
         archive.extractall(unpacked)
-    return Built(in_sdist, in_wheel, wheel.stat().st_size, unpacked, result.stdout)
+    printed = (dist / "printed.txt").read_text("utf-8")
+    return Built(in_sdist, in_wheel, wheel.stat().st_size, unpacked, printed)
 
 
 def compiled_file(folder: Path, name: str) -> Path:
@@ -246,7 +217,7 @@ def compiled_file(folder: Path, name: str) -> Path:
 
 
 def sources_of_the_package() -> set[str]:
-    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed")
+    suffixes = (".py", ".pyi", ".pyx", ".pxd", ".typed", ".html", ".css", ".js", ".svg")
     return {
         path.relative_to(PACKAGE.parent).as_posix()
         for path in PACKAGE.rglob("*")

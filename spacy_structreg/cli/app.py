@@ -30,6 +30,7 @@ from spacy_structreg.cli.report import report_command
 from spacy_structreg.cli.search import search_command
 from spacy_structreg.cli.segment import segment_command
 from spacy_structreg.cli.select import select_command
+from spacy_structreg.cli.serve import serve_command
 from spacy_structreg.cli.task_lists import WithStyles, WithTemplates
 from spacy_structreg.cli.uncertain import uncertain_command
 from spacy_structreg.cli.word_classes import word_classes_command
@@ -55,6 +56,7 @@ structreg_app.command("word-classes")(word_classes_command)
 structreg_app.command("evaluate")(evaluate_command)
 structreg_app.command("report")(report_command)
 structreg_app.command("draw", cls=WithStyles)(draw_command)
+structreg_app.command("serve")(serve_command)
 structreg_app.command("info")(info_command)
 structreg_app.command("explain")(explain_command)
 structreg_app.command("correct")(correct_command)

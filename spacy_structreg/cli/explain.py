@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from spacy.cli._util import Arg, Opt
@@ -71,38 +71,9 @@ def explain(pipeline: str, text: str, *, component: str | None = None) -> Explan
     ours, or that has not been trained; ValueError or OSError for a pipeline that cannot be loaded.
     """
     from spacy_structreg.cli.pipelines import load_pipeline
-    from spacy_structreg.pipeline.task import TOKENIZER
+    from spacy_structreg.pipeline.explained_pipeline import explain_text
 
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text is no UTF-8 at offset {error.start}; give it in UTF-8"
-        ) from error
-    nlp = load_pipeline(pipeline)
-    able = [TOKENIZER] if hasattr(nlp.tokenizer, "explain") else []
-    able += [name for name, pipe in nlp.pipeline if hasattr(pipe, "explain")]
-    if not able:
-        raise ValueError(f"no part of the pipeline {pipeline} has a model that could be explained")
-    name = able[0] if component is None else component
-    if name not in able:
-        raise ValueError(
-            f"the pipeline {pipeline} has no part {name!r} that could be explained; "
-            f"choose {', '.join(able)}"
-        )
-    part: Any = nlp.tokenizer if name == TOKENIZER else nlp.get_pipe(name)
-    if not part.estimator.is_trained:
-        raise ValueError(f"the part {name!r} of the pipeline {pipeline} has not been trained")
-    if name == TOKENIZER:
-        explained: Explanation = part.explain(text)
-        return explained
-    doc = nlp.make_doc(text)
-    for other, pipe in nlp.pipeline:
-        if other == name:
-            break
-        doc = pipe(doc)
-    explained = part.explain(doc)
-    return explained
+    return explain_text(load_pipeline(pipeline), text, component)[1]
 
 
 def print_all(found: Explanation) -> None:

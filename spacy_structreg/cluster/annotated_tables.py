@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,7 +28,6 @@ from spacy.attrs import (  # type: ignore[import-not-found]  # has no stub
     SENT_START,
 )
 from spacy.language import Language
-from spacy.pipeline import AttributeRuler
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
@@ -42,26 +40,18 @@ from spacy_structreg.pipeline.constituents.constituency_documents import (
     write_phrases,
 )
 from spacy_structreg.pipeline.evaluation import texts_annotated
-from spacy_structreg.pipeline.task import TaskPart, parts_of, pipes_writing
+from spacy_structreg.pipeline.forgetting import Forgetting
+from spacy_structreg.pipeline.task import parts_of
+from spacy_structreg.pipeline.written import ATTRIBUTES, constituents_key, written_annotation
 
 __all__ = ["Annotator", "annotate_batch", "docs_of"]
 
 # Of what is annotated at a time.
 BATCH_SIZE: Final = 4096
 BATCH_CHARACTERS: Final = 500_000
-# So many new words, of some 400 bytes each, are kept by a pipeline before it forgets them all.
+# As of `Forgetting`.
 MOST_WORDS: Final = 500_000
-# Of a vocabulary.
-NOT_WORDS: Final = ("vectors", "lookups")
 
-# Columns of a string for each word, by attributes of tokens.
-STRINGS: Final = {
-    "tags": "tag",
-    "pos": "pos",
-    "lemmas": "lemma",
-    "morphs": "morph",
-    "relations": "dep",
-}
 PROBABILITIES: Final = {
     "words": "word_probabilities",
     "tags": "tag_probabilities",
@@ -318,31 +308,15 @@ class OwnPipeline(LoadedPipeline):
 
     def __init__(self, nlp: Language) -> None:
         super().__init__(nlp)
-        self._zone = ExitStack()
-        self._most = 0
+        self._forgetting = Forgetting(nlp, MOST_WORDS)
         nlp.set_error_handler(self._take_error)  # type: ignore[arg-type]  # others do not raise
 
     def annotate(
         self, texts: pa.ChunkedArray, first: int, n_threads: int, on_bad: OnBadText | None
     ) -> pa.RecordBatch:
         """As `LoadedPipeline.annotate`, in bounded memory."""
-        strings = self.nlp.vocab.strings
-        if len(strings) > self._most:
-            # To make words anew costs more than to find them, so that this is not done each time.
-            self._forget()
-            self._most = len(strings) + MOST_WORDS
+        self._forgetting.forget()
         return super().annotate(texts, first, n_threads, on_bad)
-
-    def _forget(self) -> None:
-        """Forget the words that were not in the vocabulary when the pipeline was loaded."""
-        self._zone.close()
-        # Its tables are left with gaps, and grow with every zone if they are not filled anew.
-        vocab: Any = self.nlp.vocab
-        getters = dict(vocab.lex_attr_getters)
-        vocab.from_bytes(vocab.to_bytes(exclude=NOT_WORDS), exclude=NOT_WORDS)
-        # Which wraps one of them in itself.
-        vocab.lex_attr_getters = getters
-        self._zone.enter_context(self.nlp.memory_zone())
 
     def _take_error(self, name: str, pipe: Any, docs: Sequence[Doc], error: Exception) -> None:
         """Note the error of a pipe; its Docs are missing from what comes out."""
@@ -397,23 +371,16 @@ class DocColumns:
     @classmethod
     def of(cls, nlp: Language) -> DocColumns:
         """The columns of all that the parts of a pipeline say that they write."""
-        names = {"word_starts", "word_ends"}
-        names |= {column for column, name in STRINGS.items() if pipes_writing(nlp, name)}
-        # Of a pipe that may find trees, and does not.
-        names -= {"relations"}
-        if hasattr(nlp.tokenizer, "tagged_words"):
-            names.add("tags")
-        key = SPANS_KEY
-        for name, pipe in nlp.pipeline:
-            names |= _written(pipe, set(nlp.get_pipe_meta(name).assigns))
-            if _finds_constituents(pipe):
-                key = TaskPart(nlp, name).setting("spans_key", key)
+        written = written_annotation(nlp)
+        names = {"word_starts", "word_ends", *written - {"sentences"}}
+        if "sentences" in written:
+            names.add("sentence_starts")
         for _, part in parts_of(nlp):
             if part.confidence:
                 names |= {
                     column for kind, column in PROBABILITIES.items() if kind in part.calibrations
                 }
-        return cls(tuple(name for name in TYPES if name in names), key)
+        return cls(tuple(name for name in TYPES if name in names), constituents_key(nlp))
 
     def of_docs(self, docs: Sequence[Doc | None]) -> pa.RecordBatch:
         """The columns of Docs; null where there is none."""
@@ -428,7 +395,7 @@ class DocColumns:
             "spans": lambda: self._spans(docs),
             "categories": lambda: _categories(docs),
         }
-        for column, attribute in STRINGS.items():
+        for column, attribute in ATTRIBUTES.items():
             made[column] = partial(tokens.strings, IDS[attribute.upper()])
         for kind, column in PROBABILITIES.items():
             made[column] = partial(_probabilities, docs, kind)
@@ -467,43 +434,6 @@ class DocColumns:
         return pa.array(rows, TYPES["spans"])
 
 
-def _written(pipe: Any, assigned: set[str]) -> set[str]:
-    """The columns that a pipe fills, besides those that `pipes_writing` knows of.
-
-    assigned: what its factory says.
-    """
-    names = set()
-    # What a pipe of ours writes of all that it might; others have no choice.
-    chosen = getattr(pipe, "attribute", None)
-    if _finds_constituents(pipe):
-        names.add("constituents")
-        if pipe.dependencies is None:
-            assigned = assigned - {"token.head"}
-    elif "doc.spans" in assigned and chosen in (None, "spans"):
-        names.add("spans")
-    if assigned & {"token.is_sent_start", "doc.sents"}:
-        names.add("sentence_starts")
-    if "token.head" in assigned:
-        names |= {"heads", "relations"}
-    if "doc.ents" in assigned and chosen in (None, "ents"):
-        names.add("entities")
-    if "doc.cats" in assigned:
-        names.add("categories")
-    if chosen == "dep":
-        names.add("relations")
-    if isinstance(pipe, AttributeRuler):
-        # It declares nothing; its patterns do.
-        set_by_it = {each for attributes in pipe.attrs for each in attributes}
-        for column, attribute in STRINGS.items():
-            if {attribute.upper(), IDS[attribute.upper()]} & set_by_it:
-                names.add(column)
-    return names
-
-
-def _finds_constituents(pipe: Any) -> bool:
-    return getattr(pipe, "TASK", None) == "constituents"
-
-
 def _categories(docs: Sequence[Doc | None]) -> pa.Array:
     rows = [None if doc is None else list(doc.cats.items()) for doc in docs]
     return pa.array(rows, TYPES["categories"])
@@ -535,7 +465,7 @@ class DocTokens:
     def of(cls, docs: Sequence[Doc | None], names: Sequence[str]) -> DocTokens:
         """The attributes of Docs that columns of some names need."""
         attributes = [IDX, LENGTH]
-        attributes += [IDS[STRINGS[name].upper()] for name in STRINGS if name in names]
+        attributes += [IDS[ATTRIBUTES[name].upper()] for name in ATTRIBUTES if name in names]
         for name, needed in (
             ("sentence_starts", [SENT_START]),
             ("heads", [HEAD]),
@@ -659,7 +589,7 @@ def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 def _doc(row: dict[str, Any], text: str, vocab: Vocab) -> Doc:
     starts, ends = row["word_starts"], row["word_ends"]
     nexts = [*starts, len(text)][1:] if starts else []
-    strings = {name: row[column] for column, name in STRINGS.items() if row.get(column)}
+    strings = {name: row[column] for column, name in ATTRIBUTES.items() if row.get(column)}
     doc = Doc(
         vocab,
         words=[text[start:end] for start, end in zip(starts, ends, strict=True)],

@@ -27,6 +27,7 @@ __all__ = [
     "dependency_sentences",
     "read_conllu",
     "segmented_sentences",
+    "sentence_text",
     "tagged_sentences",
     "write_conllu",
 ]
@@ -408,12 +409,19 @@ def write_conllu(path: StrPath, sentences: Iterable[Sentence], *, encoding: str 
     count = 0
     with replace_text(path, encoding=encoding) as stream:
         for sentence in sentences:
-            stream.writelines(f"{line}\n" for line in _sentence_lines(sentence, count))
-            stream.write("\n")
+            stream.write(sentence_text(sentence, count))
             count += 1
         if not count:
             raise ValueError("there is no sentence to write")
     return count
+
+
+def sentence_text(sentence: Sentence, index: int = 0) -> str:
+    """The lines of a sentence, with the blank one that ends it.
+
+    index: its number, from 0, for errors. Raises ValueError as `write_conllu`.
+    """
+    return "".join(f"{line}\n" for line in [*_sentence_lines(sentence, index), ""])
 
 
 def _sentence_lines(sentence: Sentence, index: int) -> list[str]:

@@ -1,4 +1,9 @@
-"""Trees as pictures: SVG, which browsers and notebooks show."""
+"""Trees as pictures: SVG, which browsers and notebooks show.
+
+Words and relations carry their token, and phrases their number, as ``data-token`` and
+``data-phrase``, counted within the sentence; what belongs to an arc has ``data-arc`` besides. The
+page of `structreg serve` finds by them what was clicked.
+"""
 
 from __future__ import annotations
 
@@ -84,15 +89,16 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
         width = font_size * (0.15 if heads and above.head == head else 0.06)
         lines.append(f'<path d="{path}" stroke-width="{width:.2f}"/>')
 
-    for phrase, row, parent in zip(phrases, rows, sentence.parents(), strict=True):
+    places = zip(phrases, rows, sentence.parents(), strict=True)
+    for number, (phrase, row, parent) in enumerate(places):
         x, y = middle(phrase.begin, phrase.end), baseline(row)
-        texts.append(_text(phrase.label, x, y))
+        texts.append(_text(phrase.label, x, y, f'data-phrase="{number}"'))
         if parent is not None:
             connect(parent, phrase.head, x, y - font_size * ASCENT)
     for index, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
         x, y = middle(index, index + 1), baseline(tag_row)
         below = y + font_size * WORD_ROW
-        texts.append(_text(word, x, below))
+        texts.append(_text(word, x, below, f'data-token="{index}"'))
         if tag:
             texts.append(_text(tag, x, y))
         if (owner := owners[index]) is not None:
@@ -110,21 +116,25 @@ def span_svg(sentence: ConstituencySentence, *, font_size: float = 16) -> str:
     edges = _column_edges(sentence, font_size)
     rows = _rows(sentence)
     texts = [
-        _text(word, (begin + end) / 2, font_size * ASCENT)
-        for word, (begin, end) in zip(sentence.words, pairwise(edges), strict=True)
+        _text(word, (begin + end) / 2, font_size * ASCENT, f'data-token="{index}"')
+        for index, (word, (begin, end)) in enumerate(
+            zip(sentence.words, pairwise(edges), strict=True)
+        )
     ]
     top = font_size * (ASCENT + DESCENT)
     margin = font_size * GAP / 8
     bars = []
-    for phrase, row in zip(sentence.constituents, rows, strict=True):
+    for number, (phrase, row) in enumerate(zip(sentence.constituents, rows, strict=True)):
         left, right = edges[phrase.begin] + margin, edges[phrase.end] - margin
         y = top + font_size * BAR_ROW * row
         color = COLORS[zlib.crc32(phrase.label.encode("utf-8", "replace")) % len(COLORS)]
         bars.append(
             f'<rect x="{left:.1f}" y="{y:.1f}" width="{right - left:.1f}" '
-            f'height="{font_size * BAR:.1f}" rx="{font_size * 0.25:g}" fill="{color}"/>'
+            f'height="{font_size * BAR:.1f}" rx="{font_size * 0.25:g}" fill="{color}" '
+            f'data-phrase="{number}"/>'
         )
-        texts.append(_text(phrase.label, (left + right) / 2, y + font_size * 1.05, 'fill="#222"'))
+        attributes = f'fill="#222" data-phrase="{number}"'
+        texts.append(_text(phrase.label, (left + right) / 2, y + font_size * 1.05, attributes))
     height = top + font_size * BAR_ROW * (max(rows, default=-1) + 1)
     return _svg(edges[-1], height, font_size, [*bars, *texts])
 
@@ -157,7 +167,8 @@ def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> st
         tip, length = middles[word], font_size * ARROW
         arrows.append(f"M{tip:.1f} {bottom:.1f}l{-length / 4:.1f} {-length:.1f}h{length / 2:.1f}Z")
         if relation:
-            texts.append(_text(relation, x, y - font_size * 0.3, small))
+            attributes = f'{small} data-token="{word}" data-arc=""'
+            texts.append(_text(relation, x, y - font_size * 0.3, attributes))
 
     for (word, head), level, start in zip(arcs, levels, starts, strict=True):
         y = bottom - font_size * ARC_ROW * level
@@ -166,15 +177,16 @@ def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> st
         low = y + font_size * CORNER
         path = f"M{x:.1f} {bottom:.1f}V{low:.1f}Q{x:.1f} {y:.1f} {x + turn:.1f} {y:.1f}"
         path += f"H{end - turn:.1f}Q{end:.1f} {y:.1f} {end:.1f} {low:.1f}V{bottom:.1f}"
-        lines.append(f'<path d="{path}"/>')
+        lines.append(f'<path d="{path}" data-token="{word}" data-arc=""/>')
         point_at(word, relations[word], (x + end) / 2, y)
     for word in roots:
         y = bottom - font_size * ARC_ROW * n_levels
-        lines.append(f'<path d="M{middles[word]:.1f} {y:.1f}V{bottom:.1f}"/>')
+        path = f"M{middles[word]:.1f} {y:.1f}V{bottom:.1f}"
+        lines.append(f'<path d="{path}" data-token="{word}" data-arc=""/>')
         point_at(word, relations[word], middles[word], y)
     baseline = bottom + font_size * ASCENT
-    for form, tag, x in zip(sentence.words, sentence.tags, middles, strict=True):
-        texts.append(_text(form, x, baseline))
+    for word, (form, tag, x) in enumerate(zip(sentence.words, sentence.tags, middles, strict=True)):
+        texts.append(_text(form, x, baseline, f'data-token="{word}"'))
         if tag:
             texts.append(_text(tag, x, baseline + font_size * WORD_ROW, small))
     height = baseline + font_size * (DESCENT + WORD_ROW * any(sentence.tags))

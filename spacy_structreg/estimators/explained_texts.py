@@ -69,12 +69,13 @@ def explained_sentence(
     _, words = decoder.nbest(text, 1, **limits)[0]
     analysis = " ".join(word if isinstance(word, str) else "/".join(word) for word in words)
     if isinstance(decoder, WordDecoder):
-        return _by_words(decoder, text, analysis, limits)
-    assert isinstance(decoder, CharacterDecoder)
-    assert scheme is not None
-    if isinstance(decoder, RerankingDecoder):
-        return _by_both(decoder, scheme, text, analysis, limits)
-    return _by_characters(decoder, scheme, text, analysis, limits)
+        found = _by_words(decoder, text, analysis, limits)
+    else:
+        assert isinstance(decoder, CharacterDecoder)
+        assert scheme is not None
+        explain = _by_both if isinstance(decoder, RerankingDecoder) else _by_characters
+        found = explain(decoder, scheme, text, analysis, limits)  # type: ignore[arg-type]
+    return found.about_items(len(_visible(text)))
 
 
 # Chains of characters ----------------------------------------------------------------------------

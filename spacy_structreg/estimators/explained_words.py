@@ -162,7 +162,8 @@ def explained_tags(decoder: TagDecoder, words: list[str]) -> Explanation:
     system.load_words(visible)
     visited = visited_states(system, [number_of[tag] for _, tag in pairs])
     decisions = ExplainedStates(decoder.agenda.scorer, visited, names).decisions()
-    return Explanation(" ".join(visible), analysis, score, tuple(decisions))
+    found = Explanation(" ".join(visible), analysis, score, tuple(decisions))
+    return found.about_items(len(visible))
 
 
 # Trees -------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def explained_tree(
         lambda number, action: actions[action],
     )
     decisions = ExplainedStates(decoder.agenda.scorer, visited, names).decisions()
-    return Explanation(" ".join(words), show(taken), score, tuple(decisions))
+    return Explanation(" ".join(words), show(taken), score, tuple(decisions), len(words))
 
 
 class _NodeValues:

@@ -158,7 +158,8 @@ class SequenceDecoder:
         analysis = " ".join(
             f"{place}/{label}" for place, label in zip(places, spec.decode(best), strict=True)
         )
-        return Explanation(" ".join(places), analysis, score, tuple(decisions))
+        found = Explanation(" ".join(places), analysis, score, tuple(decisions))
+        return found.about_items(len(places))
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
         """The weights of pairs of neighbouring labels of the chain, where they are not 0."""

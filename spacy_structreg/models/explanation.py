@@ -63,6 +63,8 @@ class Decision:
         chains, those of two actions in one state, in models of states.
     contributions: the features of the decision itself, strongest first.
     differences: the features that tell the two apart, strongest first.
+    item: the number of the character or word that it is about, from 0, white space left out; None
+        if it is about none, or several.
     """
 
     place: str
@@ -72,6 +74,7 @@ class Decision:
     runner_up: str | None = None
     runner_up_score: float | None = None
     differences: tuple[Difference, ...] = ()
+    item: int | None = None
 
     @property
     def margin(self) -> float:
@@ -109,13 +112,23 @@ class Explanation:
     """The decisions of a model about an input.
 
     text: the input. analysis: what was found. score: of what was found, as `nbest` gives it: the
-    sum of the scores of the contributions of all decisions.
+    sum of the scores of the contributions of all decisions. n_items: how many characters or words
+    there are, white space left out.
     """
 
     text: str
     analysis: str
     score: float
     decisions: tuple[Decision, ...]
+    n_items: int = 0
+
+    def about_items(self, n: int) -> Explanation:
+        """The explanation of n items, with a decision about each, in their order.
+
+        What there is of further decisions is about none.
+        """
+        about = (replace(each, item=i) for i, each in enumerate(self.decisions[:n]))
+        return replace(self, decisions=(*about, *self.decisions[n:]), n_items=n)
 
     def decision(self, number: int) -> Decision:
         """A decision by its number, from 1 on. Raises ValueError if there is none."""
@@ -131,11 +144,19 @@ class Explanation:
 
 def joined(parts: Sequence[Explanation], text: str | None = None) -> Explanation:
     """The explanations of the sentences of a text as one; text: None for theirs, one a line."""
+    decisions = []
+    before = 0
+    for part in parts:
+        for each in part.decisions:
+            item = None if each.item is None else before + each.item
+            decisions.append(replace(each, item=item))
+        before += part.n_items
     return Explanation(
         "\n".join(part.text for part in parts) if text is None else text,
         "\n".join(part.analysis for part in parts if part.analysis),
         sum(part.score for part in parts),
-        tuple(decision for part in parts for decision in part.decisions),
+        tuple(decisions),
+        before,
     )
 
 

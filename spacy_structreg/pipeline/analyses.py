@@ -128,13 +128,13 @@ def _alternative(kind: str, score: float, start: int, end: int, of: Sequence[Any
 class KeepsAnalyses:
     """The part of a tokenizer or component that keeps alternatives and confidence on Docs.
 
-    MARGINS: the kinds of decisions that it has margins of, of `KINDS`. ALTERNATIVES: whether it has
-        best analyses to keep.
+    MARGINS: the kinds of decisions that it has margins of, of `KINDS`. ALTERNATIVES: what it
+        has best analyses of, as of `Analyses.alternatives`; None if it has none.
     calibrations: by kind, from margins to probabilities.
     """
 
     MARGINS: ClassVar[tuple[str, ...]] = ()
-    ALTERNATIVES: ClassVar[bool] = True
+    ALTERNATIVES: ClassVar[str | None] = None
 
     alternatives: int = 0
     confidence: bool = False

@@ -1,18 +1,11 @@
-"""Texts made of settings: blocks of configs, and the tables of the reference page.
-
-``python -m spacy_structreg.pipeline.setting_texts docs/settings.md`` writes the tables of a page
-anew.
-"""
+"""Texts made of settings: blocks of configs, and the tables of the reference."""
 
 from __future__ import annotations
 
 import json
-import re
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from inspect import isclass
-from pathlib import Path
 from pkgutil import walk_packages
 from textwrap import wrap
 from types import NoneType
@@ -34,7 +27,6 @@ if TYPE_CHECKING:
     from spacy_structreg.models.stored_model import StoredModel
 
 _WIDTH: Final = 100
-_TABLE: Final = re.compile(r"(?<=<!-- settings:)(\w+)( -->\n).*?(?=<!-- /settings -->)", re.DOTALL)
 _TYPES: Final = {bool: "true, false", str: "a string"}
 
 
@@ -117,20 +109,6 @@ def values_text(about: Setting, hint: Any) -> str:
     return ", ".join(texts)
 
 
-def with_tables(page: str, classes: Mapping[str, type[Settings]]) -> str:
-    """A page whose tables between ``<!-- settings:NAME -->`` and ``<!-- /settings -->`` are new.
-
-    classes: of settings, by the names that stand in the page. Raises ValueError for others.
-    """
-
-    def table(match: re.Match[str]) -> str:
-        if match[1] not in classes:
-            raise ValueError(f"there are no settings of {match[1]!r}; know {', '.join(classes)}")
-        return f"{match[1]}{match[2]}\n{settings_table(classes[match[1]])}\n"
-
-    return _TABLE.sub(table, page)
-
-
 def model_classes() -> dict[str, type[StoredModel]]:
     """All classes of models, by their names."""
     from spacy_structreg import estimators
@@ -150,14 +128,3 @@ def documented_classes() -> dict[str, type[Settings]]:
 
     models = {name: model.SETTINGS for name, model in model_classes().items()}
     return {"Learning": Learning, "LogLinear": LogLinear, **models}
-
-
-def main(paths: Sequence[str]) -> None:
-    """Write the tables of pages anew."""
-    for path in map(Path, paths):
-        page = path.read_text("utf-8")
-        path.write_text(with_tables(page, documented_classes()), "utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -48,12 +48,18 @@ def check(command: Command) -> None:
                 check_project(folder, given["subcommand"])
         case ["python", "-m", "pytest" | "pip", *_] | ["pip", "install", *_] | ["export", *_]:
             pass
+        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo", *_]:
+            pass
         case ["python", script, *_]:
             assert (command.folder / script).exists(), script
         case ["make", *arguments]:
             targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
             assert {word for word in arguments if "=" not in word} <= {*targets}
-        case [".", ".venv/bin/activate"] | ["head", *_] | ["dask", "scheduler" | "worker", *_]:
+        case (
+            [".", ".venv/bin/activate"]
+            | ["head", *_]
+            | ["dask", "scheduler" | "worker", *_]
+        ):
             pass
         case _:
             pytest.fail(f"a command of a kind that this test does not know: {command.words}")

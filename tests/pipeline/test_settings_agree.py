@@ -37,7 +37,6 @@ from spacy_structreg.pipeline.setting_texts import (
     documented_classes,
     model_classes,
     settings_table,
-    with_tables,
 )
 
 MODELS = model_classes()
@@ -153,18 +152,6 @@ def test_tables(name: str) -> None:
         assert row.replace("\\|", "").count("|") == 5
         assert "\n" not in about.doc
         assert about.doc.endswith(".")
-
-
-def test_pages() -> None:
-    page = "# A page\n\n<!-- settings:Tagger -->\nold\n<!-- /settings -->\n\nMore.\n"
-    new = with_tables(page, CLASSES)
-    assert settings_table(TaggerSettings) in new
-    assert "\nold\n" not in new
-    assert new.startswith("# A page\n")
-    assert new.endswith("<!-- /settings -->\n\nMore.\n")
-    assert with_tables(new, CLASSES) == new
-    with pytest.raises(ValueError, match="no settings of 'Tiger'"):
-        with_tables(page.replace("Tagger", "Tiger"), CLASSES)
 
 
 # What is wrong, from every door -------------------------------------------------------------------

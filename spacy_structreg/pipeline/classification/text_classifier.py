@@ -37,7 +37,6 @@ class StructregTextClassifier(EstimatorPipe):
     FACTORY = "structreg_textcat"
     ARCHITECTURE = "spacy_structreg.TextClassifier.v1"
     SCORER = "spacy_structreg.classification_scorer.v1"
-    ALTERNATIVES = False
 
     def __init__(
         self,

@@ -87,6 +87,7 @@ class StructregConstituency(TreePipe):
     FACTORY = "structreg_constituency"
     ARCHITECTURE = "spacy_structreg.ConstituencyParser.v1"
     SCORER = "spacy_structreg.constituency_scorer.v1"
+    ALTERNATIVES = "constituents"
 
     def __init__(
         self,

@@ -59,6 +59,19 @@ def register_attributes(prefix: str = "", spans_key: str = SPANS_KEY) -> None:
                 )
 
 
+def trees_in_brackets(doc: Doc, spans_key: str = SPANS_KEY) -> Iterator[tuple[int, str]]:
+    """Yield the first token of each tree of a Doc, and the tree in brackets (`parse_string`).
+
+    Raises ValueError if the spans of the group are out of order or overlap.
+    """
+    trees = _Trees(doc, doc.spans[spans_key])
+    end = 0
+    for span in doc.spans[spans_key]:
+        if span.start >= end:
+            end = span.end
+            yield span.start, trees.parse_string(trees.node(span.start, end))
+
+
 @dataclass(frozen=True)
 class _Getter:
     """The getter of an attribute; equal for equal settings, also in another process."""

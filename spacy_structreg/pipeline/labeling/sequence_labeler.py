@@ -101,7 +101,6 @@ class StructregSequenceLabeler(EstimatorPipe):
     FACTORY = "structreg_sequence_labeler"
     ARCHITECTURE = "spacy_structreg.SequenceLabeler.v1"
     SCORER = "spacy_structreg.labeling_scorer.v1"
-    ALTERNATIVES = False
 
     def __init__(
         self,

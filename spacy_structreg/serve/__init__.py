@@ -1,0 +1,1 @@
+"""A pipeline as a service: a JSON API, and a page in the browser."""

@@ -1,0 +1,203 @@
+"""A pipeline that answers requests one after the other; nobody else uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import to_json
+from spacy.glossary import GLOSSARY
+from spacy.language import Language
+
+from spacy_structreg.about import __version__
+from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
+from spacy_structreg.pipeline.analyses import KeepsAnalyses
+from spacy_structreg.pipeline.explained_pipeline import explain_text, explaining_parts
+from spacy_structreg.pipeline.forgetting import Forgetting
+from spacy_structreg.pipeline.task import TOKENIZER, parts_of
+from spacy_structreg.pipeline.tokenizer import UserWords
+from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
+from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
+
+if TYPE_CHECKING:
+    from spacy_structreg.models.explanation import Decision
+
+__all__ = ["Annotator", "Wishes"]
+
+MOST_WORDS: Final = 50_000
+"""As of `Forgetting`."""
+
+LISTED: Final = 50
+"""The most features of a decision that are listed."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a request wants of its texts.
+
+    user_words: as (word, tag, mode, bonus). conllu: whether the answer is CoNLL-U, not JSON.
+    """
+
+    user_words: tuple[tuple[str, str | None, str, float | None], ...] = ()
+    alternatives: int = 0
+    confidence: bool = False
+    pictures: bool = False
+    conllu: bool = False
+
+
+class Annotator:
+    """Annotates texts and explains decisions by a pipeline of its own."""
+
+    def __init__(self, nlp: Language) -> None:
+        self.nlp = nlp
+        self._constituents = constituents_key(nlp)
+        self._forgetting = Forgetting(nlp, MOST_WORDS)
+        self._keeping = [part for _, part in parts_of(nlp) if isinstance(part, KeepsAnalyses)]
+
+    # What there is
+
+    def describe(self) -> dict[str, Any]:
+        """What the pipeline is, and can be asked for, but for the limits."""
+        nlp = self.nlp
+        explaining = explaining_parts(nlp)
+        parts: list[tuple[str, Any]] = [(TOKENIZER, nlp.tokenizer), *nlp.pipeline]
+        margins = {kind for part in self._keeping for kind in part.MARGINS} - {"boundaries"}
+        return {
+            "name": f"{nlp.meta['lang']}_{nlp.meta['name']}",
+            "version": nlp.meta["version"],
+            "lang": nlp.meta["lang"],
+            "structreg": __version__,
+            "annotates": ["words", *sorted(written_annotation(nlp) - {"relations"})],
+            "parts": [
+                {
+                    "name": name,
+                    "kind": self._kind(name, part),
+                    "explains": name in explaining,
+                    "task": getattr(part, "TASK", None),
+                    "annotates": ["words"] * (name == TOKENIZER) + self._written(name),
+                }
+                for name, part in parts
+            ],
+            "alternatives": [
+                part.ALTERNATIVES for part in self._keeping if part.ALTERNATIVES is not None
+            ],
+            "confidence": sorted(margins),
+            "calibrated": any(part.calibrations for part in self._keeping),
+            "user_words": hasattr(nlp.tokenizer, "using"),
+            "labels": self._labels(),
+        }
+
+    def _written(self, name: str) -> list[str]:
+        return sorted(written_by(self.nlp, name) - {"relations"})
+
+    def _kind(self, name: str, part: Any) -> str:
+        if name == TOKENIZER:
+            return str(getattr(part, "NAME", None) or type(part).__name__)
+        return self.nlp.get_pipe_meta(name).factory
+
+    def _labels(self) -> dict[str, str]:
+        """The meanings of the labels that the parts may give, as far as spaCy knows them."""
+        labels: set[str] = set(getattr(getattr(self.nlp.tokenizer, "model", None), "tags", ()))
+        for _, pipe in self.nlp.pipeline:
+            labels.update(map(str, getattr(pipe, "labels", ())))
+        # Of schemes such as B-PERSON.
+        labels |= {label[2:] for label in labels if label[1:2] == "-"}
+        if "pos" in written_annotation(self.nlp):
+            labels |= UNIVERSAL_TAGS
+        return {label: GLOSSARY[label] for label in sorted(labels) if label in GLOSSARY}
+
+    # Answers
+
+    def annotate(self, texts: Sequence[str], wishes: Wishes) -> list[bytes]:
+        """The annotation of texts: a document of JSON, or CoNLL-U, each.
+
+        Raises ValueError for user words that cannot be, with a message for the user.
+        """
+        with self._as_wished(wishes):
+            answers = []
+            for doc in self.nlp.pipe(texts):
+                if wishes.conllu:
+                    answers.append(conllu_of(doc).encode())
+                    continue
+                found = json_of(doc, self._constituents)
+                if wishes.pictures:
+                    found["pictures"] = pictures_of(doc, self.nlp)
+                answers.append(to_json(found))
+            return answers
+
+    def explain(self, text: str, component: str | None, wishes: Wishes) -> bytes:
+        """The decisions of a part about a text, as JSON. Raises ValueError as `explain_text`."""
+        with self._as_wished(wishes):
+            name, found, offsets = explain_text(self.nlp, text, component)
+        return to_json(
+            {
+                "component": name,
+                "analysis": found.analysis,
+                "score": found.score,
+                "decisions": [_decision(each, offsets) for each in found.decisions],
+            }
+        )
+
+    @contextmanager
+    def _as_wished(self, wishes: Wishes) -> Iterator[None]:
+        """Let the pipeline keep what is wanted, and use the words of a request."""
+        self._forgetting.forget()
+        with ExitStack() as stack:
+            if wishes.user_words:
+                stack.enter_context(self._using(wishes))
+            if wishes.alternatives or wishes.confidence:
+                for part in self._keeping:
+                    before = part.kept_settings
+                    part.keep_analyses(
+                        alternatives=wishes.alternatives if part.ALTERNATIVES else 0,
+                        confidence=wishes.confidence and bool(part.MARGINS),
+                        extension_prefix=part.extension_prefix,
+                    )
+                    stack.callback(part.keep_analyses, **before)
+            yield
+
+    def _using(self, wishes: Wishes) -> Any:
+        if not hasattr(self.nlp.tokenizer, "using"):
+            raise ValueError("the tokenizer of this pipeline takes no user words; leave them out")
+        words = UserWords()
+        for word, tag, mode, bonus in wishes.user_words:
+            words.add(word, tag, mode=mode, bonus=bonus)  # type: ignore[arg-type]
+        return self.nlp.tokenizer.using(words)
+
+
+def _decision(decision: Decision, offsets: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    needed = set(decision.to_change)
+    place: dict[str, int] = {}
+    if decision.item is not None and offsets:
+        start, end = offsets[decision.item]
+        place = {"start": start, "end": end}
+    return {
+        "place": decision.place,
+        **place,
+        "chosen": decision.chosen,
+        "runner_up": decision.runner_up,
+        "score": decision.score,
+        "margin": None if decision.runner_up is None else decision.margin,
+        "contributions": [
+            {"template": each.template, "value": each.value, "source": each.source}
+            | {"score": each.score}
+            for each in decision.contributions[:LISTED]
+        ],
+        "n_contributions": len(decision.contributions),
+        "differences": [
+            {
+                "template": each.template,
+                "value": each.value,
+                "place": each.place,
+                "source": each.source,
+                "chosen": each.chosen,
+                "runner_up": each.runner_up,
+                "score": each.score,
+                "needed": each in needed,
+            }
+            for each in decision.differences[:LISTED]
+        ],
+        "n_differences": len(decision.differences),
+    }

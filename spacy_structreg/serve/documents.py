@@ -1,0 +1,166 @@
+"""Docs as the API gives them: JSON and CoNLL-U."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from spacy_structreg.pipeline.analyses import analyses_of
+from spacy_structreg.pipeline.component import sentence_bounds
+from spacy_structreg.pipeline.constituents.constituency_attributes import trees_in_brackets
+from spacy_structreg.pipeline.documents import visible_tokens
+from spacy_structreg.pipeline.task import DrawnTask, TaskPart, all_tasks
+
+__all__ = ["conllu_of", "json_of", "pictures_of"]
+
+# What a token may have besides its place, by the names in the API.
+_STRINGS = {"tag": "tag_", "pos": "pos_", "morph": "morph", "lemma": "lemma_"}
+
+
+def json_of(doc: Doc, constituents: str) -> dict[str, Any]:
+    """What a Doc has, in what JSON can hold. constituents: the span group of its trees."""
+    bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
+    found: dict[str, Any] = {
+        "text": doc.text,
+        "tokens": list(_tokens(doc)),
+        "sentences": [{"start": start, "end": end} for start, end in bounds],
+    }
+    if constituents in doc.spans:
+        _add_trees(doc, constituents, found["sentences"])
+    if doc.has_annotation("ENT_IOB"):
+        found["entities"] = [_labeled(span) for span in doc.ents]
+    groups = {
+        name: [_labeled(span) for span in group]
+        for name, group in doc.spans.items()
+        if name != constituents
+    }
+    if groups:
+        found["spans"] = groups
+    if doc.cats:
+        found["categories"] = {name: float(score) for name, score in doc.cats.items()}
+    return found | _analyses(doc)
+
+
+def _tokens(doc: Doc) -> Iterator[dict[str, Any]]:
+    strings = {
+        name: attribute for name, attribute in _STRINGS.items() if doc.has_annotation(name.upper())
+    }
+    is_parsed = doc.has_annotation("DEP")
+    for token in doc:
+        of_token: dict[str, Any] = {"start": token.idx, "end": token.idx + len(token)}
+        for name, attribute in strings.items():
+            if value := str(getattr(token, attribute)):
+                of_token[name] = value
+        if is_parsed and token.has_head():
+            of_token["dep"] = token.dep_
+            of_token["head"] = token.head.i
+        yield of_token
+
+
+def _labeled(span: Span) -> dict[str, Any]:
+    return {"label": span.label_, "start": span.start, "end": span.end}
+
+
+def _add_trees(doc: Doc, key: str, sentences: list[dict[str, Any]]) -> None:
+    """Add constituents, and trees in brackets, to sentences."""
+    starts = [sentence["start"] for sentence in sentences]
+    for sentence in sentences:
+        sentence["constituents"] = []
+    for span in doc.spans[key]:
+        at = bisect_right(starts, span.start) - 1
+        sentences[at]["constituents"].append(_labeled(span))
+    try:
+        trees = list(trees_in_brackets(doc, key))
+    except ValueError:
+        # The spans of another's pipe, which make no trees.
+        return
+    for start, brackets in trees:
+        sentence = sentences[bisect_right(starts, start) - 1]
+        before = sentence.get("brackets")
+        sentence["brackets"] = brackets if before is None else f"{before} {brackets}"
+
+
+def _of_visible(doc: Doc, lengths: list[int], starts: list[int]) -> Iterator[int]:
+    """The sentences, by the first tokens of all, in which stretches of visible words begin."""
+    places = [token.i for token in visible_tokens(doc)]
+    at = 0
+    for length in lengths:
+        first = places[at] if at < len(places) else len(doc)
+        yield max(0, bisect_right(starts, first) - 1)
+        at += length
+
+
+def _analyses(doc: Doc) -> dict[str, Any]:
+    """Alternatives, and probabilities or margins, as far as they were kept."""
+    analyses = analyses_of(doc)
+    found: dict[str, Any] = {}
+    for kind, confidence in analyses.confidence.items():
+        if len(confidence.margins) != len(doc) or kind == "boundaries":
+            continue
+        if confidence.probabilities is None:
+            found.setdefault("margins", {})[kind] = _finite(confidence.margins)
+        else:
+            found.setdefault("confidence", {})[kind] = _finite(confidence.probabilities)
+    if analyses.alternatives:
+        found["alternatives"] = {
+            kind: [[each._asdict() for each in of_sentence] for of_sentence in listed]
+            for kind, listed in analyses.alternatives.items()
+        }
+    return found
+
+
+def _finite(numbers: Any) -> list[float | None]:
+    return [float(each) if np.isfinite(each) else None for each in numbers]
+
+
+# Pictures ----------------------------------------------------------------------------------------
+
+
+def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
+    """The pictures of the sentences of a Doc in all styles that they have, by sentences."""
+    bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
+    starts = [start for start, _ in bounds]
+    pictures = []
+    for task in sorted(_drawing(), key=lambda each: each.draw_order):
+        names = task.parts(nlp)
+        if not names:
+            continue
+        for style in task.styles:
+            drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
+            sentences = _of_visible(doc, [n_words for n_words, _ in drawn], starts)
+            pictures += [
+                {"sentence": sentence, "style": style, "svg": svg}
+                for sentence, (_, svg) in zip(sentences, drawn, strict=True)
+                if svg is not None
+            ]
+    return sorted(pictures, key=lambda each: each["sentence"])
+
+
+def _drawing() -> list[DrawnTask]:
+    return [task for task in all_tasks() if isinstance(task, DrawnTask)]
+
+
+# CoNLL-U -----------------------------------------------------------------------------------------
+
+
+def conllu_of(doc: Doc) -> str:
+    """The sentences of a Doc in CoNLL-U."""
+    from spacy_structreg.corpora.any_format import treebank_sentences
+    from spacy_structreg.corpora.conllu import sentence_text
+    from spacy_structreg.pipeline.gold_docs import sentence_of_doc
+
+    tokens = visible_tokens(doc)
+    if not tokens:
+        return ""
+    spaces = [_space_follows(doc, token.idx + len(token)) for token in tokens]
+    sentence = sentence_of_doc(doc)._replace(spaces=spaces)
+    return "".join(sentence_text(each) for each in treebank_sentences(sentence))
+
+
+def _space_follows(doc: Doc, offset: int) -> bool:
+    return doc.text[offset : offset + 1].isspace()

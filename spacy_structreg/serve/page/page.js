@@ -1,0 +1,550 @@
+// The page: what is typed is annotated, what is clicked is explained.
+
+import { ask, ServerError } from "./client.js";
+import { Characters, find, make, save, stored } from "./dom.js";
+import { explain } from "./explanation.js";
+import { link, readLink, setWords, state } from "./state.js";
+import { VIEWS } from "./views.js";
+
+const TYPING_PAUSE = 200;
+const EXAMPLES = {
+  zh: [
+    ["A sentence", "李明昨天在杭州买了三本关于自然语言处理的书。"],
+    ["Two readings", "这批乒乓球拍卖完了，我们下星期再进货。"],
+    ["Traditional", "這家咖啡館的老闆每天早上六點就開始烤麵包。"],
+    [
+      "A paragraph",
+      "王芳在成都长大，2015年考上了南京大学。毕业以后，她和两个同学开了一家小公司，专门为图书馆"
+        + "设计软件。去年冬天，他们的产品第一次卖到了国外。“我们从来没想到会走这么远。”她笑着说。",
+    ],
+  ],
+  en: [
+    ["A sentence", "Maria bought three books about language in Lisbon yesterday."],
+    ["Two readings", "We saw the painter with the telescope on the bridge."],
+  ],
+};
+const MODE_TITLES = { force: "always", bonus: "rather", prefer: "as listed" };
+
+let pipeline = null;
+let found = null;
+let characters = new Characters("");
+let request = new AbortController();
+let drawing = new AbortController();
+let explaining = new AbortController();
+let explanations = new Map();
+let opener = null;
+let typing = null;
+
+const textBox = find("text");
+const panel = find("panel");
+const status = find("status");
+
+function say(message, kind = "") {
+  status.textContent = message;
+  status.dataset.kind = kind;
+}
+
+function waiting(reason, seconds) {
+  const why = reason === "gone" ? "The server does not answer" : "The server is busy";
+  say(`${why}; trying again in ${Math.ceil(seconds)} s …`, "warning");
+  if (reason === "gone") pipeline = null;
+}
+
+const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+
+const userWords = () => state.words.map((each) => ({ ...each, bonus: null }));
+
+// --- asking -----------------------------------------------------------------------------------
+
+/** What is under way is overtaken: ask about the text as it is now, and draw the answer. */
+async function annotate() {
+  clearTimeout(typing);
+  request.abort();
+  request = new AbortController();
+  const { signal } = request;
+  panel.setAttribute("aria-busy", "true");
+  try {
+    // After the server was gone it may have another pipeline.
+    if (!pipeline) await meet(signal);
+    const { text, view } = state;
+    explanations = new Map();
+    if (!text.trim()) {
+      clear("Type or paste a text, or choose an example.");
+      return;
+    }
+    const tooLong = Array.from(text).length - pipeline.limits.text;
+    if (tooLong > 0) {
+      clear(`The text is too long by ${plural(tooLong, "character")}: cut it.`, "error");
+      return;
+    }
+    const body = {
+      texts: [text],
+      user_words: userWords(),
+      confidence: state.confidence,
+      ...VIEWS[view].wants?.(pipeline),
+    };
+    const started = performance.now();
+    const answer = await ask("v1/annotate", { body, signal, waiting });
+    found = { ...answer.documents[0], of: view };
+    characters = new Characters(found.text);
+    showResult(performance.now() - started);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof ServerError)) throw error;
+    clear(sentence(error.message), "error");
+  } finally {
+    if (!signal.aborted) panel.removeAttribute("aria-busy");
+  }
+}
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
+async function meet(signal) {
+  const known = await ask("v1/pipeline", { signal, waiting });
+  const first = pipeline === null;
+  pipeline = known;
+  find("pipeline").textContent = [known.name, known.version].filter(Boolean).join(" ");
+  document.title = `structreg: ${known.name}`;
+  textBox.lang = known.lang;
+  find("word").lang = known.lang;
+  find("words").hidden = !known.user_words;
+  find("tags").replaceChildren(
+    ...Object.keys(known.labels).map((tag) => make("option", { value: tag })),
+  );
+  if (first) drawExamples();
+  showLength();
+}
+
+function clear(message, kind) {
+  drawing.abort();
+  found = null;
+  panel.replaceChildren();
+  closeExplanation();
+  drawTabs();
+  say(message, kind);
+}
+
+// --- showing ----------------------------------------------------------------------------------
+
+function showLength() {
+  const length = Array.from(state.text).length;
+  const most = pipeline?.limits.text;
+  find("length").textContent = most
+    ? `${length.toLocaleString("en")} of ${most.toLocaleString("en")} characters`
+    : "";
+}
+
+function showResult(milliseconds) {
+  const words = found.tokens.filter(({ start, end }) => characters.slice(start, end).trim());
+  say(
+    `${plural(words.length, "word")} in ${plural(found.sentences.length, "sentence")}, `
+      + `${Math.round(milliseconds)} ms`,
+  );
+  drawTabs();
+  draw();
+}
+
+function drawTabs() {
+  const shown = Object.entries(VIEWS).filter(([, view]) => pipeline && view.has(pipeline, found));
+  if (pipeline && !shown.some(([name]) => name === state.view)) state.view = "words";
+  const focused = document.activeElement?.dataset.view;
+  find("tabs").replaceChildren(
+    ...shown.map(([name, { title }]) =>
+      make("button", {
+        type: "button",
+        role: "tab",
+        id: `tab-${name}`,
+        "data-view": name,
+        "aria-selected": String(name === state.view),
+        "aria-controls": "panel",
+        tabIndex: name === state.view ? 0 : -1,
+        textContent: title,
+        onclick: () => choose(name),
+      }),
+    ),
+  );
+  panel.setAttribute("aria-labelledby", `tab-${state.view}`);
+  if (focused) find(`tab-${state.view}`)?.focus();
+}
+
+function choose(view) {
+  if (!(view in VIEWS) || view === state.view) return;
+  state.view = view;
+  drawTabs();
+  // An alternative view needs what was not asked for yet.
+  if (VIEWS[view].wants || !found) annotate();
+  else draw();
+}
+
+function draw() {
+  drawing.abort();
+  drawing = new AbortController();
+  const focused = panel.contains(document.activeElement)
+    ? document.activeElement.dataset
+    : undefined;
+  const box = document.createElement("div");
+  panel.replaceChildren(box);
+  panel.dataset.view = state.view;
+  VIEWS[state.view].draw(box, {
+    pipeline,
+    found,
+    characters,
+    state,
+    signal: drawing.signal,
+    pictures: askPictures,
+    confidenceSwitch,
+  });
+  if (focused?.token !== undefined) {
+    panel.querySelector(`button[data-token="${focused.token}"]`)?.focus();
+  } else if (focused?.focus) find(focused.focus)?.focus();
+}
+
+function confidenceSwitch() {
+  const box = make("input", {
+    type: "checkbox",
+    id: "confidence",
+    checked: state.confidence,
+    "data-focus": "confidence",
+    onchange: () => {
+      state.confidence = box.checked;
+      annotate();
+    },
+  });
+  return make("label", { className: "row" }, box, "Show how sure each word is");
+}
+
+/** The documents of some sentences, each with its pictures: a long text is never drawn as a whole. */
+async function askPictures(texts, signal) {
+  const body = { texts, user_words: userWords(), pictures: true };
+  return (await ask("v1/annotate", { body, signal, waiting })).documents;
+}
+
+function drawExamples() {
+  const examples = EXAMPLES[pipeline.lang] ?? [];
+  find("examples").replaceChildren(
+    ...examples.map(([name, text]) =>
+      make("button", {
+        type: "button",
+        className: "chip",
+        textContent: name,
+        title: text,
+        onclick: () => setText(text),
+      }),
+    ),
+    make("button", {
+      type: "button",
+      className: "chip",
+      textContent: "Clear",
+      onclick: () => {
+        setText("");
+        textBox.focus();
+      },
+    }),
+  );
+}
+
+function setText(text) {
+  textBox.value = text;
+  state.text = text;
+  closeExplanation();
+  showLength();
+  annotate();
+}
+
+// --- user words -------------------------------------------------------------------------------
+
+function drawUserWords() {
+  find("user-words").replaceChildren(
+    ...state.words.map(({ word, tag, mode }, i) =>
+      make(
+        "li",
+        { className: "chip" },
+        make("span", { textContent: word, lang: pipeline?.lang ?? "" }),
+        make("small", { textContent: [tag, MODE_TITLES[mode]].filter(Boolean).join(", ") }),
+        make("button", {
+          type: "button",
+          className: "plain",
+          textContent: "✕",
+          "aria-label": `Remove the word ${word}`,
+          onclick: () => {
+            changeWords(state.words.filter((_, other) => other !== i));
+            find("word").focus();
+          },
+        }),
+      ),
+    ),
+  );
+}
+
+function changeWords(words) {
+  setWords(words);
+  drawUserWords();
+  closeExplanation();
+  annotate();
+}
+
+function addWord() {
+  const word = find("word").value.trim();
+  const tag = find("tag").value.trim() || null;
+  if (!word) {
+    find("word").focus();
+    return;
+  }
+  const mode = find("mode").value;
+  changeWords([...state.words.filter((each) => each.word !== word), { word, tag, mode }]);
+  find("word").value = "";
+  find("tag").value = "";
+}
+
+/** Take what is selected, in the text or among the results, into the field of words. */
+function takeSelection() {
+  const inText = textBox.value.slice(textBox.selectionStart, textBox.selectionEnd);
+  const focused = document.activeElement?.closest?.(".token")?.querySelector(".word");
+  const word = (inText || focused?.textContent || "").trim();
+  if (word && word.length <= 50 && !word.includes("\n")) find("word").value = word;
+  return word;
+}
+
+// --- explanations -----------------------------------------------------------------------------
+
+/** A clicked element as what the panel explains, within its sentence; null if there is none. */
+function targetOf(element) {
+  const { kind } = element.dataset;
+  // Pictures are of documents of their own.
+  const { found: of, characters: its } = element.closest("figure")?.drawn ?? { found, characters };
+  const whole = element.closest("[data-sentence]");
+  const number = Number(whole?.dataset.sentence ?? 0);
+  const { start, end, constituents } = of.sentences[number];
+  const offset = of.tokens[start].start;
+  const text = its.slice(offset, of.tokens[end - 1].end);
+  if (kind === "categories") {
+    const word = element.textContent;
+    return { kind, word, label: word, text: of.text, begin: 0, end: its.all.length };
+  }
+  const phrase = constituents?.[Number(element.dataset.phrase)];
+  const first = phrase?.start ?? Number(whole.dataset.token);
+  const last = phrase ? phrase.end - 1 : Number(whole.dataset.last ?? first);
+  const [begin, stop] = [of.tokens[first].start, of.tokens[last].end];
+  const word = its.slice(begin, stop);
+  const label = phrase?.label ?? (kind === "heads" ? of.tokens[first].dep : undefined);
+  return { kind, word, label, text, begin: begin - offset, end: stop - offset };
+}
+
+function explainElement(element) {
+  const target = targetOf(element);
+  explaining.abort();
+  explaining = new AbortController();
+  const { signal } = explaining;
+  opener = element.closest("button, [tabindex]") ?? opener;
+  for (const old of panel.querySelectorAll(".asked")) old.classList.remove("asked");
+  (element.closest(".token, .entity") ?? element).classList.add("asked");
+  document.body.classList.add("explains");
+  explain(
+    pipeline,
+    target,
+    (component) => {
+      const most = pipeline.limits.explained_text;
+      if (Array.from(target.text).length > most) {
+        throw new Error(`The sentence is too long to be explained: at most ${most} characters.`);
+      }
+      const key = `${component}\n${target.text}`;
+      if (!explanations.has(key)) {
+        const body = { text: target.text, component, user_words: userWords() };
+        const answer = ask("v1/explain", { body, signal, waiting });
+        answer.catch(() => explanations.delete(key));
+        explanations.set(key, answer);
+      }
+      return explanations.get(key);
+    },
+    closeExplanation,
+  );
+  find("explained").focus({ preventScroll: true });
+  // On phones the panel lies over the lower part of the page.
+  if (innerWidth < 1000) element.scrollIntoView();
+}
+
+function closeExplanation() {
+  if (find("explanation").hidden) return;
+  explaining.abort();
+  const within = find("explanation").contains(document.activeElement);
+  find("explanation").hidden = true;
+  find("explanation").replaceChildren();
+  document.body.classList.remove("explains");
+  for (const old of panel.querySelectorAll(".asked")) old.classList.remove("asked");
+  if (within && opener?.isConnected) opener.focus();
+}
+
+panel.addEventListener("click", (event) => {
+  const element = event.target.closest("[data-kind]");
+  if (element && found) explainElement(element);
+});
+
+// --- keys -------------------------------------------------------------------------------------
+
+/** The word that a key leads to from another; null if the key leads nowhere. */
+function neighbour(token, key) {
+  const all = [...panel.querySelectorAll(".token")];
+  const at = all.indexOf(token);
+  if (key === "ArrowRight") return all[at + 1];
+  if (key === "ArrowLeft") return all[at - 1];
+  if (key === "Home") return token.parentElement.querySelector(".token");
+  if (key === "End") return [...token.parentElement.querySelectorAll(".token")].at(-1);
+  const way = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+  if (!way) return null;
+  const { top, left } = token.getBoundingClientRect();
+  let line = null;
+  let best = null;
+  for (let i = at + way; i >= 0 && i < all.length; i += way) {
+    const box = all[i].getBoundingClientRect();
+    if (Math.abs(box.top - top) < 4) continue;
+    if (line !== null && Math.abs(box.top - line) > 4) break;
+    line = box.top;
+    if (!best || Math.abs(box.left - left) < best.distance) {
+      best = { token: all[i], distance: Math.abs(box.left - left) };
+    }
+  }
+  return best?.token;
+}
+
+panel.addEventListener("keydown", (event) => {
+  const token = event.target.closest(".token");
+  const next = token && !event.ctrlKey && !event.metaKey && neighbour(token, event.key);
+  if (next) next.focus();
+  const drawn = event.target.closest("svg [tabindex]");
+  if (drawn && (event.key === "Enter" || event.key === " ")) explainElement(drawn);
+  if (token && event.key === "b") {
+    const before = token.previousElementSibling;
+    if (before?.matches(".boundary")) explainElement(before);
+  }
+  if (next || (drawn && event.key === " ")) event.preventDefault();
+});
+
+// One word is in the order of the Tab key: the one that had the focus last.
+panel.addEventListener("focusin", (event) => {
+  if (!event.target.matches(".token")) return;
+  for (const old of panel.querySelectorAll('.token[tabindex="0"]')) old.tabIndex = -1;
+  event.target.tabIndex = 0;
+});
+
+find("tabs").addEventListener("keydown", (event) => {
+  const tabs = [...event.currentTarget.children];
+  const at = tabs.findIndex((tab) => tab.dataset.view === state.view);
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  choose(tabs[(at + by + tabs.length) % tabs.length].dataset.view);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    find("download").open = false;
+    closeExplanation();
+    return;
+  }
+  const writes = event.target.closest("input, textarea, select");
+  if (writes || event.ctrlKey || event.metaKey || event.altKey || find("help").open) return;
+  const tab = find("tabs").children[Number(event.key) - 1];
+  if (event.key === "?") find("help").showModal();
+  else if (event.key === "/") textBox.focus();
+  else if (event.key === "+") find("larger")?.click();
+  else if (event.key === "-") find("smaller")?.click();
+  else if (event.key === "w") {
+    takeSelection();
+    find("word").focus();
+  } else if (tab) {
+    choose(tab.dataset.view);
+    find(`tab-${state.view}`).focus();
+  } else return;
+  event.preventDefault();
+});
+
+// --- the rest of the page ---------------------------------------------------------------------
+
+textBox.addEventListener("input", () => {
+  state.text = textBox.value;
+  showLength();
+  clearTimeout(typing);
+  typing = setTimeout(annotate, TYPING_PAUSE);
+});
+textBox.addEventListener("select", takeSelection);
+
+find("words").addEventListener("submit", (event) => {
+  event.preventDefault();
+  addWord();
+});
+
+find("shortcuts").addEventListener("click", () => find("help").showModal());
+
+const THEMES = {
+  auto: ["Auto", "Colours: as the system has it"],
+  light: ["Light", "Colours: light"],
+  dark: ["Dark", "Colours: dark"],
+};
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  const [text, label] = THEMES[theme];
+  find("theme").textContent = text;
+  find("theme").setAttribute("aria-label", label);
+}
+
+find("theme").addEventListener("click", () => {
+  const names = Object.keys(THEMES);
+  const at = names.indexOf(document.documentElement.dataset.theme);
+  const next = names[(at + 1) % names.length];
+  stored("theme", next);
+  setTheme(next);
+});
+
+find("share").addEventListener("click", async () => {
+  history.replaceState(null, "", link());
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied: it holds text, words and view.");
+  } catch {
+    say("The link stands in the address bar: copy it from there.");
+  }
+});
+
+find("download").addEventListener("click", async (event) => {
+  const { format } = event.target.dataset;
+  if (!format) return;
+  find("download").open = false;
+  if (!found) {
+    say("There is nothing to download yet: type a text first.", "warning");
+    return;
+  }
+  const body = {
+    texts: [state.text],
+    user_words: userWords(),
+    confidence: state.confidence,
+    ...VIEWS[state.view].wants?.(pipeline),
+  };
+  const accept = format === "json" ? "application/json" : "application/x-conllu";
+  try {
+    const answer = await ask("v1/annotate", { body, accept, waiting });
+    const isText = typeof answer === "string";
+    save(`annotated.${format}`, isText ? answer : JSON.stringify(answer, null, 2), accept);
+  } catch (error) {
+    say(sentence(error.message), "error");
+  }
+});
+
+document.addEventListener("click", (event) => {
+  if (!find("download").contains(event.target)) find("download").open = false;
+});
+
+function start() {
+  if (!readLink()) state.text = textBox.value;
+  textBox.value = state.text;
+  if (!(state.view in VIEWS)) state.view = "words";
+  drawUserWords();
+  showLength();
+  annotate();
+}
+
+setTheme(document.documentElement.dataset.theme ?? "auto");
+window.addEventListener("hashchange", () => {
+  if (new URLSearchParams(location.hash.slice(1)).has("text")) start();
+});
+start();
