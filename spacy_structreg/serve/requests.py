@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 __all__ = [
     "AnnotateRequest",
@@ -23,14 +23,28 @@ _STRICT = ConfigDict(extra="forbid", strict=True)
 TEXT = "我们明天去杭州。"
 
 
+def encodable(text: str) -> str:
+    """The text itself. Raises ValueError if UTF-8 cannot encode it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"a lone surrogate at offset {error.start} stands for no character; remove it"
+        ) from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(encodable)]
+
+
 class UserWord(BaseModel):
     """A word that is to be a token, in this request only."""
 
     model_config = _STRICT
 
-    word: Annotated[str, Field(description="The word, at most 255 characters")]
+    word: Annotated[Text, Field(description="The word, at most 255 characters")]
     tag: Annotated[
-        str | None, Field(description="Its tag, if the tokenizer of the pipeline gives tags")
+        Text | None, Field(description="Its tag, if the tokenizer of the pipeline gives tags")
     ] = None
     mode: Annotated[
         Literal["force", "bonus", "prefer"],
@@ -66,7 +80,7 @@ class AnnotateRequest(BaseModel):
         },
     )
 
-    texts: Annotated[list[str], Field(description="The texts, in any number up to the limit")]
+    texts: Annotated[list[Text], Field(description="The texts, in any number up to the limit")]
     user_words: Annotated[list[UserWord], _WORDS] = []
     alternatives: Annotated[
         int, Field(ge=0, description="How many of the best analyses are wanted; 0 for none")
@@ -84,9 +98,9 @@ class ExplainRequest(BaseModel):
         **_STRICT, json_schema_extra={"examples": [{"text": TEXT, "component": "tokenizer"}]}
     )
 
-    text: Annotated[str, Field(description="The text")]
+    text: Annotated[Text, Field(description="The text")]
     component: Annotated[
-        str | None,
+        Text | None,
         Field(description="A part that explains, of /v1/pipeline; by default the first"),
     ] = None
     user_words: Annotated[list[UserWord], _WORDS] = []

@@ -21,7 +21,7 @@ LENGTH: Final = 4
 
 def packed(message: Any) -> bytes:
     """A message behind its length."""
-    data: bytes = msgpack.packb(message, unicode_errors="surrogatepass")
+    data: bytes = msgpack.packb(message)
     return len(data).to_bytes(LENGTH, "big") + data
 
 

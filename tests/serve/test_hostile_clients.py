@@ -1,0 +1,338 @@
+"""Clients that do harm: the service stays up, answers within its limits, and forgets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from running_server import SECONDS, Running, running
+
+pytestmark = pytest.mark.slow
+
+MARK = "密語四十二"
+HEAD = b"POST /v1/annotate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(pipeline: Path) -> Iterator[Running]:
+    """A service with little patience."""
+    options = ("--idle-seconds", "0.5", "--body-seconds", "1", "--max-connections", "60")
+    with running(pipeline, *options) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def patient(pipeline: Path) -> Iterator[Running]:
+    """A service with the patience that is usual."""
+    with running(pipeline, "--workers", "2") as server:
+        yield server
+
+
+def connected(server: Running) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)
+
+
+def answer_of(connection: socket.socket) -> tuple[int, dict[str, Any]]:
+    """The status and the content of the answer on a connection, which ends it."""
+    data = b""
+    while part := connection.recv(1 << 16):
+        data += part
+    head, _, body = data.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+def is_well(server: Running) -> bool:
+    with server.client() as client:
+        found = client.post("/v1/annotate", json={"texts": ["我看书。"]})
+    return found.status_code == 200 and bool(found.json()["documents"][0]["tokens"])
+
+
+def waited_for(what: Callable[[], bool]) -> None:
+    for _ in range(SECONDS * 20):
+        if what():
+            return
+        time.sleep(0.05)
+    pytest.fail("it does not come about")
+
+
+def figure(server: Running, name: str) -> float:
+    with server.client() as client:
+        lines = client.get("/metrics").text.splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(f"structreg_{name} ")))
+
+
+# Slow ones ---------------------------------------------------------------------------------------
+
+
+def dribble(connection: socket.socket, data: bytes) -> None:
+    """Send a byte now and then, until the other side has had enough."""
+    for byte in data:
+        try:
+            connection.send(bytes([byte]))
+        except OSError:
+            return
+        time.sleep(0.05)
+
+
+def test_clients_that_say_nothing(server: Running) -> None:
+    with connected(server) as connection:
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize("first", [b"", b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"])
+def test_heads_that_come_by_the_byte(server: Running, first: bytes) -> None:
+    with connected(server) as connection:
+        connection.send(first)
+        if first:
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        dribble(connection, HEAD * 10)
+        status, content = answer_of(connection)
+    assert (status, content["error"]["code"]) == (408, "too_slow")
+    assert is_well(server)
+
+
+def test_bodies_that_come_by_the_byte(server: Running) -> None:
+    with connected(server) as connection:
+        connection.send(HEAD + b"content-length: 1000\r\n\r\n")
+        dribble(connection, b" " * 40)
+        status, content = answer_of(connection)
+    assert (status, content["error"]["code"]) == (408, "too_slow")
+
+
+def test_bodies_that_nobody_wants(server: Running) -> None:
+    with connected(server) as connection:
+        connection.send(b"GET /health HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\n")
+        dribble(connection, b" " * 10_000)
+        try:
+            while connection.recv(1 << 16):
+                pass
+        except ConnectionResetError:
+            pass
+    assert is_well(server)
+
+
+def test_clients_that_do_not_read(server: Running) -> None:
+    body = json.dumps({"texts": ["我看书。" * 2_000] * 5, "alternatives": 5}).encode()
+    with connected(server) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        connection.sendall(HEAD + f"content-length: {len(body)}\r\n\r\n".encode() + body)
+        waited_for(lambda: figure(server, "connections") >= 2)
+        # Only this one asks for figures then.
+        waited_for(lambda: figure(server, "connections") == 1)
+    assert is_well(server)
+
+
+# Large ones --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("says_length", [True, False])
+def test_bodies_of_ten_megabytes(server: Running, says_length: bool) -> None:
+    body = b'{"texts": ["' + b"a" * 10_000_000 + b'"]}'
+    with server.client() as client:
+        found = client.post(
+            "/v1/annotate",
+            content=body
+            if says_length
+            else iter([body[i : i + 65536] for i in range(0, len(body), 65536)]),
+            headers={"content-type": "application/json"},
+        )
+    assert (found.status_code, found.json()["error"]["code"]) == (413, "body_too_large")
+
+
+def test_a_body_is_refused_before_it_has_come(server: Running) -> None:
+    with connected(server) as connection:
+        connection.send(HEAD + b"content-length: 999999999999999\r\n\r\n")
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("data", [b"\0" * 100_000, b"GET / HTTP/9\r\n\r\n", b"a" * 200_000])
+def test_what_is_no_http(server: Running, data: bytes) -> None:
+    with connected(server) as connection:
+        try:
+            connection.sendall(data + b"\r\n\r\n")
+            status, content = answer_of(connection)
+        except ConnectionError:
+            # The answer has been given while it was still being sent.
+            return
+    assert (status, content["error"]["code"]) == (400, "no_http")
+
+
+# Many --------------------------------------------------------------------------------------------
+
+
+def test_fifty_clients_at_once(patient: Running) -> None:
+    def ask(number: int) -> bool:
+        with patient.client() as client:
+            texts = [f"小王写{number}。", "我看书。" * 100]
+            return [
+                document["text"]
+                for _ in range(3)
+                for document in client.post("/v1/annotate", json={"texts": texts}).json()[
+                    "documents"
+                ]
+            ] == texts * 3
+
+    with ThreadPoolExecutor(50) as threads:
+        assert all(threads.map(ask, range(50)))
+
+
+def test_more_connections_than_may_be(server: Running) -> None:
+    connections = [connected(server) for _ in range(60)]
+    with connected(server) as connection:
+        status, content = answer_of(connection)
+    assert (status, content["error"]["code"]) == (503, "busy")
+    for each in connections:
+        each.close()
+    waited_for(lambda: is_well(server))
+
+
+def test_clients_that_hang_up(patient: Running) -> None:
+    body = json.dumps({"texts": ["我看书。" * 1_000] * 60}).encode()
+    for _ in range(20):
+        with connected(patient) as connection:
+            connection.sendall(HEAD + f"content-length: {len(body)}\r\n\r\n".encode() + body)
+    waited_for(lambda: figure(patient, "waiting") == 0)
+    assert is_well(patient)
+
+
+def test_more_requests_than_may_wait(pipeline: Path) -> None:
+    with running(pipeline, "--max-waiting", "2", "--seconds", "2") as server:
+
+        def ask(number: int) -> httpx.Response:
+            with server.client() as client:
+                return client.post("/v1/annotate", json={"texts": ["我看书。" * 1_000] * 60})
+
+        with ThreadPoolExecutor(12) as threads:
+            found = list(threads.map(ask, range(12)))
+        told = {(each.status_code, each.json().get("error", {}).get("code")) for each in found}
+        assert (429, "busy") in told
+        assert told <= {(200, None), (429, "busy"), (503, "time_over")}
+        assert all("retry-after" in each.headers for each in found if each.status_code != 200)
+        waited_for(lambda: is_well(server))
+
+
+def test_requests_that_take_too_long(pipeline: Path) -> None:
+    with running(pipeline, "--seconds", "0.1") as server, server.client() as client:
+        found = client.post(
+            "/v1/annotate", json={"texts": ["我看书。" * 4_000] * 20, "alternatives": 9}
+        )
+        assert (found.status_code, found.json()["error"]["code"]) == (503, "time_over")
+        assert found.headers["retry-after"] == "1"
+        waited_for(lambda: is_well(server))
+
+
+# Memory and ends ---------------------------------------------------------------------------------
+
+
+def processes_of(server: Running) -> list[int]:
+    """The process that serves, and its workers."""
+    pid = server.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
+def resident(pids: list[int]) -> int:
+    """The bytes that processes have in memory."""
+    pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+def test_memory_stays_flat(patient: Running) -> None:
+    def ask(client: httpx.Client, round: int) -> None:
+        for number in range(0, 2_500, 50):
+            # Words that were never seen before, of letters and listed ones.
+            texts = [f"wort{round}x{number + i} 看{round}书{number + i}。" for i in range(50)]
+            words = [{"word": f"看{round}书{number + i}"} for i in range(50)]
+            client.post("/v1/annotate", json={"texts": texts, "user_words": words})
+        for body in (b"{", b"[" * 100_000, b"a" * 900_000):
+            client.post("/v1/annotate", content=body, headers={"content-type": "application/json"})
+
+    pids = processes_of(patient)
+    assert len(pids) == 3
+    with patient.client() as client:
+        sizes = []
+        for round in range(40):
+            ask(client, round)
+            sizes.append(resident(pids))
+    assert processes_of(patient) == pids
+    # 100,000 texts of as many new words: kept, they would take more than 40 MB in each half.
+    assert max(sizes[20:]) < max(sizes[:20]) + (10 << 20), sizes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+def test_workers_that_die_are_started_again(pipeline: Path) -> None:
+    with running(pipeline) as server:
+        _, worker = processes_of(server)
+        os.kill(worker, signal.SIGKILL)
+        with server.client() as client:
+            found = client.post("/v1/annotate", json={"texts": ["我看书。"]})
+        assert found.status_code in (200, 500)
+        waited_for(lambda: is_well(server))
+        assert worker not in processes_of(server)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_when_it_has_answered(pipeline: Path, number: int) -> None:
+    with running(pipeline) as server:
+        pids = processes_of(server) if sys.platform == "linux" else []
+
+        def ask() -> httpx.Response:
+            with server.client() as client:
+                return client.post("/v1/annotate", json={"texts": ["我看书。" * 1_000] * 20})
+
+        with ThreadPoolExecutor(1) as threads:
+            asked = threads.submit(ask)
+            waited_for(lambda: figure(server, "connections") > 1)
+            server.process.send_signal(number)
+            assert len(asked.result().json()["documents"]) == 20
+        assert server.process.wait(SECONDS) == 0
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert server.output.count(b"\n") == 1
+
+
+def test_nothing_of_a_text_is_written(pipeline: Path) -> None:
+    with running(pipeline, "--idle-seconds", "0.5", "--body-seconds", "0.5") as server:
+        with server.client() as client:
+            for body in (
+                {"texts": [MARK]},
+                {"texts": [MARK, "\0"], "user_words": [{"word": MARK}], "pictures": True},
+                {"texts": [MARK], "user_words": [{"word": MARK, "mode": "prefer"}]},
+                {"texts": [MARK], "user_words": [{"word": MARK, "mode": MARK}]},
+                {"texts": MARK},
+                {MARK: MARK},
+                {"texts": [f"{MARK}\0"]},
+                {"texts": [MARK * 10_000]},
+                {"text": MARK},
+                {"text": MARK, "component": MARK},
+                {"text": MARK, "component": "parser"},
+                {"text": MARK * 1_000},
+            ):
+                for path in ("/v1/annotate", "/v1/explain", "/v1/annotate?format=conllu"):
+                    client.post(path, json=body)
+            client.get(f"/{MARK}?{MARK}={MARK}")
+            client.post("/v1/annotate", content=b"{" + MARK.encode())
+            client.post(
+                "/v1/annotate", content=MARK.encode(), headers={"content-type": "application/json"}
+            )
+            figures = client.get("/metrics").text
+        with connected(server) as connection:
+            connection.send(MARK.encode())
+            connection.recv(1)
+        with connected(server) as connection:
+            connection.send(HEAD + b"content-length: 1000\r\n\r\n" + MARK.encode())
+            connection.recv(1)
+        assert server.end() == 0
+    for name in (MARK, MARK[:2], MARK.encode("unicode_escape").decode()):
+        assert name not in server.output.decode()
+        assert name not in figures
