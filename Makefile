@@ -31,7 +31,7 @@ endef
 
 .DELETE_ON_ERROR:
 .PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build docs \
-	docs-serve clean distclean
+	docs-serve pictures notebooks clean distclean
 
 help:
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
@@ -45,6 +45,8 @@ help:
 	@echo "make build          set up, then compile in place what has changed"
 	@echo "make docs           build the documentation site into site/: half a minute"
 	@echo "make docs-serve     show the site while its pages are written"
+	@echo "make pictures       draw the pictures of the documentation from stored results"
+	@echo "make notebooks      run the notebooks of the documentation with the Chinese pipeline"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -93,10 +95,18 @@ check: $(VENV)/.develop
 docs docs-serve: export NO_MKDOCS_2_WARNING = 1
 
 docs: build
-	$(PY) -m mkdocs build --strict --quiet
+	$(PY) -m mkdocs build --strict
 
 docs-serve: build
 	$(PY) -m mkdocs serve
+
+# The pictures of the documentation; nothing is trained.
+pictures: build
+	$(PY) docs/tools/pictures.py docs/pictures
+
+# The notebooks, run anew; the Chinese pipeline must be installed, or named by PIPELINE.
+notebooks: build
+	$(PY) docs/tools/notebooks.py docs/notebooks/*.ipynb
 
 # A make of its own, so that it sees what the installation has compiled already.
 build: $(VENV)/.develop

@@ -360,7 +360,7 @@ def _picture(report: ServingReport, kinds: Sequence[str]) -> Any:
                 [height],
                 xerr=[[middle - min(rates)], [max(rates) - middle]],
                 fmt="o",
-                color="tab:red" if result.ours else "tab:blue",
+                color="C1" if result.ours else "C0",
             )
             ratios = report.ratios(result, kind)
             says = f"{middle:,.0f}" + (f", {median(ratios):.2f}×" if ratios else "")

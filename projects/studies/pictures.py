@@ -9,24 +9,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Final
 
-STYLE: Final = {
-    "figure.dpi": 110,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.grid": True,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9,
-    "grid.alpha": 0.25,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
-    "errorbar.capsize": 2,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 4,
-    # Letters stay letters: the files are a third as large, and their text can be searched.
-    "svg.fonttype": "none",
-}
+from spacy_structreg.corpora.palette import COLORS, plot_style, readable_on_dark
 
 # Lines further back than this are there for comparison, and labels may lie on them.
 BACKGROUND: Final = 1
@@ -72,7 +55,7 @@ def save_pictures(
     folder.mkdir(parents=True, exist_ok=True)
     # The same figures give the same bytes: neither a date nor random names within the file.
     mpl.rcParams["svg.hashsalt"] = salt
-    mpl.rcParams.update(STYLE)
+    mpl.rcParams.update(plot_style())
     written = []
     for name, draw in pictures.items():
         figure = draw()
@@ -80,7 +63,11 @@ def save_pictures(
         for axes in figure.axes:
             _place_labels(axes)
         path = folder / f"{name}{suffix}"
-        figure.savefig(path, metadata={"Date": None} if suffix == ".svg" else None)
+        if suffix == ".svg":
+            figure.savefig(path, metadata={"Date": None})
+            path.write_text(readable_on_dark(path.read_text("utf-8")), "utf-8")
+        else:
+            figure.savefig(path, facecolor=COLORS["ground"].light)
         plt.close(figure)
         written.append(path)
     return written

@@ -74,10 +74,9 @@ def adapt(
     the output exists (unless `force`, and it is a pipeline or empty), no model of the pipeline has
     statistics, the texts are empty, and for faulty files; OSError for those that cannot be read.
     """
-    from tqdm import tqdm
-
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, read_blocks
+    from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.task import parts_of
     from spacy_structreg.tasks.knowledge.ngram_files import is_ngram_file
 
@@ -96,7 +95,7 @@ def adapt(
     texts = [file for file in files if file not in counts]
     n_characters = 0
     # Files are read anew for each part.
-    with tqdm(desc="adapt", unit=" characters", unit_scale=True, disable=None) as bar:
+    with progress_bar(desc="adapt", unit=" characters", unit_scale=True) as bar:
 
         def blocks() -> Iterator[str]:
             nonlocal n_characters

@@ -21,6 +21,7 @@ from spacy_structreg.cli.outputs import check_folder, replace_folder
 from spacy_structreg.cli.pictures import check_picture, new_figure, save_figure
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName
+from spacy_structreg.corpora.palette import COLORS
 
 if TYPE_CHECKING:
     from spacy_structreg.pipeline.calibration import KindReport
@@ -176,7 +177,7 @@ def draw_reliability(reports: list[KindReport], path: Path) -> None:
         "reliability", 1, len(reports), figsize=(3.2 * len(reports), 3.4), sharey=True
     )
     for axis, each in zip(axes[0], reports, strict=True):
-        axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        axis.plot([0, 1], [0, 1], color=COLORS["line"].light, linewidth=1)
         for bins, error, name, marker in (
             (each.bins_before, each.before, "before", "s"),
             (each.bins_after, each.after, "after", "o"),
@@ -189,6 +190,5 @@ def draw_reliability(reports: list[KindReport], path: Path) -> None:
             )
         axis.set(title=f"{each.kind} ({each.n:,})", xlabel="probability", xlim=(0, 1), ylim=(0, 1))
         axis.legend(title="calibration error", loc="upper left")
-        axis.grid(alpha=0.25)
     axes[0][0].set_ylabel("share that came true")
     save_figure(figure, path)

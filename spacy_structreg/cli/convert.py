@@ -185,9 +185,8 @@ def convert(
     another kind of output, if no sentence is left, and as `read_sentences`; OSError for files that
     cannot be read or written.
     """
-    from tqdm import tqdm
-
     from spacy_structreg.corpora.any_format import find_format, joined, write_sentences
+    from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.gold_docs import read_sentences, write_docs
 
     options = options or CorpusOptions()
@@ -231,7 +230,7 @@ def convert(
             )
             yield sentence
 
-    with tqdm(counted(), desc="convert", unit=" sentences", disable=None) as bar:
+    with progress_bar(counted(), desc="convert", unit=" sentences") as bar:
         write = write_docs if output.suffix == ".spacy" else write_sentences
         write(output, bar)
     return counts

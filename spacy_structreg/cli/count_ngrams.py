@@ -106,10 +106,9 @@ def count_ngrams_of_files(
     that cannot be read; OSError for files that cannot be read or written; ImportError as
     `features.scripts.read_script`.
     """
-    from tqdm import tqdm
-
     from spacy_structreg.cluster.engines import connect, need_packages
     from spacy_structreg.corpora.files import named_errors
+    from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.tasks.knowledge.ngram_files import write_ngrams
 
     need_packages("distributed", "pyarrow", "fsspec")
@@ -126,7 +125,7 @@ def count_ngrams_of_files(
         named_errors(parent / output.name, prefix),
         tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder,
         connect(engine, scheduler, n_workers=n_workers) as client,
-        tqdm(desc="count", unit=" characters", unit_scale=True, disable=None) as bar,
+        progress_bar(desc="count", unit=" characters", unit_scale=True) as bar,
     ):
         totals, n_bad = count_ngrams_of_units(
             client,

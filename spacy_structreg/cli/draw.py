@@ -21,29 +21,39 @@ from spacy_structreg.cli.corpus_arguments import (
 from spacy_structreg.cli.outputs import check_file
 from spacy_structreg.cli.user_errors import user_errors
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet, Spaces
+from spacy_structreg.corpora.palette import css, readable_on_dark
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
-    from spacy_structreg.pipeline.task import DrawnTask, TaskPart
+    from spacy_structreg.pipeline.task import DrawnTask
 
 __all__ = ["draw", "draw_command"]
 
 PAGE = """\
 <!DOCTYPE html>
 <html>
-<head><meta charset="utf-8"><title>{title}</title></head>
-<body style="font-family: sans-serif; padding: 2rem">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+{colors}\
+body {{ background: var(--ground); color: var(--text); font-family: sans-serif; padding: 2rem; }}
+figure {{ margin: 0 0 4rem; overflow-x: auto; }}
+</style>
+</head>
+<body>
 {figures}</body>
 </html>
 """
-FIGURE = '<figure style="margin: 0 0 4rem; overflow-x: auto">\n{picture}</figure>\n'
+FIGURE = "<figure>\n{picture}</figure>\n"
 
 
 def known_style(name: str | None) -> str | None:
     """The name of a style that there is; the command line ends for another one."""
+    from spacy_structreg.pipeline.display import drawn_styles
+
     with user_errors():
-        if name is not None and name not in (names := styles()):
+        if name is not None and name not in (names := drawn_styles()):
             raise typer.BadParameter(f"{name!r} is none of {', '.join(names)}")
     return name
 
@@ -129,6 +139,7 @@ def draw(
     read or written.
     """
     from spacy_structreg.corpora.files import replace_text
+    from spacy_structreg.pipeline.display import drawing_tasks
 
     options = options or CorpusOptions()
     suffix = output.suffix.lower()
@@ -149,44 +160,20 @@ def draw(
             "folder or a file that ends in .html"
         )
     if suffix == ".svg":
-        files = {output: pictures[0]}
+        files = {output: readable_on_dark(pictures[0])}
     elif suffix == ".html":
         files = {output: page(pictures, Path(source).name)}
     else:
         width = len(str(len(pictures)))
-        files = {output / f"{number:0{width}}.svg": text for number, text in enumerate(pictures, 1)}
+        files = {
+            output / f"{number:0{width}}.svg": readable_on_dark(picture)
+            for number, picture in enumerate(pictures, 1)
+        }
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_text(path) as stream:
             stream.write(text)
     return len(pictures)
-
-
-def styles() -> dict[str, DrawnTask]:
-    """The tasks that draw, by the names of their styles, in the order in which they are asked."""
-    from spacy_structreg.pipeline.task import DrawnTask, all_tasks
-
-    tasks = [task for task in all_tasks() if isinstance(task, DrawnTask)]
-    tasks.sort(key=lambda task: task.draw_order)
-    return {name: task for task in tasks for name in task.styles}
-
-
-def drawing_tasks(style: str | None, *, heads: bool) -> list[tuple[DrawnTask, str]]:
-    """The tasks that draw, each with its style, in the order in which they are asked.
-
-    Raises ValueError if there is no such style, or it shows no heads if asked to.
-    """
-    drawing = styles()
-    if style is not None and style not in drawing:
-        raise ValueError(f"there is no style {style!r}; choose {', '.join(drawing)}")
-    able = [name for name, task in drawing.items() if task.styles[name].heads == "optional"]
-    if heads and style is None:
-        style = able[0]
-    if heads and style not in able:
-        raise ValueError(f"--heads is of --style {', '.join(able)}, not of {style}; leave it out")
-    if style is not None:
-        return [(drawing[style], style)]
-    return [(task, name) for name, task in drawing.items() if name == next(iter(task.styles))]
 
 
 def check_output(output: Path, source: str) -> None:
@@ -211,6 +198,7 @@ def drawn_of_corpus(
     from spacy.vocab import Vocab
 
     from spacy_structreg.corpora.any_format import find_format
+    from spacy_structreg.pipeline.display import first_pictures
     from spacy_structreg.pipeline.gold_docs import read_docs
 
     # Pictures show no spaces, so that those of a file need not be right.
@@ -220,7 +208,7 @@ def drawn_of_corpus(
             raise ValueError(f"{path}: trees in brackets have no heads; name --head-rules")
         options = replace(options, head_rules=HeadRuleSet.ctb)
     for doc in read_docs(path, Vocab(), options):
-        yield from drawn_of_doc(doc, [(*each, None) for each in drawing], heads=heads)
+        yield from first_pictures(doc, [(*each, None) for each in drawing], heads=heads)
 
 
 def drawn_of_text(
@@ -233,6 +221,7 @@ def drawn_of_text(
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.cli.segment import read_portions
     from spacy_structreg.corpora.files import line_encoding
+    from spacy_structreg.pipeline.display import first_pictures
     from spacy_structreg.pipeline.task import TaskPart
 
     nlp = load_pipeline(pipeline)
@@ -260,25 +249,10 @@ def drawn_of_text(
         if line.strip()
     )
     for doc in nlp.pipe(lines):
-        yield from drawn_of_doc(doc, parts)
-
-
-def drawn_of_doc(
-    doc: Doc, parts: Iterable[tuple[DrawnTask, str, TaskPart | None]], *, heads: bool = False
-) -> Iterator[str]:
-    """Yield the pictures of the sentences of a Doc, each by the first task that can draw it."""
-    found: list[tuple[int, str | None]] | None = None
-    for task, style, part in parts:
-        lengths = None if found is None else [n_words for n_words, _ in found]
-        drawn = task.draw(doc, style, lengths, part, heads=heads)
-        if found is not None:
-            pairs = zip(found, drawn, strict=True)
-            drawn = [(n_words, before or picture) for (n_words, before), (_, picture) in pairs]
-        found = drawn
-    yield from (picture for _, picture in found or () if picture is not None)
+        yield from first_pictures(doc, parts)
 
 
 def page(pictures: Iterable[str], title: str) -> str:
     """Pictures on a page of HTML."""
     figures = "".join(FIGURE.format(picture=picture) for picture in pictures)
-    return PAGE.format(title=escape(title), figures=figures)
+    return PAGE.format(colors=css(), title=escape(title), figures=figures)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from spacy_structreg.corpora.palette import css
+
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision, Explanation
 
@@ -19,13 +21,12 @@ PAGE = """\
 <meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light dark; --line: #ccc; --for: #2a7d4f; --against: #b3423a; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ --line: #555; --for: #6fcf97; --against: #ff8a80; }}
+{colors}body {{
+  background: var(--ground); color: var(--text); font-family: sans-serif;
+  max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
 }}
-body {{ font-family: sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }}
 table {{ border-collapse: collapse; margin: 0.5rem 0 1.5rem; display: block; overflow-x: auto; }}
-th, td {{ text-align: left; padding: 0.2rem 0.8rem; border-bottom: 1px solid var(--line); }}
+th, td {{ text-align: left; padding: 0.2rem 0.8rem; border-bottom: 1px solid var(--rule); }}
 td.number, th.number {{ text-align: right; font-variant-numeric: tabular-nums; }}
 td.for {{ color: var(--for); }}
 td.against {{ color: var(--against); }}
@@ -59,6 +60,7 @@ def page(found: Explanation, number: int | None = None) -> str:
         else [(number, found.decision(number))]
     )
     return PAGE.format(
+        colors=css(),
         title=escape(found.text) or "-",
         analysis=escape(found.analysis).replace("\n", "<br>"),
         score=found.score,

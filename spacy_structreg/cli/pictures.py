@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from spacy_structreg.cli.outputs import check_file
+from spacy_structreg.corpora.palette import COLORS, plot_style, readable_on_dark
 
 __all__ = ["check_picture", "new_figure", "save_figure"]
 
@@ -35,17 +37,24 @@ def new_figure(name: str, n_rows: int, n_columns: int, **settings: Any) -> tuple
     settings: as `matplotlib.pyplot.subplots` has them.
     """
     plt: Any = import_module("matplotlib.pyplot")
-    import_module("matplotlib").rcParams.update({"svg.hashsalt": name, "svg.fonttype": "none"})
+    import_module("matplotlib").rcParams.update({"svg.hashsalt": name, **plot_style()})
     figure, axes = plt.subplots(n_rows, n_columns, squeeze=False, **settings)
     return figure, axes
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure in one step, and let go of it."""
+    """Write a figure in one step, and let go of it. Only SVG fits light and dark pages."""
     from spacy_structreg.corpora.files import replace_bytes
 
     figure.tight_layout()
-    metadata = {"Date": None} if path.suffix == ".svg" else None
+    drawn = BytesIO()
+    if path.suffix == ".svg":
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    else:
+        figure.savefig(drawn, format=path.suffix[1:], facecolor=COLORS["ground"].light)
+    picture = drawn.getvalue()
     with replace_bytes(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:], metadata=metadata)
+        stream.write(
+            readable_on_dark(picture.decode()).encode() if path.suffix == ".svg" else picture
+        )
     import_module("matplotlib.pyplot").close(figure)

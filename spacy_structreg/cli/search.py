@@ -190,14 +190,13 @@ def run_rounds(  # noqa: PLR0917
     drawn: the settings of each trial. rounds: the number of trials of each, and how much of the
     resource they get.
     """
-    from tqdm import tqdm
-
     from spacy_structreg.models.parallel import run_tasks
+    from spacy_structreg.models.progress import progress_bar
 
     lines: list[dict[str, Any]] = []
     going_on = list(range(len(drawn)))
     total = sum(n for n, _ in rounds)
-    with tqdm(total=total, desc="search", unit="trial", disable=None) as bar:
+    with progress_bar(total=total, desc="search", unit="trial") as bar:
         for number, (n, budget) in enumerate(rounds):
             if lines:
                 going_on = sorted(line["trial"] for line in best_of(lines, n))

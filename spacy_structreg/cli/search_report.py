@@ -99,7 +99,6 @@ def draw_trials(lines: Lines, settings: Mapping[str, Any], metric: str, path: Pa
         elif values.log:
             axis.set_xscale("log")
         axis.set(title=short)
-        axis.grid(alpha=0.25)
     for axis in panels[len(names) :]:
         axis.set_visible(False)
     for row in axes:

@@ -85,10 +85,9 @@ def segment(
     file and line, and for a pipeline that does not tag; OSError for files that cannot be read or
     written.
     """
-    from tqdm import tqdm
-
     from spacy_structreg.cli.pipelines import load_pipeline
     from spacy_structreg.corpora.files import line_encoding, replace_text
+    from spacy_structreg.models.progress import progress_bar
     from spacy_structreg.pipeline.evaluation import tags_texts
 
     if LINE_BREAK.search(separator):
@@ -103,7 +102,7 @@ def segment(
         )
     blocks = segment_blocks(nlp, read_portions(files, encoding), n_threads, tags=tags)
     on_terminal = output is None and sys.stdout.isatty()
-    with tqdm(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
+    with progress_bar(desc="segment", unit=" lines", disable=on_terminal or None) as bar:
 
         def write_to(write: Callable[[str], object], flush: Callable[[], object]) -> None:
             for block in blocks:

@@ -25,7 +25,8 @@ class WithStyles(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the list."""
-        from spacy_structreg.cli.draw import styles
+        from spacy_structreg.pipeline.display import drawn_styles
 
         with formatter.section("Styles"):
-            formatter.write_dl([(name, of.styles[name].summary) for name, of in styles().items()])
+            drawing = drawn_styles().items()
+            formatter.write_dl([(name, task.styles[name].summary) for name, task in drawing])

@@ -15,7 +15,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from fsspec.core import url_to_fs
-from tqdm import tqdm
 
 from spacy_structreg.about import __version__
 from spacy_structreg.cluster.annotated_units import (
@@ -30,6 +29,7 @@ from spacy_structreg.cluster.engines import EngineName, connect
 from spacy_structreg.cluster.output_folder import OutputFolder
 from spacy_structreg.cluster.pipeline_copies import PipelineCopy, ship_pipeline
 from spacy_structreg.cluster.records import Unit, plan_units
+from spacy_structreg.models.progress import progress_bar
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -351,7 +351,7 @@ def add_with_progress(
 ) -> None:
     """Add units as they are done, with a bar on standard error if that is a terminal."""
     before = tally.records
-    with tqdm(reports, "annotate", n_units, initial=n_done, unit=" units", disable=None) as bar:
+    with progress_bar(reports, "annotate", n_units, initial=n_done, unit=" units") as bar:
         for report in bar:
             tally.add(report)
             seconds = bar.format_dict["elapsed"] or 1

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import accumulate, pairwise
 
 from spacy_structreg.corpora.constituents import ConstituencySentence
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.corpora.palette import COLORS, DRAWING, FILLS, fill_of
 
 __all__ = ["dependency_svg", "span_svg", "tree_svg"]
 
@@ -29,25 +29,21 @@ ASCENT, DESCENT = 1.1, 0.4
 # Of spans: from one row of bars to the next, and the height of a bar.
 BAR_ROW, BAR = 1.8, 1.5
 # Of arcs: the size of relations, and of the tags below the words; from one height of arcs to the
-# next; how far from the middle of a word arcs may begin; the radius of their corners; and the
-# length of arrows, of which half is the width.
+# next; from lines to relations above them; how far from the middle of a word arcs may begin; the
+# radius of their corners; and the length of arrows, of which half is the width.
 SMALL = 0.8
 ARC_ROW = 1.6
+LIFT = 0.3
 REACH = 0.65
 CORNER = 0.4
 ARROW = 0.4
-
-# Light enough for dark letters.
-COLORS = (
-    *("#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#d7b5a6"),
-    *("#f7b6d2", "#c7c7c7", "#dbdb8d", "#9edae5", "#ffe08a", "#a6dcc4"),
-)
 
 # What XML cannot hold: controls, lone surrogates, U+FFFE and U+FFFF.
 UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 HEADER = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="{width:.1f}" height="{height:.1f}" '
+    f'<svg xmlns="http://www.w3.org/2000/svg" class="{DRAWING}" '
+    'width="{width:.1f}" height="{height:.1f}" '
     'viewBox="0 0 {width:.1f} {height:.1f}" font-family="sans-serif" font-size="{font_size:g}" '
     'text-anchor="middle" fill="currentColor">'
 )
@@ -57,7 +53,8 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
     """A tree as SVG: each phrase in the row below its parent, all tags in one row above the words.
 
     font_size: in pixels. heads: whether lines to what heads a phrase are thick. The picture has the
-    colour of the text around it; characters that XML cannot hold are shown as U+FFFD.
+    colour of the text around it, and its texts have classes, to which `palette.css` gives others;
+    characters that XML cannot hold are shown as U+FFFD.
 
     Raises ValueError for a font size that is not above 0.
     """
@@ -92,7 +89,8 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
     places = zip(phrases, rows, sentence.parents(), strict=True)
     for number, (phrase, row, parent) in enumerate(places):
         x, y = middle(phrase.begin, phrase.end), baseline(row)
-        texts.append(_text(phrase.label, x, y, f'data-phrase="{number}"'))
+        attributes = f'class="phrase" data-phrase="{number}"'
+        texts.append(_text(phrase.label, x, y, attributes))
         if parent is not None:
             connect(parent, phrase.head, x, y - font_size * ASCENT)
     for index, (word, tag) in enumerate(zip(sentence.words, sentence.tags, strict=True)):
@@ -100,7 +98,7 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
         below = y + font_size * WORD_ROW
         texts.append(_text(word, x, below, f'data-token="{index}"'))
         if tag:
-            texts.append(_text(tag, x, y))
+            texts.append(_text(tag, x, y, 'class="tag"'))
         if (owner := owners[index]) is not None:
             connect(owner, index, x, (y if tag else below) - font_size * ASCENT)
     height = baseline(tag_row) + font_size * (WORD_ROW + DESCENT)
@@ -123,17 +121,19 @@ def span_svg(sentence: ConstituencySentence, *, font_size: float = 16) -> str:
     ]
     top = font_size * (ASCENT + DESCENT)
     margin = font_size * GAP / 8
+    # Bars are light on every ground.
+    letters = f'fill="{COLORS["text"].light}"'
     bars = []
     for number, (phrase, row) in enumerate(zip(sentence.constituents, rows, strict=True)):
         left, right = edges[phrase.begin] + margin, edges[phrase.end] - margin
         y = top + font_size * BAR_ROW * row
-        color = COLORS[zlib.crc32(phrase.label.encode("utf-8", "replace")) % len(COLORS)]
+        color = FILLS[fill_of(phrase.label)].light
         bars.append(
             f'<rect x="{left:.1f}" y="{y:.1f}" width="{right - left:.1f}" '
             f'height="{font_size * BAR:.1f}" rx="{font_size * 0.25:g}" fill="{color}" '
             f'data-phrase="{number}"/>'
         )
-        attributes = f'fill="#222" data-phrase="{number}"'
+        attributes = f'{letters} data-phrase="{number}"'
         texts.append(_text(phrase.label, (left + right) / 2, y + font_size * 1.05, attributes))
     height = top + font_size * BAR_ROW * (max(rows, default=-1) + 1)
     return _svg(edges[-1], height, font_size, [*bars, *texts])
@@ -156,7 +156,7 @@ def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> st
     starts = _starts(arcs)
     n_levels = max(levels, default=0) + bool(roots)
     # Where arcs end.
-    bottom = font_size * (ASCENT * SMALL + ARC_ROW * n_levels)
+    bottom = font_size * (ASCENT * SMALL + LIFT + ARC_ROW * n_levels)
     lines: list[str] = []
     arrows: list[str] = []
     texts: list[str] = []
@@ -167,8 +167,8 @@ def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> st
         tip, length = middles[word], font_size * ARROW
         arrows.append(f"M{tip:.1f} {bottom:.1f}l{-length / 4:.1f} {-length:.1f}h{length / 2:.1f}Z")
         if relation:
-            attributes = f'{small} data-token="{word}" data-arc=""'
-            texts.append(_text(relation, x, y - font_size * 0.3, attributes))
+            attributes = f'class="relation" {small} data-token="{word}" data-arc=""'
+            texts.append(_text(relation, x, y - font_size * LIFT, attributes))
 
     for (word, head), level, start in zip(arcs, levels, starts, strict=True):
         y = bottom - font_size * ARC_ROW * level
@@ -188,7 +188,7 @@ def dependency_svg(sentence: DependencySentence, *, font_size: float = 16) -> st
     for word, (form, tag, x) in enumerate(zip(sentence.words, sentence.tags, middles, strict=True)):
         texts.append(_text(form, x, baseline, f'data-token="{word}"'))
         if tag:
-            texts.append(_text(tag, x, baseline + font_size * WORD_ROW, small))
+            texts.append(_text(tag, x, baseline + font_size * WORD_ROW, f'class="tag" {small}'))
     height = baseline + font_size * (DESCENT + WORD_ROW * any(sentence.tags))
     width = middles[-1] + font_size * _word_width(sentence, relations, n_words - 1) / 2
     if arrows:

@@ -13,7 +13,9 @@ from typing import Any, Final, NamedTuple
 
 __all__ = [
     "COLORS",
+    "DRAWING",
     "FILLS",
+    "IN_DRAWINGS",
     "SERIES",
     "Color",
     "css",
@@ -74,29 +76,43 @@ FILLS: Final[dict[str, Color]] = {
 """Grounds of bars and marked words. The colour ``text`` is read on them at 4.5 to 1 and more."""
 
 
+DRAWING: Final = "structreg-tree"
+"""The class of the drawings of trees."""
+
+IN_DRAWINGS: Final = {"tag": "muted", "phrase": "accent", "relation": "purple"}
+"""The colours of texts in drawings, by their classes; other texts have that of their page."""
+
+
 def fill_of(label: str) -> str:
     """The name of the fill of a label: always the same one; two labels may share it."""
     return [*FILLS][zlib.crc32(label.encode("utf-8", "replace")) % len(FILLS)]
 
 
-def css() -> str:
-    """A style sheet of custom properties: ``--text``, ``--blue``, …, ``--fill-red``, ….
+def css(
+    scope: str = ":root",
+    light: str = ':root[data-theme="light"]',
+    dark: str = ':root[data-theme="dark"]',
+) -> str:
+    """A style sheet: custom properties (``--text``, ``--blue``, ``--fill-red``, …), and drawings.
 
-    Dark ones hold where the reader prefers them, or the root element has ``data-theme="dark"``;
-    ``data-theme="light"`` keeps the light ones.
+    scope: a selector of the elements that have them. They are dark where readers prefer that.
+    light, dark: selectors of such elements where they are light or dark in any case.
     """
     names = {f"--{name}": color for name, color in COLORS.items()}
     names |= {f"--fill-{name}": color for name, color in FILLS.items()}
-    light, dark = (
+    of_light, of_dark = (
         f"color-scheme: {scheme};\n"
         + "".join(f"{name}: {getattr(color, scheme)};\n" for name, color in names.items())
         for scheme in Color._fields
     )
     return (
-        f":root {{\n{light}}}\n"
-        "@media (prefers-color-scheme: dark) {\n"
-        f':root:not([data-theme="light"]) {{\n{dark}}}\n}}\n'
-        f':root[data-theme="dark"] {{\n{dark}}}\n'
+        f"{scope} {{\n{of_light}}}\n"
+        f"@media (prefers-color-scheme: dark) {{\n{scope} {{\n{of_dark}}}\n}}\n"
+        f"{light} {{\n{of_light}}}\n"
+        f"{dark} {{\n{of_dark}}}\n"
+        + "".join(
+            f".{DRAWING} .{kind} {{ fill: var(--{name}); }}\n" for kind, name in IN_DRAWINGS.items()
+        )
     )
 
 
@@ -144,21 +160,24 @@ def plot_style() -> dict[str, Any]:
 def readable_on_dark(svg: str) -> str:
     """The picture with a style sheet that takes the dark colours where readers prefer those.
 
-    svg: a picture in a file of its own, in light colours of the palette, in the colour of the text
-    around it (``currentColor``), or both. Raises ValueError if it has no ``svg`` element.
+    svg: a picture in a file of its own, by matplotlib in light colours of the palette, or a drawing
+    of `corpora.drawing`. Raises ValueError if it has no ``svg`` element.
     """
     start = re.search(r"<svg\b[^>]*>", svg)
     if start is None:
         raise ValueError("no <svg> element; give the text of an SVG picture")
+    text = COLORS["text"]
+    light, dark = f"svg{{color:{text.light}}}", f"svg{{color:{text.dark}}}"
+    for kind, name in IN_DRAWINGS.items():
+        if f'class="{kind}"' in svg:
+            light += f".{kind}{{fill:{COLORS[name].light}}}"
+            dark += f".{kind}{{fill:{COLORS[name].dark}}}"
     rules = {
         f'[style*="{name}: {color.light}"]{{{name}:{color.dark}!important}}'
         for color in (*COLORS.values(), *FILLS.values())
         for name in ("fill", "stroke")
         if f"{name}: {color.light}" in svg
     }
-    text = COLORS["text"]
-    style = (
-        f"<style>svg{{color:{text.light}}}@media (prefers-color-scheme:dark){{"
-        f"svg{{color:{text.dark}}}{''.join(sorted(rules))}}}</style>"
-    )
+    dark += "".join(sorted(rules))
+    style = f"<style>{light}@media (prefers-color-scheme:dark){{{dark}}}</style>"
     return svg[: start.end()] + "\n" + style + svg[start.end() :]

@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tqdm import tqdm
-
+from spacy_structreg.models.progress import progress_bar, shows_bars
 from spacy_structreg.models.protocols import Scores
 
 if TYPE_CHECKING:
@@ -52,7 +51,8 @@ class StoredScores:
 class Progress:
     """Shows the epochs of a training on standard error, as a context manager.
 
-    On a terminal that is a bar, and elsewhere, as in the log of a job, a line for each epoch.
+    On a terminal or in a notebook that is a bar, and elsewhere, as in the log of a job, a line for
+    each epoch.
 
     visible: show anything. epochs: how many there are at most, of each of n_models models.
     done: how many were done before an interruption. primary: the name of the figure by which
@@ -65,14 +65,14 @@ class Progress:
         self._epochs = epochs
         self._n_models = n_models
         self._primary = primary
-        terminal = sys.stderr.isatty()
-        self._lines = visible and not terminal
-        self._bar = tqdm(
+        has_bar = shows_bars()
+        self._lines = visible and not has_bar
+        self._bar = progress_bar(
             total=epochs * n_models,
             initial=done,
             desc="train",
             unit="epoch",
-            disable=not (visible and terminal),
+            disable=not (visible and has_bar),
         )
 
     def __enter__(self) -> Self:

@@ -8,8 +8,8 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from tqdm import tqdm
 
+from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.pipeline.constituents.constituency_documents import read_phrases, word_bounds
 from spacy_structreg.pipeline.documents import gold_words, tagged_words, visible_tokens
 from spacy_structreg.pipeline.task import (
@@ -129,7 +129,7 @@ def annotated_by(
             texts = (doc.text if spaced else "".join(gold_words(doc)) for doc in gold)
             alone = all(names == [TOKENIZER] for _, names in group)
             docs = texts_annotated(nlp, texts, n_threads, alone=alone)
-        shown = tqdm(docs, "evaluate", len(gold), unit=" sentences", disable=None)
+        shown = progress_bar(docs, "evaluate", len(gold), unit=" sentences")
         pairs = list(zip(gold, shown, strict=True))
         for task, names in group:
             check_found(nlp, task, names, (doc for _, doc in pairs))
@@ -274,7 +274,7 @@ def annotate_texts(nlp: Language, gold: Sequence[Doc]) -> list[tuple[Doc, Doc]]:
     not been trained.
     """
     docs = texts_annotated(nlp, (doc.text for doc in gold), 1, alone=False)
-    shown = tqdm(docs, "evaluate", len(gold), unit=" sentences", disable=None)
+    shown = progress_bar(docs, "evaluate", len(gold), unit=" sentences")
     pairs = list(zip(gold, shown, strict=True))
     for task in all_tasks():
         if not (names := task.text_parts(nlp)):

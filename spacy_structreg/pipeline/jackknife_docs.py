@@ -9,10 +9,10 @@ from typing import Any
 
 from spacy.tokens import Doc
 from spacy.training import Example
-from tqdm import tqdm
 
 from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.models.parallel import run_tasks
+from spacy_structreg.models.progress import progress_bar
 
 __all__ = ["jackknife_docs"]
 
@@ -39,9 +39,9 @@ def jackknife_docs(
     gold = [pipe.gold(example)[0] for example in examples]
     untrained = pipe.with_estimator(pipe.estimator.untrained())
     shared = untrained, gold, [example.predicted for example in examples]
-    progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds, "disable": None}
+    progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds}
     with closing(run_tasks(_predict_fold, shared, bounds, n_threads)) as predicted:
-        folds = list(tqdm(predicted, **progress))
+        folds = list(progress_bar(predicted, **progress))
     writer = pipe.with_estimator(pipe.estimator)
     docs = [example.reference.copy() for example in examples]
     for doc, annotation in zip(docs, chain.from_iterable(folds), strict=True):

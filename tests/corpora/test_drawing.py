@@ -282,7 +282,7 @@ def test_a_dependency_tree_worked_by_hand() -> None:
         ("PU", pytest.approx(200.8)),
     ]
     # Two heights of arcs, and one more of the root.
-    bottom = 8.8 + 3 * 16
+    bottom = 8.8 + 3 + 3 * 16
     heights = [round(bottom - arc.y, 1) for arc in arcs(picture)]
     assert heights == [16, 16, 32, 48]
 

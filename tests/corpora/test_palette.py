@@ -24,23 +24,26 @@ Vector = NDArray[np.float64]
 
 SCHEMES = Color._fields
 
+
+def matrix(rows: str) -> Vector:
+    return np.array([row.split() for row in rows.splitlines()], dtype=float)
+
+
 # Linear sRGB to XYZ, white of D65 (IEC 61966-2-1).
-XYZ = np.reshape(
-    ["0.4124564", "0.3575761", "0.1804375", "0.2126729", "0.7151522", "0.0721750", "0.0193339", "0.1191920", "0.9503041"],
-    (3, 3),
-).astype(float)
+XYZ = matrix("""0.4124564 0.3575761 0.1804375
+0.2126729 0.7151522 0.0721750
+0.0193339 0.1191920 0.9503041""")
 WHITE = XYZ.sum(axis=1)
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear sRGB.
 SIGHTS = {
-    sight: np.reshape(numbers.split(), (3, 3)).astype(float)
-    for sight, numbers in {
-        "all cones": "1 0 0 0 1 0 0 0 1",
-        "no green cones": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 "
-        "-0.011820 0.042940 0.968881",
-        "no red cones": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 "
-        "-0.003882 -0.048116 1.051998",
-    }.items()
+    "all cones": np.eye(3),
+    "no green cones": matrix("""0.367322 0.860646 -0.227968
+0.280085 0.672501 0.047413
+-0.011820 0.042940 0.968881"""),
+    "no red cones": matrix("""0.152286 1.052583 -0.204868
+0.114503 0.786281 0.099216
+-0.003882 -0.048116 1.051998"""),
 }
 
 
@@ -97,15 +100,20 @@ def test_series_can_be_told_apart(scheme: str, sight: str) -> None:
 
 
 def test_light_and_dark_style_sheets_name_the_same_colours() -> None:
-    blocks = re.findall(r":root[^{]*\{([^}]*)\}", css())
-    light, preferred, chosen = (
-        dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6});", block)) for block in blocks
+    sheet = css("main", "main.light", "main.dark")
+    blocks = re.findall(r"(main[.a-z]*) \{([^}]*)\}", sheet)
+    assert [selector for selector, _ in blocks] == ["main", "main", "main.light", "main.dark"]
+    light, preferred, *chosen = (
+        dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6});", block)) for _, block in blocks
     )
-    assert preferred == chosen
-    assert {name: (light[name], chosen[name]) for name in light} == {
+    assert sheet.index("prefers-color-scheme: dark") > sheet.index(blocks[0][1])
+    assert [light, preferred] == chosen
+    assert {name: (light[name], preferred[name]) for name in light} == {
         **{f"--{name}": color for name, color in COLORS.items()},
         **{f"--fill-{name}": color for name, color in FILLS.items()},
     }
+    # Nothing is coloured by a property that there is not.
+    assert {*re.findall(r"var\((--[a-z-]+)\)", sheet)} <= light.keys()
 
 
 def test_fill_of_a_label_stays_the_same() -> None:
@@ -118,13 +126,14 @@ def test_pictures_take_dark_colours() -> None:
     blue = SERIES["blue"]
     svg = (
         '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg">'
-        f'<path style="fill: none; stroke: {blue.light}"/></svg>'
+        f'<path style="fill: none; stroke: {blue.light}"/><text class="tag">NN</text></svg>'
     )
     root = ET.fromstring(readable_on_dark(svg))
     style = root[0].text or ""
     dark = style.partition("prefers-color-scheme:dark")[2]
     assert f'[style*="stroke: {blue.light}"]{{stroke:{blue.dark}!important}}' in dark
     assert COLORS["text"].dark in dark
+    assert f".tag{{fill:{COLORS['muted'].dark}}}" in dark
     assert SERIES["rose"].dark not in style
     assert readable_on_dark(svg).replace(f"\n<style>{style}</style>", "") == svg
     with pytest.raises(ValueError, match="no <svg> element"):

@@ -13,6 +13,8 @@ from report import TITLES, ratio, score
 from studies.pictures import BACKGROUND, label_points, panels
 from studies.tables import of
 
+from spacy_structreg.corpora.palette import COLORS, SERIES
+
 SCORES: Final = {
     "words": "F of words",
     "tags": "F of words with their tags",
@@ -32,8 +34,8 @@ SETTINGS: Final = {
 }
 """What varies, in words."""
 
-COLORS: Final = ("tab:blue", "tab:red", "tab:green", "tab:purple", "tab:orange", "tab:brown")
-OTHERS: Final = "0.82"
+CYCLE: Final = [f"C{number}" for number in range(len(SERIES))]
+OTHERS: Final = COLORS["rule"].light
 DEEP: Final = 6.0
 """How far below the best score the axes go, in points, where others are much further down."""
 
@@ -70,7 +72,7 @@ def against_speed(axes: Any, plan: Plan, results: Results, shown: Sequence[str])
     for color, curve in colored(plan, shown):
         for kind, style in (("averaged", ":o"), ("single", "-o")):
             if (curve.name, kind) in every:
-                face = "white" if kind == "averaged" else color
+                face = COLORS["ground"].light if kind == "averaged" else color
                 axes.plot(*every[curve.name, kind], style, color=color, markerfacecolor=face)
         xs, ys = every[curve.name, "single"]
         for row, x, y in zip(curve.rows, xs, ys, strict=True):
@@ -130,7 +132,7 @@ def against_value(axes: Any, plan: Plan, results: Results, shown: Sequence[str])
 def colored(plan: Plan, shown: Sequence[str]) -> list[tuple[str, Curve]]:
     """The curves of a panel, in its order, that the corpus has, with their colours."""
     named = {curve.name: curve for curve in plan.curves}
-    return [(color, named[name]) for color, name in zip(cycle(COLORS), shown) if name in named]
+    return [(color, named[name]) for color, name in zip(cycle(CYCLE), shown) if name in named]
 
 
 def explained(experiment: Experiment, grid: Grid) -> str:

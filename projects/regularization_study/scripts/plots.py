@@ -13,11 +13,12 @@ from report import dev_f, seconds, test_f
 from studies.pictures import label_points, panels
 from studies.tables import of
 
+from spacy_structreg.corpora.palette import COLORS
 from spacy_structreg.metrics.summary import Summary
 
-SINGLE: Final = "tab:blue"
-PLAIN: Final = "tab:orange"
-NONZERO: Final = "tab:green"
+SINGLE: Final = "C0"
+PLAIN: Final = "C1"
+NONZERO: Final = "C2"
 COLUMNS: Final = 3
 
 
@@ -79,7 +80,7 @@ def strengths(grid: Grid, corpus: str, results: Results) -> Any:
         nothing = [row for row in plan.rows if not row.value]
         lines: list[tuple[str, str, Callable[[Row], list[Key]], Callable[[Result], float]]] = [
             (SINGLE, "single, test", plan.singles, test_f),
-            ("tab:gray", "single, dev", plan.singles, dev_f),
+            (COLORS["muted"].light, "single, dev", plan.singles, dev_f),
         ]
         if plan.group:
             lines.append(

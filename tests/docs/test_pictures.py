@@ -1,0 +1,48 @@
+"""The pictures of the documentation: what `make pictures` draws is what is committed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from docs.pages import ROOT
+from warm_python import executable
+
+PICTURES = ROOT / "docs" / "pictures"
+DRAWN = ("accuracy_and_speed", "compression", "registers", "dependencies", "spans", "tree")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pictures")
+    command = [executable(), str(ROOT / "docs" / "tools" / "pictures.py"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def texts(path: Path) -> list[str]:
+    root = ElementTree.fromstring(path.read_text("utf-8"))
+    return [node.text or "" for node in root.iter() if node.tag.endswith("}text")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_are_those_of_the_stored_results(name: str, drawn: Path) -> None:
+    assert {path.stem for path in drawn.iterdir()} == {*DRAWN}
+    made, committed = drawn / f"{name}.svg", PICTURES / f"{name}.svg"
+    # Another matplotlib may draw its letters elsewhere, but writes the same ones.
+    assert texts(made) == texts(committed) != []
+    assert committed.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)
+def test_pictures_fit_dark_pages_and_load_nothing(path: Path) -> None:
+    picture = path.read_text("utf-8")
+    assert "prefers-color-scheme:dark" in picture
+    assert "<script" not in picture
+    for node in ElementTree.fromstring(picture).iter():
+        for name, value in node.attrib.items():
+            assert not name.endswith("href") or value.startswith("#")
