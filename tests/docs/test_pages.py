@@ -36,6 +36,7 @@ NOT_RUN = {
     "new_domain.md": {"sets up an environment": 1, "needs a cluster": 1},
     "en_ewt_structreg.md": {"needs a corpus of its own": 1},
     "zh_gsd_structreg.md": {"needs a corpus of its own": 1},
+    "serve.md": {"needs a service": 4},
     "zh_structreg.md": {"needs the Chinese pipeline": 3},
 }
 
