@@ -56,11 +56,14 @@ export async function ask(path, { body, accept = "application/json", signal, wai
     if (response?.ok) return accept === "application/json" ? response.json() : response.text();
     if (response) {
       const busy = response.status === 503 || response.status === 429;
-      if (!busy || tries >= TRIES_WHEN_BUSY) throw await errorOf(response);
-      wait = Math.max(wait, Number(response.headers.get("Retry-After")) || 1);
+      const error = await errorOf(response);
+      // A pipeline is ready sooner or later; a text that takes too long takes too long again.
+      const ends = tries >= TRIES_WHEN_BUSY && error.code !== "loading";
+      if (!busy || ends) throw error;
     }
-    waiting?.(response ? "busy" : "gone", wait);
-    await pause(wait, signal);
-    wait = Math.min(2 * wait, LONGEST_WAIT);
+    const told = Number(response?.headers.get("Retry-After")) || wait;
+    waiting?.(response ? "busy" : "gone", told);
+    await pause(told, signal);
+    if (!response) wait = Math.min(2 * wait, LONGEST_WAIT);
   }
 }

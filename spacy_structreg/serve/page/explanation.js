@@ -148,29 +148,27 @@ function decisionItem(decision, isOpen) {
   return item;
 }
 
-/** The decisions about what was clicked, best first. */
-function concerned(decisions, target) {
-  const { kind, begin, end, word, label } = target;
-  const placed = decisions.filter((each) => each.start !== undefined && each.start !== null);
-  if (placed.length) {
-    const of = placed.filter((each) =>
-      kind === "boundary"
-        ? each.start <= begin && (each.end ?? each.start) >= begin
-        : each.start < end && Math.max(each.end ?? 0, each.start + 1) > begin,
-    );
-    if (label) {
-      const labeled = of.filter((each) => each.chosen.split(" ").includes(label));
-      if (labeled.length) return labeled;
-    }
-    if (of.length) return of;
-  }
-  const about = decisions.filter((each) => each.place.includes(word));
-  const labeled = label ? about.filter((each) => each.chosen.split(" ").includes(label)) : [];
-  return labeled.length ? labeled : about;
+/** The decisions about what was clicked: by their offsets, or else by their labels and words. */
+function concerned(decisions, { kind, begin, end, words, label }) {
+  const placed = decisions.filter(
+    (each) =>
+      each.start !== undefined &&
+      (kind === "boundary" ? each.start === begin : each.start < end && each.end > begin),
+  );
+  if (placed.length) return placed;
+  const labeled = decisions.filter(({ chosen }) => label && chosen.split(" ").includes(label));
+  const all = labeled.length ? labeled : decisions;
+  const mentioned = all.map(({ place }) => {
+    const parts = new Set(place.split(" "));
+    return words.filter((word) => parts.has(word)).length;
+  });
+  const most = Math.max(...mentioned);
+  return all.filter((_, i) => mentioned[i] === most);
 }
 
 /**
- * Show the panel for a target: {kind, word, begin, end, label}, offsets within the text explained.
+ * Show the panel for a target: {kind, word, begin, end, words, label}: its text, offsets within the
+ * text explained, the words that it is about, and its label if it is of trees.
  *
  * request(component): the answer of /v1/explain. close(): what the close button does.
  */

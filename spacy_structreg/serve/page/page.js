@@ -64,7 +64,6 @@ async function annotate() {
   const { signal } = request;
   panel.setAttribute("aria-busy", "true");
   try {
-    // After the server was gone it may have another pipeline.
     if (!pipeline) await meet(signal);
     const { text, view } = state;
     explanations = new Map();
@@ -85,9 +84,12 @@ async function annotate() {
     };
     const started = performance.now();
     const answer = await ask("v1/annotate", { body, signal, waiting });
+    const milliseconds = performance.now() - started;
+    // A server that was gone may have come back with another pipeline.
+    if (!pipeline) await meet(signal);
     found = { ...answer.documents[0], of: view };
     characters = new Characters(found.text);
-    showResult(performance.now() - started);
+    showResult(milliseconds);
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof ServerError)) throw error;
@@ -298,7 +300,9 @@ function addWord() {
 
 /** Take what is selected, in the text or among the results, into the field of words. */
 function takeSelection() {
-  const inText = textBox.value.slice(textBox.selectionStart, textBox.selectionEnd);
+  const selected = textBox.value.slice(textBox.selectionStart, textBox.selectionEnd);
+  // All of the text is selected to be replaced.
+  const inText = selected === textBox.value ? "" : selected;
   const focused = document.activeElement?.closest?.(".token")?.querySelector(".word");
   const word = (inText || focused?.textContent || "").trim();
   if (word && word.length <= 50 && !word.includes("\n")) find("word").value = word;
@@ -319,7 +323,7 @@ function targetOf(element) {
   const text = its.slice(offset, of.tokens[end - 1].end);
   if (kind === "categories") {
     const word = element.textContent;
-    return { kind, word, label: word, text: of.text, begin: 0, end: its.all.length };
+    return { kind, word, label: word, words: [], text: of.text, begin: 0, end: its.all.length };
   }
   const phrase = constituents?.[Number(element.dataset.phrase)];
   const first = phrase?.start ?? Number(whole.dataset.token);
@@ -327,7 +331,10 @@ function targetOf(element) {
   const [begin, stop] = [of.tokens[first].start, of.tokens[last].end];
   const word = its.slice(begin, stop);
   const label = phrase?.label ?? (kind === "heads" ? of.tokens[first].dep : undefined);
-  return { kind, word, label, text, begin: begin - offset, end: stop - offset };
+  const tokens = of.tokens.slice(first, last + 1);
+  if (kind === "heads") tokens.push(of.tokens[of.tokens[first].head]);
+  const words = tokens.map((token) => its.slice(token.start, token.end));
+  return { kind, word, label, words, text, begin: begin - offset, end: stop - offset };
 }
 
 function explainElement(element) {

@@ -1,0 +1,666 @@
+"""The page of `structreg serve`, in a Chromium without a window, against a service that runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+from running_server import running
+from screenshots import chromium, wait_until_drawn
+
+from spacy_structreg.corpora.palette import css
+
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[2] / "spacy_structreg" / "serve" / "page"
+TEXT = "小王写大字！我看书。"
+VIEWS = ["Words", "Trees", "Entities", "Categories", "Alternatives"]
+
+
+class Service:
+    """A service that can be stopped, and started again at the same address."""
+
+    def __init__(self, pipeline: Path) -> None:
+        self.pipeline = pipeline
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self.stack = ExitStack()
+        served = running(self.pipeline, "--port", str(self.port))
+        self.service = self.stack.enter_context(served)
+        self.address, self.port = self.service.address, self.service.port
+
+    def stop(self) -> None:
+        self.service.end()
+        self.stack.close()
+
+    def ask(self, path: str, **body: Any) -> Any:
+        """The answer of the API itself."""
+        answer = httpx.post(f"{self.address}/v1/{path}", json=body, timeout=30)
+        answer.raise_for_status()
+        return answer.json()
+
+    def annotate(self, text: str = TEXT, **wishes: Any) -> Any:
+        return self.ask("annotate", texts=[text], **wishes)["documents"][0]
+
+
+@pytest.fixture(scope="module")
+def service(pipeline: Path) -> Iterator[Service]:
+    started = Service(pipeline)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with ExitStack() as stack:
+        try:
+            program = stack.enter_context(chromium())
+        except FileNotFoundError as error:
+            pytest.skip(str(error))
+        yield program
+
+
+class Visit:
+    """A page that is open, and all that it has done."""
+
+    def __init__(self, browser: Browser, service: Service, **options: Any) -> None:
+        self.service = service
+        self.context = browser.new_context(reduced_motion="reduce", **options)
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.context.set_default_timeout(15_000)
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self.page = self.context.new_page()
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(message.text)
+
+    def open(self, text: str | None = TEXT, **state: str) -> Page:
+        """Open the page, by a link if there is a text."""
+        link = "" if text is None else f"#{urlencode({'text': text, **state})}"
+        self.page.goto(f"{self.service.address}/{link}")
+        if text is not None:
+            wait_until_drawn(self.page)
+        return self.page
+
+    def close(self) -> None:
+        """Check that nothing went wrong, and that nobody but the service was asked."""
+        self.context.close()
+        elsewhere = [
+            url for url in self.requests if not url.startswith((self.service.address, "blob:"))
+        ]
+        assert elsewhere == []
+        assert self.faults == []
+
+
+@pytest.fixture
+def visit(browser: Browser, service: Service) -> Iterator[Visit]:
+    opened = Visit(browser, service)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def phone(browser: Browser, service: Service) -> Iterator[Visit]:
+    opened = Visit(
+        browser, service, viewport={"width": 320, "height": 640}, is_mobile=True, has_touch=True
+    )
+    yield opened
+    opened.close()
+
+
+def words_of(page: Page) -> list[str]:
+    return page.locator(".token .word").all_text_contents()
+
+
+def expected_words(document: Any) -> list[str]:
+    text = document["text"]
+    return [text[each["start"] : each["end"]] for each in document["tokens"]]
+
+
+def focused(page: Page) -> str:
+    """The accessible name, or else the id, of what has the focus."""
+    name: str = page.evaluate(
+        "() => { const e = document.activeElement;"
+        " return e.getAttribute('aria-label') ?? e.id ?? e.textContent }"
+    )
+    return name
+
+
+def choose(page: Page, view: str) -> None:
+    page.get_by_role("tab", name=view).click()
+    wait_until_drawn(page)
+
+
+# What is typed ------------------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_annotated(visit: Visit) -> None:
+    page = visit.open(None)
+    expect(page.locator("#status")).to_contain_text("Type or paste")
+    page.locator("#text").press_sequentially("小王看书。", delay=5)
+    expect(page.locator("#status")).to_contain_text("1 sentence")
+    found = visit.service.annotate("小王看书。")
+    assert words_of(page) == expected_words(found)
+    tags = page.locator(".token .tag").all_text_contents()
+    assert tags == [token["tag"] for token in found["tokens"]]
+    page.locator("#text").fill("")
+    expect(page.locator("#status")).to_contain_text("Type or paste")
+    expect(page.locator(".token")).to_have_count(0)
+
+
+def test_a_request_that_is_overtaken_is_aborted(visit: Visit) -> None:
+    page = visit.open(None)
+    held: list[str] = []
+    failed: list[str] = []
+    page.on("requestfailed", lambda request: failed.append(request.post_data or ""))
+    page.route("**/v1/annotate", lambda route: held.append(route.request.url), times=1)
+    with page.expect_request("**/v1/annotate"):
+        page.locator("#text").fill("小王看书。")
+    page.locator("#text").fill("我看书。")
+    expect(page.locator(".token").first).to_contain_text("我")
+    assert [json.loads(each)["texts"] for each in failed] == [["小王看书。"]]
+    assert len(held) == 1
+
+
+def test_a_text_that_is_too_long_is_not_sent(visit: Visit) -> None:
+    page = visit.open(None)
+    limit = httpx.get(f"{visit.service.address}/v1/pipeline").json()["limits"]["text"]
+    page.locator("#text").fill("书" * (limit + 1))
+    expect(page.locator("#status")).to_contain_text("too long by 1 character")
+    assert not any("annotate" in url for url in visit.requests)
+
+
+def test_examples_are_annotated_by_a_click(visit: Visit) -> None:
+    page = visit.open(None)
+    page.get_by_role("button", name="Traditional").click()
+    wait_until_drawn(page)
+    assert "".join(words_of(page)) == page.locator("#text").input_value()
+
+
+def test_a_long_text_is_drawn_as_a_whole_and_trees_as_they_are_seen(visit: Visit) -> None:
+    text = TEXT * 150
+    page = visit.open(text)
+    expect(page.locator(".sentence")).to_have_count(300)
+    assert words_of(page) == expected_words(visit.service.annotate(text))
+    choose(page, "Trees")
+    expect(page.locator("figure svg").first).to_be_visible()
+    seen = page.locator("figure.seen").count()
+    assert 0 < seen < 60
+    page.locator("figure").last.scroll_into_view_if_needed()
+    expect(page.locator("figure").last.locator("svg")).to_be_visible()
+
+
+def test_characters_outside_the_basic_plane_keep_their_places(visit: Visit) -> None:
+    text = "𠮷野家👍我看书。"
+    page = visit.open(text)
+    assert words_of(page) == expected_words(visit.service.annotate(text))
+
+
+# Views --------------------------------------------------------------------------------------------
+
+
+def test_views_show_what_the_api_finds(visit: Visit) -> None:
+    page = visit.open()
+    found = visit.service.annotate(alternatives=5)
+    assert page.get_by_role("tab").all_text_contents() == VIEWS
+    choose(page, "Entities")
+    spans = page.locator(".entity .word").all_text_contents()
+    words = expected_words(found)
+    assert spans == ["".join(words[each["start"] : each["end"]]) for each in found["entities"]]
+    assert spans
+    choose(page, "Categories")
+    best = max(found["categories"], key=found["categories"].get)
+    expect(page.locator("#panel li").first).to_contain_text(best)
+    choose(page, "Alternatives")
+    rows = page.locator("#panel section").first.locator("li")
+    listed = found["alternatives"]["words"][0]
+    assert rows.count() == len(listed) > 1
+    for row, analysis in zip(rows.all(), listed, strict=True):
+        parts = row.locator(".part")
+        assert parts.all_text_contents() == [f"{word}{tag}" for word, tag in analysis["of"]]
+    best_parts = set(map(tuple, listed[0]["of"]))
+    marked = rows.nth(1).locator("mark").all_text_contents()
+    # By their places, not only by their forms.
+    assert {f"{word}{tag}" for word, tag in listed[1]["of"] if (word, tag) not in best_parts} <= (
+        set(marked)
+    )
+    assert rows.first.locator("mark").count() == 0
+
+
+def test_trees_can_be_made_larger(visit: Visit) -> None:
+    page = visit.open(view="trees")
+    svg = page.locator("figure svg").first
+    before = svg.bounding_box()
+    page.get_by_role("button", name="Larger").click()
+    after = svg.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] == pytest.approx(1.25 * before["width"], rel=0.01)
+
+
+def test_confidence_is_that_of_the_api(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_label("Show how sure each word is").check()
+    expect(page.locator(".sure").first).to_be_attached()
+    margins = visit.service.annotate(confidence=True)["margins"]
+    for token, *of_token in zip(
+        page.locator(".token").all(), margins["words"], margins["tags"], strict=True
+    ):
+        known = [each for each in of_token if each is not None]
+        shown = token.locator(".sure").all_text_contents()
+        assert shown == ([f"{min(known):+.1f}"] if known else [])
+    assert any(margin is not None for margin in margins["words"])
+
+
+# Explanations -------------------------------------------------------------------------------------
+
+
+def test_a_clicked_word_is_explained(visit: Visit) -> None:
+    page = visit.open()
+    page.locator(".token").nth(1).click()
+    panel = page.locator("#explanation")
+    expect(panel.get_by_role("heading")).to_have_text("Why 写?")
+    decision = panel.locator(".decision").first
+    sentence = TEXT[:6]
+    found = visit.service.ask("explain", text=sentence, component="tokenizer")["decisions"]
+    about = next(each for each in found if each["start"] == 2)
+    expect(decision.locator("summary b").first).to_have_text(about["chosen"])
+    expect(decision.locator("summary").first).to_contain_text(about["runner_up"])
+    # The features and their bars.
+    features = decision.locator(".features").first.locator("li")
+    assert features.count() == min(12, len(about["differences"]))
+    first = about["differences"][0]
+    expect(features.first.locator("code")).to_have_text(first["template"])
+    score = first["chosen"] - first["runner_up"]
+    shown = features.first.locator(".number").inner_text().replace("−", "-")
+    assert float(shown) == pytest.approx(score, abs=0.006)
+    needed = sum(each["needed"] for each in about["differences"])
+    assert decision.locator(".needed").count() == needed
+    widths = [
+        bar.evaluate("bar => bar.getBoundingClientRect().width")
+        for bar in features.locator(".bar-of").all()
+    ]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 10
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert focused(page).startswith("写")
+
+
+@pytest.mark.parametrize(
+    ("view", "style", "target", "part"),
+    [
+        ("words", None, ".token .tag", "Words"),
+        ("words", None, ".boundary", "Words"),
+        ("trees", "dep", "text[data-arc]", "Dependencies"),
+        ("trees", "tree", "text[data-phrase]", "Phrases"),
+        ("entities", None, ".entity", "Entities"),
+        ("categories", None, "#panel li button", "Categories"),
+    ],
+)
+def test_whatever_was_decided_can_be_clicked(
+    visit: Visit, view: str, style: str | None, target: str, part: str
+) -> None:
+    page = visit.open(view=view)
+    if style:
+        page.locator(f'[data-style="{style}"]').click()
+    page.locator(target).first.click()
+    decision = page.locator("#explanation .decision").first
+    expect(decision).to_be_visible()
+    assert part in page.locator("#part option:checked").inner_text()
+
+
+def test_an_arc_is_explained_by_its_own_decision(visit: Visit) -> None:
+    page = visit.open("我看书。", view="trees")
+    page.locator('[data-style="dep"]').click()
+    arc = page.locator("text[data-arc]").first
+    relation = arc.text_content() or "no relation"
+    arc.click()
+    chosen = page.locator("#explanation .decision summary b").first
+    expect(chosen).to_contain_text(relation)
+
+
+# User words ---------------------------------------------------------------------------------------
+
+
+def add_word(page: Page, word: str, tag: str = "", mode: str = "force") -> None:
+    page.get_by_label("Your word").fill(word)
+    page.get_by_label("Tag").fill(tag)
+    page.locator("#mode").select_option(mode)
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("button", name=f"Remove the word {word}")).to_be_visible()
+
+
+def test_a_user_word_takes_effect_stays_and_goes(visit: Visit) -> None:
+    page = visit.open(None)
+    page.locator("#text").fill(TEXT)
+    wait_until_drawn(page)
+    before = words_of(page)
+    assert "写大" not in before
+    add_word(page, "写大", "VV")
+    token = page.locator(".token", has_text="写大")
+    expect(token.locator(".tag")).to_have_text("VV")
+    page.reload()
+    page.locator("#text").fill(TEXT)
+    expect(token).to_be_visible()
+    page.get_by_role("button", name="Remove the word 写大").click()
+    expect(token).to_have_count(0)
+    wait_until_drawn(page)
+    assert words_of(page) == before
+    page.reload()
+    expect(page.locator("#user-words li")).to_have_count(0)
+
+
+def test_what_is_selected_becomes_a_word(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("#text").evaluate("box => { box.focus(); box.setSelectionRange(2, 4); }")
+    expect(page.get_by_label("Your word")).to_have_value("写大")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator(".token", has_text="写大")).to_be_visible()
+
+
+# Links and files ----------------------------------------------------------------------------------
+
+
+def test_a_link_opens_the_same_page_elsewhere(
+    visit: Visit, browser: Browser, service: Service
+) -> None:
+    page = visit.open()
+    add_word(page, "写大")
+    choose(page, "Trees")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#status")).to_contain_text("copied")
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert link.startswith(f"{service.address}/#")
+    other = Visit(browser, service)
+    other.page.goto(link)
+    wait_until_drawn(other.page)
+    expect(other.page.locator("#text")).to_have_value(TEXT)
+    expect(other.page.get_by_role("tab", name="Trees")).to_have_attribute("aria-selected", "true")
+    expect(other.page.locator("figure svg").first).to_contain_text("写大")
+    # Another's words are not kept.
+    other.page.goto(service.address)
+    other.page.reload()
+    expect(other.page.locator("#user-words li")).to_have_count(0)
+    other.close()
+    assert not any("text=" in url for url in visit.requests)
+
+
+def download(page: Page, button: Locator) -> str:
+    with page.expect_download() as found:
+        button.click()
+    return Path(found.value.path()).read_text("utf-8")
+
+
+def test_downloads_are_what_the_api_gives(visit: Visit) -> None:
+    page = visit.open()
+    menu = page.get_by_text("Download", exact=True)
+    menu.click()
+    text = download(page, page.get_by_role("button", name="JSON"))
+    assert json.loads(text)["documents"] == [visit.service.annotate()]
+    menu.click()
+    text = download(page, page.get_by_role("button", name="CoNLL-U"))
+    answer = httpx.post(
+        f"{visit.service.address}/v1/annotate?format=conllu", json={"texts": [TEXT]}
+    )
+    assert text == answer.text
+    assert text.count("\n\n") == 2
+    choose(page, "Trees")
+    page.locator('[data-style="dep"]').click()
+    text = download(page, page.get_by_role("button", name="Download the picture of sentence 2"))
+    pictures = visit.service.annotate(TEXT[6:], pictures=True)["pictures"]
+    assert text == next(each["svg"] for each in pictures if each["style"] == "dep")
+
+
+# Keys, sizes, colours -----------------------------------------------------------------------------
+
+
+def test_all_can_be_done_by_keys(visit: Visit) -> None:
+    page = visit.open(None)
+    expect(page.get_by_role("tab")).to_have_count(5)
+    keys = page.keyboard
+    keys.press("/")
+    keys.insert_text(TEXT)
+    expect(page.locator(".token").first).to_be_visible()
+    # From the text on, over examples and fields, to the words: all have a visible focus.
+    for _ in range(40):
+        keys.press("Tab")
+        style = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+        assert style != "none", focused(page)
+        if page.evaluate("() => document.activeElement.matches('.token')"):
+            break
+    words = words_of(page)
+    assert focused(page).startswith(words[0])
+    keys.press("ArrowRight")
+    assert focused(page).startswith(words[1])
+    keys.press("End")
+    assert focused(page).startswith("！")
+    keys.press("ArrowDown")
+    assert page.evaluate("() => document.activeElement.dataset.sentence") == "1"
+    keys.press("Home")
+    assert focused(page).startswith("我")
+    keys.press("Enter")
+    expect(page.locator("#explanation h2")).to_have_text("Why 我?")
+    expect(page.locator("#explanation .decision").first).to_be_visible()
+    keys.press("Escape")
+    assert focused(page).startswith("我")
+    keys.press("ArrowRight")
+    keys.press("b")
+    expect(page.locator("#explanation .decision").first).to_be_visible()
+    keys.press("Escape")
+    keys.press("2")
+    expect(page.locator("figure svg").first).to_be_visible()
+    page.locator('svg [tabindex="0"]').first.focus()
+    keys.press("Enter")
+    expect(page.locator("#explanation .decision").first).to_be_visible()
+    keys.press("Escape")
+    keys.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_phone_needs_no_scrolling_to_the_side(phone: Visit) -> None:
+    page = phone.open()
+    for view in VIEWS:
+        choose(page, view)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 320, view
+    choose(page, "Words")
+    page.locator(".token").nth(1).tap()
+    expect(page.locator("#explanation .decision").first).to_be_visible()
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+
+
+# The contrast of all texts that are seen, and elements without a name.
+CONTRASTS = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const paint = (colors) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const color of colors) { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); }
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const luminance = (colors) => {
+    const [r, g, b] = [...paint(colors)].slice(0, 3).map((value) => {
+      const part = value / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    if (style.visibility === 'hidden') continue;
+    const grounds = [];
+    for (let up = element; up; up = up.parentElement) {
+      grounds.unshift(getComputedStyle(up).backgroundColor);
+    }
+    const svg = element.closest('svg');
+    const filled = svg && element.getAttribute('fill');
+    if (filled) continue;  // stands on a bar of the drawing, which has its own test
+    const color = svg ? style.fill : style.color;
+    const [a, b] = [luminance(grounds), luminance([...grounds, color])].sort((x, y) => y - x);
+    found.push([(a + 0.05) / (b + 0.05), walker.currentNode.data]);
+  }
+  return found.filter(([contrast]) => contrast < 4.5);
+}"""
+NAMELESS = """() => [...document.querySelectorAll(
+    'button, a, input, select, textarea, summary, [tabindex="0"]')]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => !(each.textContent.trim() || each.getAttribute('aria-label')
+    || each.labels?.length))
+  .map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_can_be_read_in_light_and_dark(browser: Browser, service: Service, scheme: Any) -> None:
+    visit = Visit(browser, service, color_scheme=scheme)
+    page = visit.open(words='[{"word": "写大", "mode": "force"}]', confidence="1")
+    ground = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground))) < 200) == (scheme == "dark")
+    for view in VIEWS:
+        choose(page, view)
+        if view == "Words":
+            page.locator(".token").first.click()
+            expect(page.locator("#explanation .features").first).to_be_visible()
+        assert page.evaluate(CONTRASTS) == [], view
+        assert page.evaluate(NAMELESS) == [], view
+    visit.close()
+
+
+def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
+    page = visit.open(None)
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Colours").click()
+    assert page.evaluate(ground) == light
+    page.get_by_role("button", name="Colours").click()
+    assert page.evaluate(ground) != light
+    page.reload()
+    assert page.evaluate(ground) != light
+    style = httpx.get(f"{visit.service.address}/page/palette.css")
+    assert style.text == css()
+
+
+# Hostile texts, and services that are gone --------------------------------------------------------
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> javascript:alert(3) "
+    "</text></svg><script>alert(4)</script> <a href='javascript:alert(5)'>书</a> "
+    "]]><svg onload=alert(6)> &lt;b&gt; \u202e书\u0000。"
+)
+
+
+def test_markup_in_texts_and_words_never_runs(visit: Visit) -> None:
+    words = json.dumps([{"word": "<img src=x onerror=alert(7)>", "mode": "force"}])
+    page = visit.open(HOSTILE, words=words, view="<script>alert(8)</script>")
+    inserted = "script:not([src]), main img, main a, iframe, svg script"
+    for view in VIEWS:
+        choose(page, view)
+        assert page.locator(inserted).count() == 0
+    choose(page, "Words")
+    assert "".join(words_of(page)).startswith("<script>alert(1)</script>")
+    page.locator(".token").first.click()
+    expect(page.locator("#explanation h2")).to_contain_text("<")
+    expect(page.locator("#explanation .content > *").first).to_be_visible()
+    assert page.locator(inserted).count() == 0
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["text", "text=我看书。&words={", "text=我看书。&words=[1,null,{}]&view=__proto__", "%E0%A4%A"],
+)
+def test_links_that_are_damaged_do_no_harm(visit: Visit, fragment: str) -> None:
+    visit.page.goto(f"{visit.service.address}/#{fragment}")
+    expect(visit.page.get_by_role("tab").first).to_be_visible()
+    visit.page.locator("#text").fill("我看书。")
+    expect(visit.page.locator(".token").first).to_be_visible()
+
+
+def test_pictures_with_more_than_shapes_are_refused(visit: Visit) -> None:
+    page = visit.open()
+    refused = page.evaluate(
+        """async (pictures) => {
+          const { parsePicture } = await import('./page/views.js');
+          const refuses = (svg) => { try { parsePicture(svg); } catch { return true; } };
+          return pictures.map((svg) => refuses(svg) ?? false);
+        }""",
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg">{content}</svg>'
+            for content in (
+                "<script>alert(1)</script>",
+                '<text onclick="alert(1)">a</text>',
+                '<a href="javascript:alert(1)"><text>a</text></a>',
+                '<foreignObject><p xmlns="http://www.w3.org/1999/xhtml">a</p></foreignObject>',
+                '<text style="fill: red">a</text>',
+                "<text>a",
+                "<text>a</text>",
+            )
+        ],
+    )
+    assert refused == [True] * 6 + [False]
+    # What the browser says of the handlers.
+    assert all("Content Security Policy" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_a_busy_service_is_asked_again(visit: Visit) -> None:
+    page = visit.open(None)
+    busy = {"error": {"code": "busy", "message": "too many requests wait"}}
+    answer = {"status": 429, "headers": {"Retry-After": "1"}, "json": busy}
+    page.route("**/v1/annotate", lambda route: route.fulfill(**answer), times=1)
+    page.locator("#text").fill("我看书。")
+    expect(page.locator("#status")).to_contain_text("busy")
+    expect(page.locator(".token").first).to_be_visible()
+    assert all("429" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_faults_that_the_service_tells_are_shown(visit: Visit) -> None:
+    page = visit.open(None)
+    fault = {"error": {"code": "bad_request", "message": "user words have no <b>spaces</b>"}}
+    page.route("**/v1/annotate", lambda route: route.fulfill(status=400, json=fault), times=1)
+    page.locator("#text").fill("我看书。")
+    expect(page.locator("#status")).to_have_text("User words have no <b>spaces</b>.")
+    assert all("400" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_a_service_that_comes_back_is_found(visit: Visit) -> None:
+    page = visit.open()
+    visit.service.stop()
+    page.locator("#text").fill("我看书。")
+    expect(page.locator("#status")).to_contain_text("does not answer")
+    visit.service.start()
+    expect(page.locator(".token").first).to_contain_text("我", timeout=30_000)
+    assert "".join(words_of(page)) == "我看书。"
+    # Without a service, and while that loads the pipeline.
+    assert all(re.search("ERR_(CONNECTION|EMPTY)|503", fault) for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_the_page_has_nothing_inline_and_nothing_from_elsewhere() -> None:
+    html = (PAGE / "index.html").read_text("utf-8")
+    assert not re.search(r"\s(style|on\w+)=|<style|<script>|https?://", html)
+    for path in PAGE.glob("*.js"):
+        code = path.read_text("utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", code), path
+        assert set(re.findall(r"https?://[\w./]+", code)) <= {"http://www.w3.org/2000/svg"}
