@@ -48,7 +48,7 @@ def check(command: Command) -> None:
                 check_project(folder, given["subcommand"])
         case ["python", "-m", "pytest" | "pip", *_] | ["pip", "install", *_] | ["export", *_]:
             pass
-        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo", *_]:
+        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo" | "curl", *_]:
             pass
         case ["python", script, *_]:
             assert (command.folder / script).exists(), script
