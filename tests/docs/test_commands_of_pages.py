@@ -55,7 +55,12 @@ def check(command: Command) -> None:
         case ["make", *arguments]:
             targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
             assert {word for word in arguments if "=" not in word} <= {*targets}
-        case [".", ".venv/bin/activate"] | ["head", *_] | ["dask", "scheduler" | "worker", *_]:
+        # Those that ask the service are run by tests/serve/test_serve_page.py.
+        case (
+            [".", ".venv/bin/activate"]
+            | ["head" | "curl", *_]
+            | ["dask", "scheduler" | "worker", *_]
+        ):
             pass
         case _:
             pytest.fail(f"a command of a kind that this test does not know: {command.words}")
