@@ -55,16 +55,10 @@ def check(command: Command) -> None:
         case ["make", *arguments]:
             targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
             assert {word for word in arguments if "=" not in word} <= {*targets}
-<<<<<<< HEAD
-        case (
-            [".", ".venv/bin/activate"]
-            | ["head", *_]
-=======
         # Those that ask the service are run by tests/serve/test_serve_page.py.
         case (
             [".", ".venv/bin/activate"]
             | ["head" | "curl", *_]
->>>>>>> api
             | ["dask", "scheduler" | "worker", *_]
         ):
             pass
