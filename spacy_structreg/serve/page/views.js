@@ -520,7 +520,7 @@ async function drawAlternatives(panel, scene) {
   );
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {
     if (!(kind in PARTS_OF)) continue;
-    const section = make("section", {}, make("h3", { textContent: KIND_TITLES[kind] }));
+    const section = make("section", {}, make("h2", { textContent: KIND_TITLES[kind] }));
     panel.append(section);
     await append(
       section,
