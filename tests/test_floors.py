@@ -36,9 +36,10 @@ FLOORS = (
     "estimators",
     "pipeline",
     "cluster",
+    "serve",
     "cli",
 )
-KNOW_SPACY = ("pipeline", "cluster", "cli")
+KNOW_SPACY = ("pipeline", "cluster", "serve", "cli")
 SPACY = ("spacy", "thinc")
 
 # What comes with Cython itself. Building needs Cython and a C compiler, nothing else; compiling

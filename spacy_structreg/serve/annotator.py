@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Annotator", "Wishes"]
 
-MOST_WORDS: Final = 50_000
+MOST_WORDS: Final = 5_000
 """As of `Forgetting`."""
 
 LISTED: Final = 50

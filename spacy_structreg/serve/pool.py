@@ -7,7 +7,7 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgpack
 
@@ -62,6 +62,24 @@ class Job:
     def __post_init__(self) -> None:
         self.left = len(self.texts)
 
+    def part(self, size: int) -> Part:
+        """The next texts, of so many characters at most, or a longer one."""
+        start = self.next
+        while self.next < len(self.texts):
+            size -= len(self.texts[self.next])
+            if size < 0 and self.next > start:
+                break
+            self.next += 1
+        return Part(self, start, self.texts[start : self.next])
+
+
+class Part(NamedTuple):
+    """Some of the texts of a request, from the one with the number `start` on."""
+
+    job: Job
+    start: int
+    texts: list[str]
+
 
 class Pool:
     """Processes with a pipeline each, and a queue of what they are to do.
@@ -69,7 +87,7 @@ class Pool:
     pipeline: a folder or package. n_workers: how many processes. seconds: for a request. waiting:
     how many requests may wait.
     Requests take turns: a long one is sent in portions, and goes back to the end of the queue after
-    each of them.
+    each of them; short ones that want the same are sent together.
     """
 
     def __init__(self, pipeline: str, n_workers: int, *, seconds: float, waiting: int) -> None:
@@ -132,43 +150,64 @@ class Pool:
             self.waiting.append(job)
             self._some.notify()
 
-    async def _take(self) -> tuple[Job, int, int]:
-        """The next portion: a job, its first text and the first after it."""
-        while True:
-            async with self._some:
-                await self._some.wait_for(lambda: self.waiting)
-                job = self.waiting.popleft()
-            # Who has sent it may have gone, or waits no longer.
-            if not job.done.done():
-                break
-        start = end = job.next
-        size = 0
-        while end < len(job.texts) and (end == start or size + len(job.texts[end]) <= PORTION):
-            size += len(job.texts[end])
-            end += 1
-        job.next = end
-        if end < len(job.texts):
-            # Before it is answered, so that another worker may take the rest.
-            await self._put(job)
-        return job, start, end
+    async def _take(self) -> list[Part]:
+        """The next portion: texts of one request, and of those behind it that want the same."""
+        async with self._some:
+            await self._some.wait_for(lambda: self.waiting)
+            parts: list[Part] = []
+            size = 0
+            while self.waiting and size < PORTION:
+                job = self.waiting[0]
+                # What is together must be asked for alike, and fit.
+                if parts and (
+                    job.request != parts[0].job.request
+                    or "component" in job.request
+                    or size + len(job.texts[job.next]) > PORTION
+                ):
+                    break
+                self.waiting.popleft()
+                # Who has sent it may have gone, or waits no longer.
+                if job.done.done():
+                    continue
+                parts.append(job.part(PORTION - size))
+                size += sum(map(len, parts[-1].texts))
+            for part in parts:
+                if part.job.next < len(part.job.texts):
+                    # Before it is answered, so that another worker may take the rest.
+                    self.waiting.append(part.job)
+                    self._some.notify()
+        return parts
 
     async def _work(self) -> None:
         """Talk to a worker, which is started again when it ends."""
         process = await self._started()
         while True:
-            job, start, end = await self._take()
-            try:
-                found = await asyncio.wait_for(
-                    ask(process, {**job.request, "texts": job.texts[start:end]}),
-                    PATIENCE * self._seconds,
-                )
-            except (asyncio.TimeoutError, asyncio.IncompleteReadError, OSError):
-                found = {"failed": "a worker has ended, or takes too long; it is started again"}
-                await self._end(process)
-                self.n_ended += 1
-            settle(job, start, end, found)
+            parts = await self._take()
+            if not parts:
+                continue
+            found = await self._ask(process, parts)
+            if "answers" not in found and len(parts) > 1:
+                # One of them is at fault.
+                for part in parts:
+                    if process.returncode is not None:
+                        process = await self._started()
+                    settle([part], await self._ask(process, [part]))
+            else:
+                settle(parts, found)
             if process.returncode is not None:
                 process = await self._started()
+
+    async def _ask(self, process: asyncio.subprocess.Process, parts: list[Part]) -> dict[str, Any]:
+        """The answer of a worker, which is ended if it takes too long."""
+        texts = [text for part in parts for text in part.texts]
+        try:
+            return await asyncio.wait_for(
+                ask(process, {**parts[0].job.request, "texts": texts}), PATIENCE * self._seconds
+            )
+        except (asyncio.TimeoutError, asyncio.IncompleteReadError, OSError):
+            await self._end(process)
+            self.n_ended += 1
+            return {"failed": "a worker has ended, or takes too long; it is started again"}
 
     async def _started(self) -> asyncio.subprocess.Process:
         """A worker that has loaded the pipeline."""
@@ -226,17 +265,21 @@ async def receive(process: asyncio.subprocess.Process) -> dict[str, Any]:
     return message
 
 
-def settle(job: Job, start: int, end: int, found: dict[str, Any]) -> None:
-    """Put what a worker has found of some texts to the others."""
-    if job.done.done():
-        return
-    if "fault" in found:
-        job.done.set_exception(FaultError(found["fault"]))
-    elif "failed" in found:
+def settle(parts: list[Part], found: dict[str, Any]) -> None:
+    """Give the requests what a worker has found of parts of their texts."""
+    if "failed" in found:
         log(f"the pipeline failed: {found['failed']}")
-        job.done.set_exception(WorkerError(found["failed"]))
-    else:
-        job.answers[start:end] = found["answers"]
-        job.left -= end - start
-        if not job.left:
-            job.done.set_result(None)
+    at = 0
+    for job, start, texts in parts:
+        before, at = at, at + len(texts)
+        if job.done.done():
+            continue
+        if "fault" in found:
+            job.done.set_exception(FaultError(found["fault"]))
+        elif "failed" in found:
+            job.done.set_exception(WorkerError(found["failed"]))
+        else:
+            job.answers[start : start + len(texts)] = found["answers"][before:at]
+            job.left -= len(texts)
+            if not job.left:
+                job.done.set_result(None)

@@ -33,6 +33,8 @@ REASONS = (
     "needs a cluster",
     "needs a corpus of its own",
     "needs the Chinese pipeline",
+    # These are run by tests/serve/test_serve_page.py.
+    "needs a service",
     # These are run by tests/cluster/test_other_engines.py.
     "needs Ray",
     "needs Spark",

@@ -34,6 +34,7 @@ NOT_RUN = {
     "README.md": {"sets up an environment": 1, "needs the Chinese pipeline": 1},
     "annotate.md": {"needs a cluster": 1, "needs Ray": 1, "needs Spark": 1},
     "new_domain.md": {"sets up an environment": 1, "needs a cluster": 1},
+    "serve.md": {"needs a service": 4},
     "zh_structreg.md": {"needs the Chinese pipeline": 3},
 }
 

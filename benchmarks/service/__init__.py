@@ -1,0 +1,1 @@
+"""Short requests to `structreg serve`: how many a second, and how long each takes."""

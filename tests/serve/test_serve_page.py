@@ -1,0 +1,34 @@
+"""The examples of docs/serve.md, run against a service."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from docs.pages import ROOT, blocks
+from running_server import running
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_examples_of_the_page(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = [each for each in blocks(ROOT / "docs/serve.md") if each.value == "needs a service"]
+    curls = next(each.text for each in page if "curl" in each.text)
+    python = next(each.text for each in page if each.language == "python")
+    with running(pipeline) as server:
+        found = subprocess.run(
+            ["bash", "-ec", curls.replace("http://127.0.0.1:8000", server.address)],
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        exec(python.replace("http://127.0.0.1:8000", server.address), {})
+    decoder = json.JSONDecoder()
+    annotated, end = decoder.raw_decode(found)
+    assert annotated["documents"][0]["text"] == "我们明天去杭州。"
+    rest = found[end:]
+    assert rest.startswith("1\t")
+    explained = json.loads(rest[rest.index('{"component"') :])
+    assert explained["component"] == "tokenizer"
+    assert "'自然语言处理'" in capsys.readouterr().out
