@@ -208,7 +208,7 @@ function bindPicture(scene, svg, { found, characters }, number) {
   }
 }
 
-const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Phrases as bars" };
+const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Bars" };
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3];
 let zoom = 3;
 let chosenStyle = null;
