@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from example_counts import QUICK
 from hypothesis import HealthCheck, settings
+from quick_msgpack import remember_encoders
 from typer.main import get_command
 
 try:
@@ -39,6 +40,10 @@ for profile, examples in (("fast", 2 * QUICK // 5), ("quick", QUICK), ("thorough
         print_blob=True,
     )
 settings.load_profile("quick")
+
+remember_encoders()
+
+HASH_SEED = os.environ.get("PYTHONHASHSEED")
 
 
 @pytest.fixture(scope="session")
@@ -128,6 +133,24 @@ def commands_read_once() -> Iterator[None]:
         if "typer.testing" in sys.modules:
             patch.setattr("typer.testing._get_command", cache(get_command), raising=False)
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget the seed of hashes that Dask leaves in the environment when it starts workers.
+
+    With it, `warm_python` would have to start a new interpreter for each of the commands to come.
+    """
+    if HASH_SEED is None:
+        os.environ.pop("PYTHONHASHSEED", None)
+    else:
+        os.environ["PYTHONHASHSEED"] = HASH_SEED
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """The same after fixtures that start a cluster."""
+    pytest_runtest_setup()
 
 
 @pytest.hookimpl(tryfirst=True)

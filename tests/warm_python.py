@@ -13,8 +13,10 @@ command.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
+import pkgutil
 import random
 import runpy
 import signal
@@ -26,7 +28,11 @@ import traceback
 import warnings
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from unittest import mock
+
+from quick_msgpack import remember_encoders
 
 # Starts in a hundredth of a second, as it imports next to nothing.
 CLIENT = """\
@@ -59,20 +65,27 @@ AT_START = ("PYTHONPATH", "PYTHONWARNINGS", "PYTHONHASHSEED", "PYTHONSTARTUP")
 
 
 @cache
-def executable() -> str:
-    """The path of the program; the server behind it is started by the first call."""
+def executable(python_path: str | None = None) -> str:
+    """The path of the program; the server behind it is started by the first call.
+
+    python_path: the PYTHONPATH of the server and of those that call the program, if not that of
+    this process.
+    """
     if os.name != "posix":
         return sys.executable
     folder = tempfile.TemporaryDirectory(prefix="warm-python-")
     client, address = Path(folder.name, "python"), str(Path(folder.name, "socket"))
-    same = {name: os.environ.get(name) for name in AT_START}
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    same = {name: environment.get(name) for name in AT_START}
     client.write_text(CLIENT.format(python=sys.executable, address=address, same=same), "utf-8")
     client.chmod(0o755)
     server = subprocess.Popen(
         [sys.executable, "-W", "error", __file__, address, str(client)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONUTF8": "1"},
+        env=environment,
     )
     atexit.register(folder.cleanup)
     # In turn the other way round. Waited for, its time counts as that of the tests.
@@ -85,14 +98,10 @@ def executable() -> str:
 
 def serve(address: str, client: str) -> None:
     """Import, listen at an address, and run each command that comes in a process of its own."""
-    import spacy.cli
-
-    import spacy_structreg.pipeline.architectures  # noqa: F401 - with it, all that is compiled
-
-    # These take the working directory as it is when they are imported.
-    for name in [name for name in sys.modules if name.startswith(("weasel", "spacy.cli"))]:
-        del sys.modules[name]
-    del spacy.cli
+    import_commands()
+    remember_encoders()
+    # What is here is looked through by no collector of a process, and so not copied for it.
+    gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(16)
@@ -107,6 +116,27 @@ def serve(address: str, client: str) -> None:
                 connection.sendall(code.to_bytes(4, "big"))
                 os._exit(0)
             connection.close()
+
+
+def import_commands() -> None:
+    """Import spaCy's commands and ours, with what they import when they are called."""
+    # The folder of a project is by default the working directory, which is asked for on import.
+    with mock.patch.object(Path, "cwd", Path):
+        from spacy.cli import _util as commands
+    import spacy
+
+    import spacy_structreg.cli
+    import spacy_structreg.pipeline
+
+    for package in (spacy_structreg.cli, spacy_structreg.pipeline):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    # The factories of components are imported by the first pipeline.
+    spacy.blank("zh")
+    # All commands with their parameters are read for each call, which is most of what is left.
+    commands.get_command = cache(commands.get_command)
+    commands.registry.cli.get_all()
+    commands.get_command(commands.app)
 
 
 def reap(*_: object) -> None:

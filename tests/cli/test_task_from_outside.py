@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 import toy_lemmas
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
+from warm_python import executable
 
 import spacy_structreg
 from spacy_structreg.cli.draw import styles
@@ -65,7 +65,7 @@ def run(folder: Path, *arguments: object) -> str:
     """What a command prints, which must end well."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     result = subprocess.run(
-        [sys.executable, "-m", "spacy", *map(str, arguments)],
+        [executable(path), "-m", "spacy", *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,

@@ -26,6 +26,7 @@ QUICKSTART = "projects/quickstart"
 MADE = ("corpus", "training", "metrics", "packages", "project.lock")
 # As few epochs and folds as show that the steps of the pipeline go together.
 SHORT = ("--vars.epochs", "1", "--vars.folds", "2", "--vars.tagging_epochs", "1")
+FEWER_EPOCHS = ("max_epochs = 20\n", "max_epochs = 6\n")
 FIGURES = ("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r")
 
 
@@ -56,6 +57,8 @@ def finished(tmp_path_factory) -> tuple[Path, str]:
     (root / "treebank").symlink_to(TREEBANK)
     folder = root / QUICKSTART
     shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
+    for path in (folder / "configs").glob("*.cfg"):
+        path.write_text(path.read_text("utf-8").replace(*FEWER_EPOCHS), "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         # Nothing is downloaded: without an index, the wheel is built by what is here.
         patch.setenv("PIP_NO_INDEX", "1")
