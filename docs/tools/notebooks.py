@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
+# It has no types.
+_format: Any = nbformat
 
-def run(path: Path, timeout: int = 300) -> nbformat.NotebookNode:
+
+def run(path: Path, timeout: int = 300) -> Any:
     """A notebook with the outputs of its cells, run in its folder by this interpreter.
 
     timeout: of each cell, in seconds. Raises CellExecutionError where a cell fails.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = _format.read(path, as_version=4)
     folder = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(
         notebook,
@@ -30,7 +34,7 @@ def run(path: Path, timeout: int = 300) -> nbformat.NotebookNode:
     kernel = dict(notebook.metadata.get("kernelspec", {}))
     client.execute()
     # Without the version of Python.
-    notebook.metadata = nbformat.from_dict({"kernelspec": kernel})
+    notebook.metadata = _format.from_dict({"kernelspec": kernel})
     return notebook
 
 
@@ -39,7 +43,7 @@ def main() -> None:
     for name in sys.argv[1:]:
         path = Path(name)
         notebook = run(path)
-        nbformat.write(notebook, path)
+        _format.write(notebook, path)
         print(path.name)
 
 

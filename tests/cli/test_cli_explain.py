@@ -88,7 +88,8 @@ def test_a_page_needs_nothing_else_and_escapes_markup(
     assert "http" not in text
     assert "url(" not in text
     assert page.tags.count("details") == len(MARKUP)
-    assert "color-scheme: light dark" in text
+    assert "@media (prefers-color-scheme: dark)" in text
+    assert "color-scheme: dark;" in text
     # Only as many as asked for.
     assert invoke("explain", pipeline, MARKUP, "-o", output, "-d", 4).exit_code == 0
     assert Page(output.read_text("utf-8")).tags.count("details") == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_trees import sentences_with_trees
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.drawing import dependency_svg, span_svg, tree_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -352,3 +352,35 @@ def test_arcs_of_many_words() -> None:
         sentence = DependencySentence(("a",) * n_words, ("",) * n_words, heads, ("x",) * n_words)
         heights = {arc.y for arc in arcs(dependency_svg(sentence))}
         assert len(heights) == n_levels + 1
+
+
+def test_parts_of_pictures_say_what_they_belong_to() -> None:
+    tree = ConstituencySentence(
+        ("我", "看", "书"),
+        ("PN", "VV", "NN"),
+        (Constituent("IP", 0, 3, 1), Constituent("VP", 1, 3, 1)),
+    )
+    for draw in (tree_svg, span_svg):
+        of_tokens, of_phrases = (
+            parts_by(draw(tree), "data-token"),
+            parts_by(draw(tree), "data-phrase"),
+        )
+        assert of_tokens == [("我", "0"), ("看", "1"), ("书", "2")]
+        assert sorted(of_phrases) == [("IP", "0"), ("VP", "1")]
+    arcs = DependencySentence(
+        ("我", "看", "书"), ("", "", ""), (1, ROOT, 1), ("nsubj", "root", "dobj")
+    )
+    svg = dependency_svg(arcs)
+    assert sorted(parts_by(svg, "data-token")) == sorted(
+        [("我", "0"), ("看", "1"), ("书", "2"), ("nsubj", "0"), ("root", "1"), ("dobj", "2")]
+    )
+    assert {text for text, _ in parts_by(svg, "data-arc")} == {"nsubj", "root", "dobj"}
+
+
+def parts_by(svg: str, attribute: str) -> list[tuple[str, str]]:
+    """The texts of a picture that have an attribute, with its value."""
+    return [
+        (each.text or "", each.attrib[attribute])
+        for each in ET.fromstring(svg).iter(f"{SVG}text")
+        if attribute in each.attrib
+    ]

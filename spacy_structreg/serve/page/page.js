@@ -482,17 +482,12 @@ find("words").addEventListener("submit", (event) => {
 
 find("shortcuts").addEventListener("click", () => find("help").showModal());
 
-const THEMES = {
-  auto: ["Auto", "Colours: as the system has it"],
-  light: ["Light", "Colours: light"],
-  dark: ["Dark", "Colours: dark"],
-};
+const THEMES = { auto: "Auto", light: "Light", dark: "Dark" };
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  const [text, label] = THEMES[theme];
-  find("theme").textContent = text;
-  find("theme").setAttribute("aria-label", label);
+  find("theme").textContent = THEMES[theme];
+  find("theme").setAttribute("aria-label", `Colours: ${THEMES[theme]}`);
 }
 
 find("theme").addEventListener("click", () => {

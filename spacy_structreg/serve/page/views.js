@@ -208,7 +208,7 @@ function bindPicture(scene, svg, { found, characters }, number) {
   }
 }
 
-const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Phrases as bars" };
+const STYLE_TITLES = { dep: "Dependencies", tree: "Phrases", span: "Bars" };
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 3];
 let zoom = 3;
 let chosenStyle = null;
@@ -520,7 +520,7 @@ async function drawAlternatives(panel, scene) {
   );
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {
     if (!(kind in PARTS_OF)) continue;
-    const section = make("section", {}, make("h3", { textContent: KIND_TITLES[kind] }));
+    const section = make("section", {}, make("h2", { textContent: KIND_TITLES[kind] }));
     panel.append(section);
     await append(
       section,
