@@ -95,7 +95,7 @@ check: $(VENV)/.develop
 docs docs-serve: export NO_MKDOCS_2_WARNING = 1
 
 docs: build
-	$(PY) -m mkdocs build --strict --quiet
+	$(PY) -m mkdocs build --strict
 
 docs-serve: build
 	$(PY) -m mkdocs serve

@@ -9,10 +9,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import griffe
+
+from spacy_structreg.learn.setting_fields import Setting
 
 # What comes after the parameters of a paragraph.
 _AFTER = re.compile(r"(?:^|(?<=[.;] ))(?=(?:Raises|Returns) )")
@@ -96,45 +99,45 @@ def _blocks(paragraph: str, begins: re.Pattern[str]) -> list[str]:
 
 
 class ReadDocstrings(griffe.Extension):
-    """Docstrings of compiled modules, which stubs do not have, and lists of parameters."""
+    """Docstrings of compiled modules and of settings, which are not in what is read; lists."""
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
-        """Walk through a package that was loaded."""
-        _walk(pkg)
+        """Complete the docstrings of a package."""
+        _complete(pkg, import_module(pkg.path))
 
 
-def _walk(thing: griffe.Module | griffe.Class) -> None:
-    for member in list(thing.members.values()):
-        if isinstance(member, griffe.Alias):
+def _complete(thing: griffe.Module | griffe.Class, value: Any) -> None:
+    """Complete the docstrings of a module or class and of its members. value: the thing itself."""
+    texts = {
+        field.name: about.doc
+        for field in (fields(value) if is_dataclass(value) else ())
+        for about in field.metadata.values()
+        if isinstance(about, Setting)
+    }
+    _read(thing, value, {*thing.all_members, *_parameters(thing)})
+    for name, member in thing.members.items():
+        if isinstance(member, griffe.Alias) or name.startswith("_"):
             continue
-        if not member.docstring and not member.name.startswith("_"):
-            text = _at_runtime(member)
-            if text:
-                member.docstring = griffe.Docstring(text, parent=member)
-        if isinstance(member, (griffe.Module, griffe.Class)):
-            _walk(member)
-    if isinstance(thing, griffe.Module) and not thing.docstring:
-        text = import_module(thing.path).__doc__
-        if text:
-            thing.docstring = griffe.Docstring(text, parent=thing)
-    for each in (thing, *thing.members.values()):
-        if isinstance(each, griffe.Alias) or not each.docstring:
-            continue
-        if isinstance(each, griffe.Function):
-            _rewrite(each, [parameter.name for parameter in each.parameters])
-        elif isinstance(each, griffe.Class) and each is not thing:
-            _rewrite(each, {*each.all_members, *(each.parameters[i].name for i in ())})
+        if isinstance(member, griffe.Module):
+            _complete(member, import_module(member.path))
+        elif isinstance(member, griffe.Class):
+            _complete(member, getattr(value, name))
+        else:
+            if name in texts:
+                member.docstring = griffe.Docstring(texts[name], parent=member)
+            _read(member, getattr(value, name, None), _parameters(member))
 
 
-def _rewrite(each: griffe.Object, names: Collection[str]) -> None:
-    assert each.docstring
-    each.docstring.value = describe(each.docstring.value, [*names]).markdown()
+def _parameters(thing: griffe.Object) -> set[str]:
+    if isinstance(thing, (griffe.Function, griffe.Class)):
+        return {parameter.name for parameter in thing.parameters}
+    return set()
 
 
-def _at_runtime(member: griffe.Object) -> str | None:
-    """The docstring that a thing has once it is imported, if it is its own."""
-    found: Any = import_module(member.module.path)
-    for name in member.path.removeprefix(f"{member.module.path}.").split("."):
-        owner, found = found, getattr(found, name, None)
-    own = getattr(found, "__doc__", None)
-    return None if own is None or own == type(found).__doc__ else inspect.cleandoc(own)
+def _read(thing: griffe.Object, value: Any, names: set[str]) -> None:
+    """Take over the docstring of what was imported, if there is none, and make lists in it."""
+    own = getattr(value, "__doc__", None)
+    if not thing.docstring and own and own != type(value).__doc__:
+        thing.docstring = griffe.Docstring(inspect.cleandoc(own), parent=thing)
+    if thing.docstring and names:
+        thing.docstring.value = describe(thing.docstring.value, names).markdown()

@@ -12,26 +12,34 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
+from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Final, NamedTuple
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 from docstrings import describe
+from spacy.language import Language
 from typer.main import get_command
 
-import spacy_structreg
 from spacy_structreg.cli.app import structreg_app
 from spacy_structreg.corpora.tag_glossary import RELATION_GLOSSARY, TAG_GLOSSARY
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import plain
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
 from spacy_structreg.pipeline.component import EstimatorPipe, settings_of
-from spacy_structreg.pipeline.setting_texts import documented_classes, settings_table
+from spacy_structreg.pipeline.setting_texts import (
+    documented_classes,
+    model_classes,
+    settings_table,
+)
+from spacy_structreg.pipeline.tokenizer import ModelTokenizer
 
 # From the top; `tests/test_floors.py` holds the code to them.
 FLOORS: Final = (
-    "cli", "cluster", "pipeline", "estimators", "models", "training", "tasks", "search", "learn",
-    "features", "corpora", "metrics",
+    "cli", "serve", "cluster", "pipeline", "estimators", "models", "training", "tasks", "search",
+    "learn", "features", "corpora", "metrics",
 )  # fmt: skip
 # How a config names what is registered in each group, and what that is.
 GROUPS: Final = {
@@ -57,6 +65,28 @@ GROUPS: Final = {
         "What the commands know of a task: entry points of the group `spacy_structreg_tasks`, each "
         "a `PipelineTask`. Other packages may add their own.",
     ),
+}
+# What values of types are, to people who write configs.
+_KINDS: Final[dict[Any, str]] = {
+    bool: "true, false",
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    Path: "a path",
+    NoneType: "`null`",
+    list: "a list",
+    dict: "values by name",
+    Mapping: "values by name",
+    Callable: "a function",
+}
+# The same in helps of commands.
+_HELP_TYPES: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "path": "a path",
+    "list[str]": "texts",
+    "list[Path]": "paths",
 }
 
 
@@ -89,17 +119,26 @@ def pages() -> dict[str, str]:
     }
 
 
-def index(made: Mapping[str, str]) -> str:
-    """Lists of all pages that are made, for the page of the reference. made: from `pages`."""
+def index() -> str:
+    """Lists of what is in the pages that are made, for the page of the reference."""
     lines = ["", "## Commands", "", *_command_rows("reference/commands/")]
     lines += ["", "## Registered names", "", *_registered_rows("reference/registered/")]
-    lines += ["", "## Python", ""]
+    lines += [
+        "",
+        "## Figures and tags",
+        "",
+        "- [Score keys](reference/scores.md): what each figure of a report means.",
+        "- [Tags and relations](reference/tags.md): what those of the treebanks mean.",
+        "",
+        "## Python",
+        "",
+    ]
     for floor in FLOORS:
         modules = [
-            f"[{_short(name)}](reference/python/{name}.md)"
+            f"[{_short(name)}]({_module_page(name)})"
             for name in module_names(f"spacy_structreg.{floor}")
         ]
-        lines += [f"[**{floor}**](reference/python/{floor}.md): {' · '.join(modules)}", ""]
+        lines += [f"[**{floor}**](reference/python/{floor}/index.md): {' · '.join(modules)}", ""]
     return "\n".join(lines)
 
 
@@ -180,41 +219,40 @@ def _command_page(name: str, command: Any) -> str:
     command.format_epilog(context, formatter)
     if listed := formatter.getvalue().strip("\n"):
         title, _, text = listed.partition("\n")
-        rows = []
+        listed_rows: list[list[str]] = []
         for line in inspect.cleandoc(text).splitlines():
             left, _, right = line.partition("  ")
             if left:
-                rows.append([f"`{left}`", right])
+                listed_rows.append([f"`{left}`", right])
             else:
-                rows[-1][1] += f" {right}"
-        lines += ["", f"## {title.strip(': ')}", "", *table(["name", ""], rows)]
+                listed_rows[-1][1] += f" {right}"
+        lines += ["", f"## {title.strip(': ')}", "", *table(["name", ""], listed_rows)]
     return "\n".join([*lines, ""])
 
 
 def _parameter_row(names: str, text: str) -> tuple[str, ...]:
     """Cells for what the help says: ``-m, --models <int range>`` and a text that ends in limits."""
-    found = re.fullmatch(r"(\S+(?:(?:, | / )-\S+)*)(?: (.+))?", names)
+    found = re.fullmatch(r"([^\s,]+(?:(?:, | / )-[^\s,]+)*)(?: (.+))?", names)
     match = re.fullmatch(r"(.*?)(?:  \[([^\]]*)\])?", text, re.DOTALL)
     assert found
     assert match
+    value = (found[2] or "").strip("<>").removesuffix(" range")
     limits = (match[2] or "").removeprefix("default: ").split("; ")
     return (
         " ".join(f"`{each}`" for each in re.split(", | / ", found[1])),
-        f"`{found[2].strip('<>')}`" if found[2] else "",
+        _HELP_TYPES.get(value) or ", ".join(f"`{each}`" for each in value.split("|") if each),
         ", ".join(each if each == "required" else f"`{each}`" for each in limits if each),
         _prose(match[1]),
     )
 
 
 def _prose(text: str) -> str:
-    """Text of a help in Markdown: options and names in capitals as code, nothing as markup."""
-    parts = re.split(r"(`[^`]+`)", " ".join(text.replace("\b", "").split()))
-    return "".join(
-        part
-        if part.startswith("`")
-        else re.sub(r"(?<![\w-])--?[a-z][\w.-]*\w", r"`\g<0>`", re.sub(r"([<>*_\[\]|])", r"\\\1", part))
-        for part in parts
-    )
+    """Text of a help in Markdown: options as code, nothing as markup."""
+    parts = re.split("(`[^`]+`)", " ".join(text.replace("\b", "").split()))
+    for i in range(0, len(parts), 2):
+        plain_text = re.sub(r"([<>*_\[\]|])", r"\\\1", parts[i])
+        parts[i] = re.sub(r"(?<![\w-])--?[a-z][\w.-]*\w", r"`\g<0>`", plain_text)
+    return "".join(parts)
 
 
 # ---- registered names ----
@@ -253,14 +291,20 @@ def registered_pages() -> dict[str, str]:
         lines = [f"# {title}", "", where, ""]
         for each in registered():
             if each.group == group:
-                lines += [f"## {each.name} {{#{each.anchor}}}", "", *_about(each), ""]
+                label = each.name.removeprefix("spacy_structreg.")
+                heading = f'## {each.name} {{ #{each.anchor} data-toc-label="{label}" }}'
+                lines += [heading, "", *_about(each), ""]
         made[f"reference/registered/{group}.md"] = "\n".join(lines)
     return made
 
 
 def _registered_rows(folder: str) -> list[str]:
     rows = [
-        (f"[`{each.name}`]({folder}{each.group}.md#{each.anchor})", GROUPS[each.group][1], _does(each))
+        (
+            f"[`{each.name}`]({folder}{each.group}.md#{each.anchor})",
+            GROUPS[each.group][1],
+            _does(each),
+        )
         for each in registered()
     ]
     return table(["name", "kind", "what it is"], rows)
@@ -277,46 +321,71 @@ def _does(each: Registered) -> str:
 
 def _described(each: Registered) -> Any:
     """The thing whose docstring says most about a registered name."""
-    if each.group == "factories":
-        return _components().get(each.name, each.value)
+    if each.name in _components():
+        return _components()[each.name]
     if each.group == "structreg_tasks":
         return each.value.summary if hasattr(each.value, "summary") else each.value
     return _classes().get(_model(each), each.value)
 
 
 @cache
-def _components() -> dict[str, type[EstimatorPipe]]:
+def _components() -> dict[str, type[Any]]:
+    """Classes of pipes and tokenizers, by the names under which they are registered."""
+
     def below(cls: type[Any]) -> Iterator[type[Any]]:
         for each in cls.__subclasses__():
             yield each
             yield from below(each)
 
-    found = (each for each in below(EstimatorPipe) if "FACTORY" in vars(each))
-    return {each.FACTORY: each for each in found if each.__module__.startswith("spacy_structreg.")}
+    return {
+        getattr(each, "FACTORY", None) or each.NAME: each
+        for base in (EstimatorPipe, ModelTokenizer)
+        for each in below(base)
+        if {"FACTORY", "NAME"} & {*vars(each)} and each.__module__.startswith("spacy_structreg.")
+    }
 
 
 @cache
 def _classes() -> dict[str, Any]:
-    from spacy_structreg.learn.learning_settings import Learning, LogLinear
-    from spacy_structreg.pipeline.setting_texts import model_classes
-
     return {**model_classes(), "Learning": Learning, "LogLinear": LogLinear}
 
 
 def _about(each: Registered) -> list[str]:
     described = _described(each)
-    path = f"{described.__module__}.{described.__qualname__}" if hasattr(described, "__qualname__") else ""
     lines = [_does(each), ""]
-    if path:
+    if hasattr(described, "__qualname__"):
+        path = f"{described.__module__}.{described.__qualname__}"
         lines += [f"In Python: [`{path}`][{path}].", ""]
     settings = documented_classes().get(_model(each))
     if each.group == "factories" and each.name in _components():
-        lines += _parameters(settings_of(_components()[each.name]), _components()[each.name])
+        lines += _pipe_settings(each.name, _components()[each.name])
     elif settings is not None and each.group in ("architectures", "misc"):
         lines += [settings_table(settings)]
-    elif callable(each.value) and each.group not in ("factories", "structreg_tasks"):
-        lines += _parameters(dict(inspect.signature(each.value, eval_str=True).parameters), each.value)
+    elif each.group not in ("factories", "structreg_tasks"):
+        found = inspect.signature(each.value, eval_str=True).parameters
+        lines += _parameters(found, each.value)
     return lines
+
+
+def _pipe_settings(name: str, component: type[EstimatorPipe]) -> list[str]:
+    """A table of the settings of a pipe, with the defaults of its factory."""
+    texts = {
+        "model": "The block of its model, whose settings stand with its [name](architectures.md).",
+        "scorer": "What makes figures of Docs: one of the [scorers](scorers.md).",
+        **_texts(component, [*settings_of(component)]),
+    }
+    defaults = Language.get_factory_meta(name).default_config or {}
+    hints = {key: each.annotation for key, each in settings_of(component).items()}
+    rows = [
+        (
+            f"`{key}`",
+            "a block" if key in ("model", "scorer") else _values(hints[key]),
+            _config_value(default),
+            texts.get(key, ""),
+        )
+        for key, default in defaults.items()
+    ]
+    return table(["setting", "values", "default", ""], rows)
 
 
 def _parameters(parameters: Mapping[str, inspect.Parameter], of: Any) -> list[str]:
@@ -324,11 +393,20 @@ def _parameters(parameters: Mapping[str, inspect.Parameter], of: Any) -> list[st
     if not parameters:
         return ["It has no settings."]
     texts = _texts(of, [*parameters])
-    rows = []
-    for name, each in parameters.items():
-        default = "required" if each.default is each.empty else f"`{json.dumps(plain(each.default), default=dict)}`"
-        rows.append((f"`{name}`", _type(each.annotation), default, texts.get(name, "")))
+    rows = [
+        (
+            f"`{name}`",
+            _values(each.annotation),
+            "required" if each.default is each.empty else _config_value(each.default),
+            texts.get(name, ""),
+        )
+        for name, each in parameters.items()
+    ]
     return table(["setting", "values", "default", ""], rows)
+
+
+def _config_value(value: Any) -> str:
+    return f"`{json.dumps(plain(value), default=dict, ensure_ascii=False)}`"
 
 
 def _texts(of: Any, names: list[str]) -> dict[str, str]:
@@ -336,14 +414,19 @@ def _texts(of: Any, names: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in of.__mro__ if isinstance(of, type) else (of,):
         for name, text in describe(each.__doc__ or "", names).descriptions.items():
-            if name not in found and not text.startswith("as of "):
+            if name not in found and not text.startswith(("as of ", "see ")):
                 found[name] = text
     return found
 
 
-def _type(annotation: Any) -> str:
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return f"`{re.sub(r'(?:typing|collections.abc|[a-z_.]+[.])[.]?(?=[A-Z])', '', text)}`"
+def _values(hint: Any) -> str:
+    """The values of a parameter in words. hint: its type."""
+    kind, inner = get_origin(hint), get_args(hint)
+    if kind in (Union, UnionType):
+        return ", ".join(map(_values, inner))
+    if kind is Literal:
+        return ", ".join(f"`{json.dumps(each)}`" for each in inner)
+    return _KINDS.get(kind or hint) or f"`{getattr(hint, '__name__', hint)}`"
 
 
 # ---- figures and tags ----
@@ -370,7 +453,12 @@ def tags_page() -> str:
 
 
 def _glossary(meanings: Mapping[str, str], what: str) -> list[str]:
-    return table([what, "meaning"], [(f"`{key}`", text) for key, text in meanings.items()])
+    return table([what, "meaning"], [(_code(key), text) for key, text in meanings.items()])
+
+
+def _code(text: str) -> str:
+    """Text as code, whatever backticks it has."""
+    return f"``` {text} ```" if "`" in text else f"`{text}`"
 
 
 # ---- modules ----
@@ -400,10 +488,14 @@ def _short(module: str) -> str:
     return module.split(".", 2)[2]
 
 
+def _module_page(module: str) -> str:
+    return f"reference/python/{module.split('.')[1]}/{_short(module)}.md"
+
+
 def python_pages() -> dict[str, str]:
     """A page a module, an index a floor, and one of all floors."""
     rows = [
-        (f"[`{floor}`]({floor}.md)", first_line(import_module(f"spacy_structreg.{floor}")))
+        (f"[`{floor}`]({floor}/index.md)", first_line(import_module(f"spacy_structreg.{floor}")))
         for floor in FLOORS
     ]
     made = {
@@ -439,13 +531,13 @@ def python_pages() -> dict[str, str]:
                 "",
             ]
             rows = [
-                (f"[`{_short(name)}`]({name}.md)", first_line(import_module(name)))
+                (f"[`{_short(name)}`]({_short(name)}.md)", first_line(import_module(name)))
                 for name in module_names(package)
                 if name.rpartition(".")[0] == package
             ]
             if rows:
                 lines += [*table(["module", ""], rows), ""]
-        made[f"reference/python/{floor}.md"] = "\n".join(lines)
+        made[f"reference/python/{floor}/index.md"] = "\n".join(lines)
         for name in module_names(f"spacy_structreg.{floor}"):
-            made[f"reference/python/{name}.md"] = f"---\ntitle: {_short(name)}\n---\n\n::: {name}\n"
+            made[_module_page(name)] = f"---\ntitle: {_short(name)}\n---\n\n::: {name}\n"
     return made

@@ -90,7 +90,7 @@ def screenshots(address: str, folder: Path) -> list[Path]:
     with chromium() as browser:
         for name, shot in SHOTS.items():
             options: dict[str, Any] = {"color_scheme": shot.scheme, "reduced_motion": "reduce"}
-            size = {"width": shot.width, "height": 720}
+            size: Any = {"width": shot.width, "height": 720}
             page = browser.new_page(viewport=size, device_scale_factor=2, **options)
             page.goto(f"{address}/#{urlencode(shot.state)}")
             wait_until_drawn(page)

@@ -1,7 +1,8 @@
-"""What mkdocs asks when it builds the site: pages made from the code, links, the navigation."""
+"""Additions to the site as mkdocs builds it: pages made from the code, links and colours."""
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from functools import cache
@@ -13,11 +14,20 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from spacy_structreg.corpora.palette import COLORS
+
 ROOT: Final = Path(__file__).parents[2]
 # Not within code, of several lines or one.
 _CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"(?<=\]\()(\.\./[^)#\s]*)(#[^)\s]*)?(?=\))")
+# With a path from the notebook's folder, in HTML.
+_NOTEBOOK_LINK: Final = re.compile(r'(?<=<a href=")(?![a-z]+:|#)([^"#]+)(?=["#])')
 _LIST: Final = "<!-- lists -->"
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Keep jieba, which cuts Chinese for the search, from telling about itself."""
+    logging.getLogger("jieba").setLevel(logging.WARNING)
 
 
 @cache
@@ -29,6 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made, and put them into the navigation."""
     for path, text in _made().items():
         files.append(File.generated(config, path, content=text))
+    files.append(File.generated(config, "assets/palette.css", content=_colors()))
     config.nav = [_filled(item) for item in config.nav or []]
     return files
 
@@ -46,31 +57,52 @@ def _filled(item: Any) -> Any:
         return paths
     by_floor: list[Any] = [f"{item}index.md"]
     for floor in reference_pages.FLOORS:
-        start = f"{item}spacy_structreg.{floor}."
-        modules = [path for path in paths if path.startswith(start)]
-        by_floor.append({floor: [f"{item}{floor}.md", *modules]})
+        by_floor.append({floor: [path for path in paths if path.startswith(f"{item}{floor}/")]})
     return by_floor
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to files of the repository lead there, and names to their reference."""
+    """Let links to files of the repository lead there, and names in code to the reference."""
     path = page.file.src_uri
-    if path == "reference.md":
-        markdown = markdown.replace(_LIST, reference_pages.index(_made()))
     if page.file.generated_by:
         return markdown
-    names = _targets()
 
-    def outside(match: re.Match[str]) -> str:
-        inside = posixpath.normpath(posixpath.join(posixpath.dirname(path), "..", "docs", match[1]))
-        return code_host(config, posixpath.normpath(f"docs/{path}/../{match[1]}")) + (match[2] or "")
+    def linked(text: str) -> str:
+        """Text between code."""
 
-    text = _LINK.sub(outside, markdown)
-    return text
+        def repository(match: re.Match[str]) -> str:
+            target = posixpath.normpath(posixpath.join("docs", path, "..", match[1]))
+            return code_host(config, target) + (match[2] or "")
+
+        return _LINK.sub(repository, text)
+
+    up = "../" * path.count("/")
+    parts = _CODE.split(markdown)
+    for i, part in enumerate(parts):
+        if i % 2 == 0:
+            parts[i] = linked(part)
+        elif part[1:-1] in _targets() and not parts[i - 1].endswith("["):
+            parts[i] = f"[{part}]({up}{_targets()[part[1:-1]]})"
+    text = "".join(parts)
+    return text.replace(_LIST, reference_pages.index()) if path == "reference.md" else text
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let links of notebooks lead to pages and to the repository, as those of pages do."""
+    path = page.file.src_uri
+    if not path.endswith(".ipynb"):
+        return html
+
+    def linked(match: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join("docs", path, "..", match[1]))
+        file = files.get_file_from_path(target.removeprefix("docs/"))
+        return file.url_relative_to(page.file) if file else code_host(config, target)
+
+    return _NOTEBOOK_LINK.sub(linked, html)
 
 
 def code_host(config: MkDocsConfig, path: str) -> str:
-    """Where a file or folder of the repository is shown. Raises ValueError if there is none."""
+    """The address of a file or folder of the repository. Raises ValueError if there is none."""
     target = ROOT / path
     if not target.exists():
         raise ValueError(f"there is no {path} in the repository")
@@ -81,7 +113,20 @@ def code_host(config: MkDocsConfig, path: str) -> str:
 @cache
 def _targets() -> dict[str, str]:
     """The page and anchor of each registered name and command."""
-    found = {each.name: f"{each.page}#{each.anchor}" for each in reference_pages.registered()}
-    for name in reference_pages.commands():
-        found[f"structreg {name}"] = f"reference/commands/{name}.md"
-    return found
+    return {
+        **{each.name: f"{each.page}#{each.anchor}" for each in reference_pages.registered()},
+        **{
+            f"structreg {name}": f"reference/commands/{name}.md"
+            for name in reference_pages.commands()
+        },
+    }
+
+
+def _colors() -> str:
+    """The palette as custom properties, by the names that the theme has for light and dark."""
+    return "".join(
+        f'[data-md-color-scheme="{scheme}"] {{\n'
+        + "".join(f"  --{name}: {getattr(color, shade)};\n" for name, color in COLORS.items())
+        + "}\n"
+        for scheme, shade in (("default", "light"), ("slate", "dark"))
+    )

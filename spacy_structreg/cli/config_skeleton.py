@@ -124,18 +124,22 @@ lookups = null
 
 <initialize>[initialize.tokenizer]
 <arguments>"""
+"""Config of a training; the names in ``<>`` are filled in."""
 
 SCORES: Final = """\
 # What counts as the best model: <about_scores>.
 [training.score_weights]
 <weights>
 """
+"""Block of the weights of scores; the names in ``<>`` are filled in."""
 
 ABOUT_TOKENIZER: Final = """\
 # The tokenizer is trained in a run of its own. Pipes that work on words are trained afterwards, in
 # another run, which takes the tokenizer over with spacy.copy_from_base_model.v1."""
+"""Comment on the tokenizer in configs that train it."""
 
 ABOUT_WORDS: Final = "# Words are those of the corpus in training, and of the tokenizer then."
+"""Comment on words in configs of pipes."""
 
 TAKEN_OVER: Final = """\
 # Takes the tokenizer over.
@@ -145,6 +149,7 @@ tokenizer = <base>
 vocab = null
 
 """
+"""Block that takes over the tokenizer of the pipeline ``<base>``."""
 
 SAVE_CHECKPOINT: Final = """\
 
@@ -153,6 +158,7 @@ SAVE_CHECKPOINT: Final = """\
 @callbacks = "spacy_structreg.save_checkpoint.v1"
 path = <checkpoint>
 """
+"""Block that keeps the state of a training; ``<checkpoint>`` is its folder."""
 
 LOAD_CHECKPOINT: Final = """\
 
@@ -161,9 +167,11 @@ LOAD_CHECKPOINT: Final = """\
 @callbacks = "spacy_structreg.load_checkpoint.v1"
 path = null
 """
+"""Block that goes on with an interrupted training."""
 
 ZH_ARGUMENTS: Final = """\
 # spaCy asks for these with every Chinese tokenizer. They belong to pkuseg and stay as they are.
 pkuseg_model = null
 pkuseg_user_dict = "default"
 """
+"""Settings that spaCy asks for with every Chinese tokenizer."""

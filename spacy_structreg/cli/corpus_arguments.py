@@ -33,6 +33,7 @@ __all__ = [
 PipelineArgument: TypeAlias = Annotated[
     str, Arg(metavar="PIPELINE", help="Folder or package of a trained pipeline")
 ]
+"""The argument ``PIPELINE``."""
 FormatOption: TypeAlias = Annotated[
     FormatName,
     Opt(
@@ -48,21 +49,26 @@ FormatOption: TypeAlias = Annotated[
         ".jsonl), else by --columns or the content",
     ),
 ]
+"""The option ``--format``."""
 EncodingOption: TypeAlias = Annotated[
     str, Opt("--encoding", "-e", help="Encoding of the corpora (gb18030, cp950, big5hkscs, ...)")
 ]
+"""The option ``--encoding``."""
 CompoundsOption: TypeAlias = Annotated[
     Compounds,
     Opt("--compounds", help="PFR: take bracketed compounds as parts, or merged into a word"),
 ]
+"""The option ``--compounds``."""
 DaysOption: TypeAlias = Annotated[
     str | None,
     Opt("--days", help="PFR: only paragraphs of these days of the month, such as 1-24 or 1-7,15"),
 ]
+"""The option ``--days``."""
 PartOption: TypeAlias = Annotated[
     str | None,
     Opt("--part", help="Corpus and part of a SIGHAN 2005 release: pku/training, msr/test, ..."),
 ]
+"""The option ``--part``."""
 HeadRulesOption: TypeAlias = Annotated[
     HeadRuleSet | None,
     Opt(
@@ -71,6 +77,7 @@ HeadRulesOption: TypeAlias = Annotated[
         "the heads make: ctb (Chinese Treebank) or ptb (Penn Treebank)",
     ),
 ]
+"""The option ``--head-rules``."""
 ColumnsOption: TypeAlias = Annotated[
     str | None,
     Opt(
@@ -80,6 +87,7 @@ ColumnsOption: TypeAlias = Annotated[
         "Of classified texts: text,category",
     ),
 ]
+"""The option ``--columns``."""
 SchemeOption: TypeAlias = Annotated[
     SchemeName,
     Opt(
@@ -88,6 +96,7 @@ SchemeOption: TypeAlias = Annotated[
         "auto: look at all of them",
     ),
 ]
+"""The option ``--scheme``."""
 CommentsOption: TypeAlias = Annotated[
     str | None,
     Opt(
@@ -95,6 +104,7 @@ CommentsOption: TypeAlias = Annotated[
         help="Columns: how lines begin that are skipped between sentences, such as ###MEDLINE:",
     ),
 ]
+"""The option ``--comments``."""
 
 
 def corpus_options(

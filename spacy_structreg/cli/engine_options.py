@@ -21,6 +21,7 @@ class Engine(str, Enum):
 EngineOption: TypeAlias = Annotated[
     Engine, Opt("--engine", help="local: processes of this machine")
 ]
+"""The option ``--engine``."""
 SchedulerOption: TypeAlias = Annotated[
     str | None,
     Opt(
@@ -30,10 +31,12 @@ SchedulerOption: TypeAlias = Annotated[
         "tcp://10.0.0.1:8786, in place of this machine",
     ),
 ]
+"""The option ``--scheduler``."""
 WorkersOption: TypeAlias = Annotated[
     int | None,
     Opt("--workers", "-n", min=1, help="Processes of the engine; as many as cores if not said"),
 ]
+"""The option ``--workers``."""
 
 
 @contextmanager

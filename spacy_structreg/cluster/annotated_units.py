@@ -23,6 +23,7 @@ from spacy_structreg.corpora.files import NO_ROOM
 __all__ = ["MARKS", "QUARANTINES", "Job", "ShardFormat", "UnitReport", "annotate_unit", "try_unit"]
 
 ShardFormat = Literal["parquet", "spacy"]
+"""Formats of the files that are written."""
 
 MARKS = "_units"
 """The folder of the files that say which units are done."""

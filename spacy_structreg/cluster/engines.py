@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["EngineName", "connect", "need_packages"]
 
 EngineName = Literal["local"]
+"""Names of engines that are started here."""
 
 EXTRA = "pip install 'spacy_structreg[cluster]'"
 LOOPBACK = "127.0.0.1"

@@ -28,8 +28,9 @@ __all__ = [
 ]
 
 EMPTY_TAG = "-NONE-"
-# The root of a sentence whose phrases are not annotated: `( (FLAT (PN 我们) (VV 去)))`.
+"""Tag of empty elements, such as traces."""
 FLAT = "FLAT"
+"""Root of a sentence whose phrases are not annotated: ``( (FLAT (PN 我们) (VV 去)))``."""
 ROOT_LABELS = frozenset({"", "ROOT", "TOP"})
 
 # White space is that of ASCII: U+3000 and the like may be part of a word.

@@ -18,10 +18,13 @@ from spacy_structreg.corpora.files import read_lines
 __all__ = ["CATEGORY", "JSON_SUFFIXES", "TEXT", "is_json", "read_classified"]
 
 TEXT: Final = "text"
+"""Name of the column, or key, of the text."""
 CATEGORY: Final = "category"
+"""Name of the column, or key, of the category."""
 # Whichever of these an object has.
 CATEGORY_KEYS: Final = (CATEGORY, "label")
 JSON_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.xz")
+"""Endings of the names of JSON files, an object a line."""
 # Columns of these names are never empty.
 COLUMNS: Final = {TEXT: "word", CATEGORY: "label"}
 

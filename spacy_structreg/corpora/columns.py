@@ -20,8 +20,10 @@ from spacy_structreg.corpora.files import check_line_end, read_lines, replace_te
 __all__ = ["DOCUMENT_START", "SKIPPED", "Separator", "read_columns", "write_columns"]
 
 Separator: TypeAlias = Literal["\t", " "]
+"""Characters that may stand between columns."""
 
 DOCUMENT_START = "-DOCSTART-"
+"""First column of a line that begins a document, and is skipped."""
 
 # Columns of these names must say something in every row.
 NOT_EMPTY = ("word", "label")

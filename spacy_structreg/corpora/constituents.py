@@ -25,8 +25,8 @@ __all__ = [
     "constituency_sentences",
 ]
 
-# What the nameless root of a tree is called, if it has several children.
 ROOT_CATEGORY = "ROOT"
+"""Name that the nameless root of a tree gets, if it has several children."""
 
 T = TypeVar("T")
 

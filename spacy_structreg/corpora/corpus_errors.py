@@ -11,6 +11,7 @@ __all__ = ["CorpusError", "StrPath", "shown", "warn_of_digits"]
 logger = logging.getLogger("spacy_structreg")
 
 StrPath: TypeAlias = "str | os.PathLike[str]"
+"""A path, as text or object."""
 
 LONGEST_SHOWN = 40
 

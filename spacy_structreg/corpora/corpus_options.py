@@ -28,10 +28,12 @@ __all__ = [
     "split_part",
 ]
 
-# Of segmented text and of CoNLL-U, where the name of a file has to tell.
 TEXT_SUFFIXES = (".txt", ".txt.gz", ".txt.xz")
+"""Endings of the names of segmented text."""
 TREEBANK_SUFFIXES = (".conllu", ".conllu.gz", ".conllu.xz")
+"""Endings of the names of CoNLL-U."""
 PARTIAL_SUFFIX = ".partial"
+"""Ending of the names of partial annotation."""
 
 DAY_RANGES = re.compile("[0-9]{1,2}(?:-[0-9]{1,2})?(?:,[0-9]{1,2}(?:-[0-9]{1,2})?)*")
 LAST_DAY = 31
@@ -39,11 +41,14 @@ LAST_DAY = 31
 SKIPPED: Final = "_"
 """Stands for a column that is skipped."""
 
-# What columns may hold; the first of each there must be.
-WORD, LABEL = "word", "label"
+WORD: Final = "word"
+"""Name of the column of words, which there must be."""
+LABEL: Final = "label"
+"""Name of the column of labels."""
 COLUMNS: Final = (WORD, "tag", "pos", LABEL)
 """Names of the columns of words; tasks may add others."""
 TEXT_COLUMNS: Final = ("text", "category")
+"""Names of the columns of classified texts."""
 
 
 class FormatName(str, Enum):

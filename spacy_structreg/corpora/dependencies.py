@@ -13,6 +13,7 @@ from dataclasses import dataclass
 __all__ = ["ROOT", "DependencySentence", "Parse", "is_projective", "projectivize"]
 
 ROOT = -1
+"""Head of a root, in place of a position."""
 
 
 @dataclass(frozen=True, slots=True)

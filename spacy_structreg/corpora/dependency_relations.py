@@ -24,9 +24,10 @@ from spacy_structreg.corpora.brackets import FUNCTION_TAGS, Tree
 
 __all__ = ["CTB_RELATIONS", "DEPENDENCY", "NO_RELATIONS", "ROOT_DEPENDENCY", "RelationRules"]
 
-# What is left to say of a word without a rule, and of the head of a sentence.
 DEPENDENCY = "dep"
+"""Relation of a word that no rule fits."""
 ROOT_DEPENDENCY = "root"
+"""Relation of the head of a sentence."""
 
 FindHead: TypeAlias = Callable[[str, Sequence[str]], int]
 
@@ -260,4 +261,6 @@ def _of_one_kind(left: str, right: str) -> bool:
 
 
 NO_RELATIONS = RelationRules()
+"""No rules: all relations are `DEPENDENCY`."""
 CTB_RELATIONS = RelationRules.from_text(CTB)
+"""Rules for the Chinese Treebank."""

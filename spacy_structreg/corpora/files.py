@@ -44,6 +44,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 TEMPORARY = ".tmp"
 BLOCK = 1 << 20
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Numbers of the errors of a disk, a quota or a file that is full."""
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 

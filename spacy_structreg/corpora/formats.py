@@ -20,6 +20,7 @@ __all__ = ["CorpusFormat", "check_raw_lines", "guess_format"]
 CorpusFormat: TypeAlias = Literal[
     "segmented", "brackets", "sinica", "conllu", "pfr", "tagged", "partial", "sighan"
 ]
+"""Names of formats that are guessed from a text."""
 
 # Extensions of one format only; .gz or .xz may follow.
 EXTENSIONS: Mapping[str, CorpusFormat] = MappingProxyType(

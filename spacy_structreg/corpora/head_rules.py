@@ -23,6 +23,7 @@ from spacy_structreg.corpora.dependency_relations import (
 __all__ = ["HEAD_RULES", "HeadRuleName", "HeadRules", "head_rules"]
 
 HeadRuleName: TypeAlias = Literal["ctb", "ptb"]
+"""Names of rules: of the Chinese and the Penn Treebank."""
 
 # Zhang and Clark 2008, "A tale of two parsers", the Chinese Treebank; but ROOT, which is a nameless
 # root of several children, such as a clause and a full stop.
@@ -175,6 +176,7 @@ HEAD_RULES: Mapping[HeadRuleName, HeadRules] = MappingProxyType(
         "ptb": HeadRules.from_text(PTB, punctuation=PTB_PUNCTUATION),
     }
 )
+"""Rules by the name of their treebank."""
 
 
 def head_rules(name: str) -> HeadRules:

@@ -42,8 +42,10 @@ __all__ = [
 ]
 
 Scheme: TypeAlias = Literal["bio", "iob1", "bioes", "io"]
+"""Names of schemes, by which labels of tokens stand for spans."""
 
 SCHEMES: Final[tuple[Scheme, ...]] = ("bio", "iob1", "bioes", "io")
+"""All schemes."""
 
 BIOES: Final = MappingProxyType(
     {"B": "B", "I": "I", "E": "E", "S": "S", "M": "I", "L": "E", "U": "S"}

@@ -43,7 +43,9 @@ __all__ = [
 T = TypeVar("T")
 
 CORPORA = ("as", "cityu", "msr", "pku")
+"""Corpora of SIGHAN 2005."""
 PARTS = ("training", "test", "test_raw", "training_words")
+"""Parts of a corpus of SIGHAN 2005."""
 
 ROOTS = ("", "icwb2-data/")
 # Folder of a part, and what its file names say after the corpus. Those of as differ.

@@ -62,6 +62,7 @@ CTB_SPLITS: Mapping[str, Mapping[str, CtbPart]] = MappingProxyType(
         },
     }
 )
+"""Parts of the Chinese Treebank by the name of a split, then of the part."""
 
 
 def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:

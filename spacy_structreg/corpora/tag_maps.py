@@ -156,6 +156,7 @@ TAG_MAPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "ud_chinese_1": _UD_CHINESE_1,
     }
 )
+"""Universal tags of the tags of a treebank, by its name."""
 
 WORD_RULES: Mapping[str, tuple[WordRule, ...]] = MappingProxyType(
     {
@@ -188,6 +189,7 @@ WORD_RULES: Mapping[str, tuple[WordRule, ...]] = MappingProxyType(
         )
     }
 )
+"""Universal tags that depend on the word, by the name of the treebank."""
 
 
 def ruler_patterns(name: str) -> list[dict[str, Any]]:

@@ -13,8 +13,10 @@ from spacy_structreg.corpora.pfr import read_pfr, read_tagged
 __all__ = ["TAGGED_FORMATS", "TaggedFormat", "read_tagged_sentences"]
 
 TaggedFormat: TypeAlias = Literal["brackets", "conllu", "pfr", "tagged"]
+"""Names of formats of tagged text."""
 
 TAGGED_FORMATS: tuple[TaggedFormat, ...] = ("brackets", "conllu", "pfr", "tagged")
+"""All formats of tagged text."""
 
 
 def read_tagged_sentences(

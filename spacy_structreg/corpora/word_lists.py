@@ -13,6 +13,7 @@ from spacy_structreg.corpora.files import check_line_end, read_lines
 __all__ = ["LONGEST_ENTRY", "ListedWord", "WordListFormat", "read_word_list"]
 
 WordListFormat: TypeAlias = Literal["cedict", "jieba", "words"]
+"""Names of formats of word lists: CC-CEDICT's, jieba's, or a word a line."""
 
 LONGEST_ENTRY: Final = 255
 """Most characters of a word, and of a tag."""

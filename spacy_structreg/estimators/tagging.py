@@ -77,7 +77,7 @@ _LEAST_OF_CATEGORY: Final = 2
 class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSettings):
     """Settings of a `Tagger`."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
 
     templates: str | Sequence[str] = setting(
         "words",

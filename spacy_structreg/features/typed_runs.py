@@ -45,6 +45,7 @@ RunKind: TypeAlias = Literal[
     "word",
     "punctuation",
 ]
+"""Kinds of runs that are known by their form."""
 
 CutKind: TypeAlias = Literal["price", "measure", "topic"]
 """Kinds that the conventions cut into words."""

@@ -58,7 +58,7 @@ class Learning(SampleSettings):
     Raises ValueError for values out of range and for combinations without a meaning.
     """
 
-    WHAT: ClassVar = "learning"
+    WHAT: ClassVar[str] = "learning"
 
     algorithm: Algorithm = setting(
         "perceptron",
@@ -173,7 +173,7 @@ class LogLinear(SampleSettings):
     Raises ValueError for values out of range and for combinations without a meaning.
     """
 
-    WHAT: ClassVar = "learning"
+    WHAT: ClassVar[str] = "learning"
 
     optimizer: Optimizer = setting(
         "sgd",

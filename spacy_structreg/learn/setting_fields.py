@@ -279,7 +279,12 @@ def _checked(name: str, value: Any, hint: Any, about: Setting) -> Any:
 
 def _checked_object(name: str, value: Any, kinds: tuple[Any, ...], about: Setting) -> Any:
     """The same for what is neither a number nor one string."""
-    classes = tuple(kind for kind in kinds if isinstance(kind, type) and kind is not NoneType)
+    # In Python 3.10, Sequence[str] is an instance of type.
+    classes = tuple(
+        kind
+        for kind in kinds
+        if isinstance(kind, type) and get_origin(kind) is None and kind is not NoneType
+    )
     if classes and isinstance(value, classes):
         return value
     generic = {get_origin(kind): get_args(kind) for kind in kinds if get_args(kind)}

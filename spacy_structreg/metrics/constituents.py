@@ -105,14 +105,12 @@ class Conventions:
         return {label: min(group) for group in self.equal for label in group}
 
 
-# COLLINS.prm of the distribution, and from its new.prm the label S1.
 COLLINS = Conventions(
     removed_tags=frozenset({EMPTY_TAG, ",", ":", "``", "''", "."}),
     equal=(frozenset({"ADVP", "PRT"}),),
 )
+"""Conventions of EVALB's ``COLLINS.prm``, and the label S1 of its ``new.prm``."""
 
-# By name: `collins` is EVALB as papers on the Penn and Chinese Treebanks use it; `plain` counts all
-# words and all brackets but the root; `no_pu` takes the punctuation of the Chinese Treebank out.
 CONVENTIONS: Mapping[str, Conventions] = MappingProxyType(
     {
         "collins": COLLINS,
@@ -120,6 +118,10 @@ CONVENTIONS: Mapping[str, Conventions] = MappingProxyType(
         "no_pu": Conventions(removed_tags=frozenset({EMPTY_TAG, "PU"})),
     }
 )
+"""Conventions by name: ``collins`` is EVALB as papers on the Penn and Chinese Treebanks use it;
+``plain`` counts all words and all brackets but the root; ``no_pu`` takes the punctuation of the
+Chinese Treebank out.
+"""
 
 
 @dataclass(frozen=True)

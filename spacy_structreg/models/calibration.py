@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 CalibrationMethod: TypeAlias = Literal["isotonic", "temperature"]
+"""Methods of fitting probabilities."""
 
 # Steepest curve that is tried: margins are of the size of 1 and more.
 _GREATEST_SLOPE: Final = 1e3

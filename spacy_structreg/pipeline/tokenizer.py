@@ -73,6 +73,7 @@ if TYPE_CHECKING:
 __all__ = ["WORDS_FILE", "ModelTokenizer", "UserWords"]
 
 WORDS_FILE: Final = "user_words"
+"""Name of the file of user words in the folder of a tokenizer."""
 
 _VISIBLE: Final = re.compile(r"\S")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")

@@ -222,7 +222,8 @@ class Pool:
             await self._end(process)
             if not self._ready.done():
                 self._ready.set_exception(ValueError(fault))
-            log(fault)
+            elif self.is_ready:
+                log(fault)
             await asyncio.sleep(RESTART)
 
     async def _start_one(self) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:

@@ -48,16 +48,17 @@ def check(command: Command) -> None:
                 check_project(folder, given["subcommand"])
         case ["python", "-m", "pytest" | "pip", *_] | ["pip", "install", *_] | ["export", *_]:
             pass
-        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo", *_]:
+        case ["python3", "-m", "venv", "env"] | [".", "env/bin/activate"] | ["echo" | "curl", *_]:
             pass
         case ["python", script, *_]:
             assert (command.folder / script).exists(), script
         case ["make", *arguments]:
             targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
             assert {word for word in arguments if "=" not in word} <= {*targets}
+        # Those that ask the service are run by tests/serve/test_serve_page.py.
         case (
             [".", ".venv/bin/activate"]
-            | ["head", *_]
+            | ["head" | "curl", *_]
             | ["dask", "scheduler" | "worker", *_]
         ):
             pass

@@ -35,6 +35,8 @@ NOT_RUN = {
     "annotate.md": {"needs a cluster": 1, "needs Ray": 1, "needs Spark": 1},
     "new_domain.md": {"sets up an environment": 1, "needs a cluster": 1},
     "serve.md": {"needs a service": 4},
+    "en_ewt_structreg.md": {"needs a corpus of its own": 1},
+    "zh_gsd_structreg.md": {"needs a corpus of its own": 1},
     "zh_structreg.md": {"needs the Chinese pipeline": 3},
 }
 

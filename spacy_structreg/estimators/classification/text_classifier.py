@@ -30,7 +30,7 @@ three points (project `text_classification`)."""
 class TextClassifierSettings(TrainingSettings):
     """Settings of a `TextClassifier`."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[LogLinear] = DEFAULT_LEARNING
 
     ngrams: int = setting(1, "N-grams of one up to so many words are features.", maximum=3)
     characters: Sequence[int] | None = setting(

@@ -88,7 +88,7 @@ class LiftedSentence(DependencySentence):
 class DependencyParserSettings(TreeParserSettings):
     """Settings of a `DependencyParser`."""
 
-    DEFAULT_LEARNING: ClassVar = Learning(prune=0.8)
+    DEFAULT_LEARNING: ClassVar[Learning] = Learning(prune=0.8)
 
     system: str = setting(
         "arc_eager",

@@ -18,6 +18,7 @@ from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.estimators.segmentation.word_segmenter import DEFAULT_LEARNING, WordSearchSpec
 from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import parse_state_templates
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
@@ -47,7 +48,7 @@ from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, Wor
 class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordJointTagger`."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
 
     templates: str | Sequence[str] = setting(
         "zhang_clark_2011_joint",

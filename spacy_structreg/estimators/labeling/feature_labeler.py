@@ -17,7 +17,7 @@ from spacy_structreg.tasks.feature_dictionaries import DictionaryFeatures
 class FeatureLabelerSettings(LabelerSettings):
     """Settings of a `FeatureLabeler`."""
 
-    DEFAULT_LEARNING: ClassVar = LogLinear()
+    DEFAULT_LEARNING: ClassVar[LogLinear] = LogLinear()
 
     edges: Collection[str] = setting(
         (),

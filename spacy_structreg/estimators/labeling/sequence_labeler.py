@@ -46,7 +46,7 @@ def _restored_gazetteers(stored: Any) -> Gazetteers | None:
 class SequenceLabelerSettings(WordSettings, LabelerSettings):
     """Settings of a `SequenceLabeler`."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[LogLinear] = DEFAULT_LEARNING
 
     templates: str | Sequence[str] = setting(
         "ner",

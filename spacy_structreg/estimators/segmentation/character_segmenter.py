@@ -69,7 +69,7 @@ alone, but hardly differ, so that there is little to average."""
 class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
     """Settings of chains of characters."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
 
     templates: str | Sequence[str] = setting(
         "zhang2014",

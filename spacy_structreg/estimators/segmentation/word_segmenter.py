@@ -50,7 +50,7 @@ DEFAULT_LEARNING: Final = Learning(mini_sample=5.0)
 class WordSegmenterSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
     """Settings of a `WordSegmenter`."""
 
-    DEFAULT_LEARNING: ClassVar = DEFAULT_LEARNING
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
 
     templates: str | Sequence[str] = setting(
         "zhang_clark_2011",

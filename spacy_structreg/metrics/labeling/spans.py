@@ -35,6 +35,7 @@ Place: TypeAlias = tuple[str, str]
 """Place of a token in a span, as one of the letters B, I, E, S and O, and the span's label."""
 
 OUTSIDE: Final = "O"
+"""Label of a token in no span."""
 
 BIO: Final[Mapping[str, str]] = MappingProxyType({"B": "B", "I": "I"})
 """The prefixes of labels in BIO, and the letters of places that they stand for."""

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from spacy_structreg.corpora.constituents import ConstituencySentence
 
 SPANS_KEY: Final = "constituents"
+"""Default name of the span group of constituents."""
 HEADS: Final = "heads"
+"""Key, among the attributes of the span group, of the head words."""
 
 __all__ = ["HEADS", "SPANS_KEY", "Phrase", "constituency_sentences", "read_phrases", "word_bounds"]
 

@@ -38,8 +38,10 @@ class StructregParser(TreePipe):
     overwrite: parse all anew. If not, heads and labels that are there stay, and the others are
         found to fit them; ValueError if no projective tree with one root has them. ``"labels"``
         lets heads stay, such as those of a constituency parser, and finds all labels anew.
-    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`); heads that
-        stay play no part in it.
+    alternatives: how many of the best analyses are kept on the Doc; 0 for none. Heads that stay
+        play no part in them.
+    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
+    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
     scorer: see `parsing_scorer`.
 
     A sentence starts at the leftmost word of its tree. The model learns from the trees of the

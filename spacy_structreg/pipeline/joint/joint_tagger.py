@@ -31,8 +31,10 @@ def create_joint_tagger(
     """Make the factory of a `JointTagger`, as ``[nlp.tokenizer]`` of a config asks for it.
 
     model: from an architecture that tags, such as ``spacy_structreg.CharacterJointTagger.v1``.
-    n_threads: as of `ModelTokenizer`.
-    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
+    n_threads: how many threads decode side by side in streams; Docs do not depend on it.
+    alternatives: how many of the best analyses are kept on the Doc; 0 for none.
+    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
+    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
     Raises ValueError for a model that does not tag.
     """
     if not isinstance(model, TaggingModel):

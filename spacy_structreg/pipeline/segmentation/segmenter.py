@@ -27,8 +27,10 @@ def create_segmenter(
 
     model: from an architecture such as ``spacy_structreg.CharacterSegmenter.v1``; or from one that
         tags as well, which learns from the tags of the corpus and then gives words alone.
-    n_threads: as of `ModelTokenizer`.
-    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
+    n_threads: how many threads decode side by side in streams; Docs do not depend on it.
+    alternatives: how many of the best analyses are kept on the Doc; 0 for none.
+    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
+    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
     """
     return Segmenter.factory(
         model,

@@ -50,7 +50,9 @@ class StructregTagger(EstimatorPipe):
     overwrite: tag all words anew, for example those that a joint tokenizer has tagged. If not, tags
         that are there stay, and those that are missing are found to fit them.
     n_threads: as of `EstimatorPipe`.
-    alternatives, confidence, extension_prefix: what is kept on Docs (`keep_analyses`).
+    alternatives: how many of the best analyses are kept on the Doc; 0 for none.
+    confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
+    extension_prefix: what the name of the attribute ``structreg`` of Docs begins with.
     scorer: see `tagging_scorer`.
 
     A Doc whose sentences are known is tagged sentence by sentence, any other as one sentence, in

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from spacy_structreg.learn.model_file import Arrays
 
 LONGEST_WORD: Final = 255
+"""Longest word of a list, in characters."""
 
 class Lexicon:
     def __init__(self, words: Iterable[str], values: ArrayLike | None = None) -> None: ...

@@ -35,12 +35,15 @@ __all__ = [
 ]
 
 SpanKind: TypeAlias = Literal["token", "whole", "edges"]
+"""Kinds of spans: one token, whole tokens, or edges of tokens."""
 
-# What is said of a character (`tasks.segmentation.text`): one of the first two, and so many times
-# the number of its stand-in.
+# What is said of a character (`tasks.segmentation.text`) is one of the first two, and the third
+# times the number of its stand-in.
 BEGINS: Final = 1
 CONTINUES: Final = 2
+"""Value of a character that is inside a token."""
 SAYS_STAND_IN: Final = 4
+"""Factor of the number of a stand-in in the value of a character."""
 
 
 class GivenSpan(NamedTuple):
@@ -55,6 +58,7 @@ class GivenSpan(NamedTuple):
 AnySpan: TypeAlias = (
     GivenSpan | tuple[int, int] | tuple[int, int, SpanKind] | tuple[int, int, SpanKind, str | None]
 )
+"""A span, or offsets of its first character and behind its last, its kind, and its tag."""
 
 
 class SpanLimits(NamedTuple):
