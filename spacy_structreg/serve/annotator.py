@@ -14,12 +14,17 @@ from spacy.language import Language
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
 from spacy_structreg.pipeline.analyses import KeepsAnalyses
-from spacy_structreg.pipeline.explained_pipeline import explain_text, explaining_parts
+from spacy_structreg.pipeline.explained_pipeline import (
+    explain_text,
+    explaining_part,
+    explaining_parts,
+)
 from spacy_structreg.pipeline.forgetting import Forgetting
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
+from spacy_structreg.serve.errors import as_request_faults
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
@@ -113,31 +118,38 @@ class Annotator:
     def annotate(self, texts: Sequence[str], wishes: Wishes) -> list[bytes]:
         """The annotation of texts: a document of JSON, or CoNLL-U, each.
 
-        Raises ValueError for user words that cannot be, with a message for the user.
+        Raises FaultError for user words that cannot be, and for what CoNLL-U cannot hold.
         """
         with self._as_wished(wishes):
             answers = []
             for doc in self.nlp.pipe(texts):
                 if wishes.conllu:
-                    answers.append(conllu_of(doc).encode())
+                    with as_request_faults():
+                        answers.append(conllu_of(doc).encode())
                     continue
                 found = json_of(doc, self._constituents)
                 if wishes.pictures:
                     found["pictures"] = pictures_of(doc, self.nlp)
-                answers.append(to_json(found))
+                answers.append(to_json(found, inf_nan_mode="null"))
             return answers
 
     def explain(self, text: str, component: str | None, wishes: Wishes) -> bytes:
-        """The decisions of a part about a text, as JSON. Raises ValueError as `explain_text`."""
+        """The decisions of a part about a text, as JSON.
+
+        Raises FaultError for user words that cannot be, and a part that does not explain.
+        """
+        with as_request_faults():
+            name = explaining_part(self.nlp, component)
         with self._as_wished(wishes):
-            name, found, offsets = explain_text(self.nlp, text, component)
+            _, found, offsets = explain_text(self.nlp, text, name)
         return to_json(
             {
                 "component": name,
                 "analysis": found.analysis,
                 "score": found.score,
                 "decisions": [_decision(each, offsets) for each in found.decisions],
-            }
+            },
+            inf_nan_mode="null",
         )
 
     @contextmanager
@@ -146,7 +158,8 @@ class Annotator:
         self._forgetting.forget()
         with ExitStack() as stack:
             if wishes.user_words:
-                stack.enter_context(self._using(wishes))
+                with as_request_faults():
+                    stack.enter_context(self._using(wishes))
             if wishes.alternatives or wishes.confidence:
                 for part in self._keeping:
                     before = part.kept_settings

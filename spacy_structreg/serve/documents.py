@@ -157,10 +157,9 @@ def conllu_of(doc: Doc) -> str:
     tokens = visible_tokens(doc)
     if not tokens:
         return ""
-    spaces = [_space_follows(doc, token.idx + len(token)) for token in tokens]
+    # Which spaCy makes anew whenever it is asked for.
+    text = doc.text
+    ends = [token.idx + len(token) for token in tokens]
+    spaces = [text[end : end + 1].isspace() for end in ends]
     sentence = sentence_of_doc(doc)._replace(spaces=spaces)
     return "".join(sentence_text(each) for each in treebank_sentences(sentence))
-
-
-def _space_follows(doc: Doc, offset: int) -> bool:
-    return doc.text[offset : offset + 1].isspace()

@@ -122,7 +122,7 @@ def test_bodies_that_nobody_wants(server: Running) -> None:
 
 
 def test_clients_that_do_not_read(server: Running) -> None:
-    body = json.dumps({"texts": ["我看书。" * 2_000] * 5, "alternatives": 5}).encode()
+    body = json.dumps({"texts": ["我看书。" * 4_000], "alternatives": 5}).encode()
     with connected(server) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         connection.sendall(HEAD + f"content-length: {len(body)}\r\n\r\n".encode() + body)
@@ -224,7 +224,7 @@ def test_more_requests_than_may_wait(pipeline: Path) -> None:
 def test_requests_that_take_too_long(pipeline: Path) -> None:
     with running(pipeline, "--seconds", "0.1") as server, server.client() as client:
         found = client.post(
-            "/v1/annotate", json={"texts": ["我看书。" * 4_000] * 20, "alternatives": 9}
+            "/v1/annotate", json={"texts": ["我看书。" * 4_000], "alternatives": 9}
         )
         assert (found.status_code, found.json()["error"]["code"]) == (503, "time_over")
         assert found.headers["retry-after"] == "1"
