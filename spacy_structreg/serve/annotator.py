@@ -160,6 +160,8 @@ class Annotator:
             if wishes.user_words:
                 with as_request_faults():
                     stack.enter_context(self._using(wishes))
+                    # Which says so if the model has no word list that some could join.
+                    self.nlp.make_doc("")
             if wishes.alternatives or wishes.confidence:
                 for part in self._keeping:
                     before = part.kept_settings
