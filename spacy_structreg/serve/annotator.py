@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Annotator", "Wishes"]
 
 MOST_WORDS: Final = 5_000
-"""As of `Forgetting`."""
+"""The number of new words after which a pipeline forgets those of the texts that it has seen."""
 
 LISTED: Final = 50
 """The most features of a decision that are listed."""
