@@ -13,8 +13,9 @@ from spacy.tokens import Doc, Span
 from spacy_structreg.pipeline.analyses import analyses_of
 from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.constituents.constituency_attributes import trees_in_brackets
+from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.documents import visible_tokens
-from spacy_structreg.pipeline.task import DrawnTask, TaskPart, all_tasks
+from spacy_structreg.pipeline.task import TaskPart
 
 __all__ = ["conllu_of", "json_of", "pictures_of"]
 
@@ -126,23 +127,18 @@ def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
     bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
     starts = [start for start, _ in bounds]
     pictures = []
-    for task in sorted(_drawing(), key=lambda each: each.draw_order):
+    for style, task in drawn_styles().items():
         names = task.parts(nlp)
         if not names:
             continue
-        for style in task.styles:
-            drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
-            sentences = _of_visible(doc, [n_words for n_words, _ in drawn], starts)
-            pictures += [
-                {"sentence": sentence, "style": style, "svg": svg}
-                for sentence, (_, svg) in zip(sentences, drawn, strict=True)
-                if svg is not None
-            ]
+        drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
+        sentences = _of_visible(doc, [n_words for n_words, _ in drawn], starts)
+        pictures += [
+            {"sentence": sentence, "style": style, "svg": svg}
+            for sentence, (_, svg) in zip(sentences, drawn, strict=True)
+            if svg is not None
+        ]
     return sorted(pictures, key=lambda each: each["sentence"])
-
-
-def _drawing() -> list[DrawnTask]:
-    return [task for task in all_tasks() if isinstance(task, DrawnTask)]
 
 
 # CoNLL-U -----------------------------------------------------------------------------------------

@@ -214,8 +214,8 @@ def test_more_requests_than_may_wait(pipeline: Path) -> None:
 
 
 def test_requests_that_take_too_long(pipeline: Path) -> None:
-    with running(pipeline, "--seconds", "0.1") as server, server.client() as client:
-        found = client.post("/v1/annotate", json={"texts": ["我看书。" * 4_000], "alternatives": 9})
+    with running(pipeline, "--seconds", "0.5") as server, server.client() as client:
+        found = client.post("/v1/annotate", json={"texts": ["我看书。" * 5_000], "alternatives": 9})
         assert (found.status_code, found.json()["error"]["code"]) == (503, "time_over")
         assert found.headers["retry-after"] == "1"
         waited_for(lambda: is_well(server))
