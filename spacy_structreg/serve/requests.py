@@ -255,7 +255,7 @@ class DocumentAnswer(_Answer):
         dict[str, list[LabeledTokens]] | None, Field(description="Other spans, by their groups")
     ] = None
     categories: Annotated[
-        dict[str, float] | None, Field(description="Scores of categories of the text")
+        dict[str, float | None] | None, Field(description="Scores of categories of the text")
     ] = None
     confidence: Annotated[
         dict[str, list[float | None]] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from typing import Any
 import msgpack
 import pytest
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from spacy_structreg.serve.annotator import Annotator, Wishes
+from spacy_structreg.serve.errors import FaultError
 from spacy_structreg.serve.requests import DocumentAnswer
 from spacy_structreg.serve.worker import LENGTH, packed
 
@@ -72,7 +76,22 @@ def test_pipelines_of_others() -> None:
     assert found[0]["entities"] == [{"label": "GPE", "start": 3, "end": 4}]
     assert [(each["start"], each["end"]) for each in found[0]["sentences"]] == [(0, 5), (5, 8)]
     assert asked.annotate(["Rain ."], Wishes(conllu=True))[0].decode().startswith("1\tRain\t")
-    with pytest.raises(ValueError, match="takes no user words"):
+    with pytest.raises(FaultError, match="takes no user words"):
         asked.annotate(["a"], Wishes(user_words=(("a", None, "force", None),)))
-    with pytest.raises(ValueError, match="no part of the pipeline has a model"):
+    with pytest.raises(FaultError, match="no part of the pipeline has a model"):
         asked.explain("a", None, Wishes())
+
+
+def test_numbers_that_json_does_not_have() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("no_number")
+    (answer,) = Annotator(nlp).annotate(["a"], Wishes())
+    DocumentAnswer.model_validate_json(answer)
+    assert json.loads(answer)["categories"] == {"sea": None}
+
+
+@Language.component("no_number")
+def no_number(doc: Doc) -> Doc:
+    """Give a category a score that is no number."""
+    doc.cats = {"sea": math.nan}
+    return doc

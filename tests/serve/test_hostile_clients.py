@@ -47,6 +47,7 @@ def answer_of(connection: socket.socket) -> tuple[int, dict[str, Any]]:
     while part := connection.recv(1 << 16):
         data += part
     head, _, body = data.partition(b"\r\n\r\n")
+    assert b"content-security-policy: default-src 'none';" in head
     return int(head.split()[1]), json.loads(body)
 
 
@@ -195,6 +196,15 @@ def test_clients_that_hang_up(patient: Running) -> None:
             connection.sendall(HEAD + f"content-length: {len(body)}\r\n\r\n".encode() + body)
     waited_for(lambda: figure(patient, "waiting") == 0)
     assert is_well(patient)
+
+
+def test_clients_that_hang_up_within_a_body(blank: Path) -> None:
+    with running(blank) as server:
+        with connected(server) as connection:
+            connection.sendall(HEAD + b"content-length: 1000\r\n\r\n" + b"{")
+        with server.client() as client:
+            told = 'structreg_requests_total{route="/v1/annotate",status="0"} 1.0'
+            waited_for(lambda: told in client.get("/metrics").text)
 
 
 def test_more_requests_than_may_wait(pipeline: Path) -> None:
