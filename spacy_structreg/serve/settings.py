@@ -28,7 +28,7 @@ class Limits:
     explained_text: int = 200
     user_words: int = 1_000
     alternatives: int = 10
-    answer: int = 1 << 25
+    answer: int = 1 << 26
     seconds: float = 10.0
     body_seconds: float = 20.0
     idle_seconds: float = 15.0
