@@ -46,7 +46,7 @@ help:
 	@echo "make docs           build the documentation site into site/: half a minute"
 	@echo "make docs-serve     show the site while its pages are written"
 	@echo "make pictures       draw the pictures of the documentation from stored results"
-	@echo "make notebooks      run the notebooks of the documentation with the Chinese pipeline"
+	@echo "make notebooks      run the notebooks of the documentation; PIPELINE=/path/to/pipeline names one"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -104,7 +104,8 @@ docs-serve: build
 pictures: build
 	$(PY) docs/tools/pictures.py docs/pictures
 
-# The notebooks, run anew; the Chinese pipeline must be installed, or named by PIPELINE.
+# The notebooks, run anew; the Chinese pipeline must be installed, or PIPELINE name the
+# absolute path of its folder, as notebooks run in their own.
 notebooks: build
 	$(PY) docs/tools/notebooks.py docs/notebooks/*.ipynb
 

@@ -9,9 +9,8 @@ import nbformat
 import pytest
 import spacy
 from docs.pages import ROOT
+from notebooks import run
 
-sys.path.append(str(ROOT / "docs" / "tools"))
-from notebooks import run  # type: ignore[import-not-found]
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
