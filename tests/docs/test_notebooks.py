@@ -11,7 +11,6 @@ import spacy
 from docs.pages import ROOT
 from notebooks import run
 
-
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
