@@ -281,7 +281,7 @@ def registered_pages() -> dict[str, str]:
                 "# Registered names",
                 "",
                 "Configs name these; spaCy finds them through the entry points of the package.",
-                "A version at the end changes when behaviour does.",
+                "A version at the end changes when behavior does.",
                 "",
                 *_registered_rows(""),
                 "",
