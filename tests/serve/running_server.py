@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,15 +42,12 @@ class Running:
 def running(pipeline: Path | str, *options: str) -> Iterator[Running]:
     """Serve a pipeline at a free port, for a ``with`` block."""
     command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "serve", str(pipeline)]
-    # A shell lets what it runs in the background ignore this signal, and the service would, too.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*command, "--port", "0", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    signal.signal(signal.SIGINT, before)
     assert process.stdout is not None
     output = bytearray()
     found = None
