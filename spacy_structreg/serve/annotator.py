@@ -13,6 +13,7 @@ from spacy.language import Language
 
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
+from spacy_structreg.corpora.palette import fill_of
 from spacy_structreg.pipeline.analyses import KeepsAnalyses
 from spacy_structreg.pipeline.explained_pipeline import (
     explain_text,
@@ -68,6 +69,7 @@ class Annotator:
         nlp = self.nlp
         explaining = explaining_parts(nlp)
         parts: list[tuple[str, Any]] = [(TOKENIZER, nlp.tokenizer), *nlp.pipeline]
+        labels = sorted(self._labels())
         margins = {kind for part in self._keeping for kind in part.MARGINS} - {"boundaries"}
         return {
             "name": f"{nlp.meta['lang']}_{nlp.meta['name']}",
@@ -91,7 +93,8 @@ class Annotator:
             "confidence": sorted(margins),
             "calibrated": any(part.calibrations for part in self._keeping),
             "user_words": hasattr(nlp.tokenizer, "using"),
-            "labels": self._labels(),
+            "labels": {label: GLOSSARY[label] for label in labels if label in GLOSSARY},
+            "fills": {label: fill_of(label) for label in labels},
         }
 
     def _written(self, name: str) -> list[str]:
@@ -102,8 +105,8 @@ class Annotator:
             return str(getattr(part, "NAME", None) or type(part).__name__)
         return self.nlp.get_pipe_meta(name).factory
 
-    def _labels(self) -> dict[str, str]:
-        """The meanings of the labels that the parts may give, as far as spaCy knows them."""
+    def _labels(self) -> set[str]:
+        """The labels that the parts may give, as far as they say."""
         labels: set[str] = set(getattr(getattr(self.nlp.tokenizer, "model", None), "tags", ()))
         for _, pipe in self.nlp.pipeline:
             labels.update(map(str, getattr(pipe, "labels", ())))
@@ -111,7 +114,7 @@ class Annotator:
         labels |= {label[2:] for label in labels if label[1:2] == "-"}
         if "pos" in written_annotation(self.nlp):
             labels |= UNIVERSAL_TAGS
-        return {label: GLOSSARY[label] for label in sorted(labels) if label in GLOSSARY}
+        return labels
 
     # Answers
 

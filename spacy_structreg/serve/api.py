@@ -32,6 +32,7 @@ from spacy_structreg.serve.settings import Limits
 __all__ = ["ROUTES", "make_app"]
 
 PAGE: Final = Path(__file__).parent / "page"
+PAGE_METHODS: Final = ["GET", "HEAD"]
 CONLLU: Final = "application/x-conllu"
 
 ROUTES: Final = frozenset(
@@ -153,15 +154,15 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
         text, kind = figures.text()
         return Response(text, media_type=kind)
 
-    @app.get("/docs", include_in_schema=False)
+    @app.api_route("/docs", methods=PAGE_METHODS, include_in_schema=False)
     async def docs() -> HTMLResponse:
         return HTMLResponse(api_page(app.openapi()))
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=PAGE_METHODS, include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
 
-    @app.get("/page/palette.css", include_in_schema=False)
+    @app.api_route("/page/palette.css", methods=PAGE_METHODS, include_in_schema=False)
     async def palette() -> Response:
         return Response(palette_css(), media_type="text/css")
 

@@ -86,13 +86,12 @@ def _add_trees(doc: Doc, key: str, sentences: list[dict[str, Any]]) -> None:
         sentence["brackets"] = brackets if before is None else f"{before} {brackets}"
 
 
-def _of_visible(doc: Doc, lengths: list[int], starts: list[int]) -> Iterator[int]:
-    """The sentences, by the first tokens of all, in which stretches of visible words begin."""
+def _first_tokens(doc: Doc, lengths: list[int]) -> Iterator[int]:
+    """The first tokens of stretches of so many visible words."""
     places = [token.i for token in visible_tokens(doc)]
     at = 0
     for length in lengths:
-        first = places[at] if at < len(places) else len(doc)
-        yield max(0, bisect_right(starts, first) - 1)
+        yield places[at] if at < len(places) else len(doc)
         at += length
 
 
@@ -132,10 +131,15 @@ def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
         if not names:
             continue
         drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
-        sentences = _of_visible(doc, [n_words for n_words, _ in drawn], starts)
+        firsts = _first_tokens(doc, [n_words for n_words, _ in drawn])
         pictures += [
-            {"sentence": sentence, "style": style, "svg": svg}
-            for sentence, (_, svg) in zip(sentences, drawn, strict=True)
+            {
+                "sentence": max(0, bisect_right(starts, first) - 1),
+                "start": first,
+                "style": style,
+                "svg": svg,
+            }
+            for first, (_, svg) in zip(firsts, drawn, strict=True)
             if svg is not None
         ]
     return sorted(pictures, key=lambda each: each["sentence"])

@@ -186,6 +186,10 @@ class PipelineAnswer(_Answer):
     calibrated: Annotated[bool, Field(description="Whether that is said by probabilities")]
     user_words: Annotated[bool, Field(description="Whether it takes user words")]
     labels: Annotated[dict[str, str], Field(description="The meanings of its labels")]
+    fills: Annotated[
+        dict[str, str],
+        Field(description="The colours that its labels have on the page, by /page/palette.css"),
+    ]
     limits: LimitsAnswer
 
 
@@ -240,6 +244,7 @@ class PictureAnswer(_Answer):
     """A picture of a sentence."""
 
     sentence: Annotated[int, Field(description="The number of the sentence, from 0")]
+    start: Annotated[int, Field(description="The first token that is drawn")]
     style: Annotated[str, Field(description="What it shows, as --style of structreg draw")]
     svg: str
 
