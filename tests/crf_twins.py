@@ -328,15 +328,17 @@ def multinomial_noising(
 ) -> tuple[float, np.ndarray]:
     """R^q of multinomial logistic regression, equations 8 to 10, and its gradient.
 
-    inputs: g(x), of shape (q,). weights: θ, of shape (K, q). The gradient has the weights' shape.
+    inputs: g(x), of shape (q,), on all of which additive noise falls. weights: θ, of shape (K, q).
+    The gradient has the weights' shape.
     """
+    factors = noise.factors(inputs, np.ones(len(inputs), dtype=bool))
     scores = weights @ inputs
     mu = np.exp(scores - log_sum_exp(scores))
-    variances = weights**2 @ noise.factors(inputs)
+    variances = weights**2 @ factors
     value = float((mu * (1 - mu) * variances).sum() / 2)
     by_mu = (1 - 2 * mu) * variances / 2
     by_score = mu * (by_mu - by_mu @ mu)
-    direct = (mu * (1 - mu))[:, None] * noise.factors(inputs) * weights
+    direct = (mu * (1 - mu))[:, None] * factors * weights
     return value, np.outer(by_score, inputs) + direct
 
 
