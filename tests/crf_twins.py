@@ -31,13 +31,16 @@ class Noise:
     strength: float = 0.0
     window: int | None = None
 
-    def factors(self, values: np.ndarray) -> np.ndarray:
-        """What the squared weight of a feature counts in the variance of a score."""
+    def factors(self, values: np.ndarray, on_edge: np.ndarray | None = None) -> np.ndarray:
+        """What the squared weight of a feature counts in the variance of a score.
+
+        on_edge: which features belong to a score, those of value 0 too; None for all others.
+        """
         if self.kind == "dropout":
             return self.strength / (1 - self.strength) * values**2
         if self.kind == "multiplicative":
             return self.strength * values**2
-        return self.strength * (values != 0)
+        return self.strength * (values != 0 if on_edge is None else on_edge)
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,14 @@ class Crf:
         and nowhere else.
     legal: bool of shape (T, K + 1, K): which labels may follow each other.
     ends: bool of shape (K,): which labels may be the last.
+    on_edge: bool of the shape of values: which features have the labels of a pair, so that additive
+        noise falls on them even where their value is 0; None for those of another value.
     """
 
     values: np.ndarray
     legal: np.ndarray
     ends: np.ndarray
+    on_edge: np.ndarray | None = None
 
     @property
     def length(self) -> int:
@@ -177,7 +183,7 @@ class Enumeration:
 
     def noising(self, noise: Noise) -> tuple[float, np.ndarray]:
         """R^q, equation 14, and its gradient by the product rule."""
-        factors = noise.factors(self.crf.values)
+        factors = noise.factors(self.crf.values, self.crf.on_edge)
         value = 0.0
         gradient = np.zeros(self.crf.n_features)
         for t, a, b in np.argwhere(self.edges > 0).tolist():
@@ -275,7 +281,7 @@ def noising(
 ) -> tuple[float, np.ndarray]:
     """R^q and its gradient by recurrences."""
     _, edges = forward_backward(crf, weights)
-    factors = noise.factors(crf.values)
+    factors = noise.factors(crf.values, crf.on_edge)
     variances = factors @ weights**2
     uncertain = edges * (1 - edges)
     shares = (1 - 2 * edges) * edges * variances / 2
@@ -322,15 +328,17 @@ def multinomial_noising(
 ) -> tuple[float, np.ndarray]:
     """R^q of multinomial logistic regression, equations 8 to 10, and its gradient.
 
-    inputs: g(x), of shape (q,). weights: θ, of shape (K, q). The gradient has the weights' shape.
+    inputs: g(x), of shape (q,), on all of which additive noise falls. weights: θ, of shape (K, q).
+    The gradient has the weights' shape.
     """
+    factors = noise.factors(inputs, np.ones(len(inputs), dtype=bool))
     scores = weights @ inputs
     mu = np.exp(scores - log_sum_exp(scores))
-    variances = weights**2 @ noise.factors(inputs)
+    variances = weights**2 @ factors
     value = float((mu * (1 - mu) * variances).sum() / 2)
     by_mu = (1 - 2 * mu) * variances / 2
     by_score = mu * (by_mu - by_mu @ mu)
-    direct = (mu * (1 - mu))[:, None] * noise.factors(inputs) * weights
+    direct = (mu * (1 - mu))[:, None] * factors * weights
     return value, np.outer(by_score, inputs) + direct
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -266,6 +266,28 @@ class LogLinearTwin(FeatureReader):
         strength = settings.noise_level if is_rate else settings.noise_level**2
         return Noise(settings.noise, strength, settings.noise_window)
 
+    def with_all_features(self, crf: Crf, cells: np.ndarray) -> tuple[Crf, np.ndarray]:
+        """A chain with the features of all weights there are, once each, and their cells."""
+        n_labels, n_cells = self.features.n_labels, len(self.weights)
+        values = np.zeros((*crf.values.shape[:-1], n_cells))
+        for j, cell in enumerate(cells):
+            values[..., cell] += crf.values[..., j]
+        on_edge = np.zeros(values.shape, dtype=bool)
+        for number, table in enumerate(self.learner.tables):
+            first = int(self.starts[number])
+            is_edge = number - len(self.features.shapes) == self.features.edge_list >= 0
+            for row, key in enumerate(table.state()["keys"].tolist()):
+                for column in range(table.n_columns):
+                    cell = first + row * table.n_columns + column
+                    a, b = divmod(column, n_labels)
+                    if number == self.features.tag_bigram and self.features.n_pair_rows > 1:
+                        on_edge[1:, key, b, cell] = True
+                    elif number == self.features.tag_bigram or is_edge:
+                        on_edge[1:, a, b, cell] = True
+                    else:
+                        on_edge[:, :, b, cell] = True
+        return replace(crf, values=values, on_edge=on_edge), np.arange(n_cells)
+
     # Objectives ----------------------------------------------------------------------------------
 
     def likelihood(
@@ -292,6 +314,8 @@ class LogLinearTwin(FeatureReader):
         if not count or not self.noise.strength:
             return 0.0, gradient
         crf, cells = self.crf(sentence, begin, count)
+        if self.noise.kind == "additive":
+            crf, cells = self.with_all_features(crf, cells)
         value, of_cells = Enumeration(crf, weights[cells]).noising(self.noise)
         np.add.at(gradient, cells, of_cells)
         return value, gradient

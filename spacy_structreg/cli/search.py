@@ -6,10 +6,11 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any, Final
 
 import typer
@@ -45,7 +46,17 @@ def search_command(
     ],
     *,
     train: Annotated[Path, Opt("--train", help="Training corpus, .spacy")],
-    dev: Annotated[Path, Opt("--dev", help="Development corpus, .spacy")],
+    dev: Annotated[Path | None, Opt("--dev", help="Development corpus, .spacy")] = None,
+    folds: Annotated[
+        int | None,
+        Opt(
+            "--folds",
+            "-k",
+            min=2,
+            help="Instead of --dev: cut the training corpus into so many parts, and score each by "
+            "a training on the others",
+        ),
+    ] = None,
     patience: Annotated[
         int, Opt("--patience", min=1, help="Stop after so many epochs without a better F")
     ] = 5,
@@ -62,7 +73,8 @@ def search_command(
 
     Settings are drawn at random from SPACE, and each draw is a trial: a training as by `fit`, with
     one model. By successive halving, all trials get a few epochs or a part of the corpus, and the
-    best of them more. OUTPUT/trials.jsonl has a line for each trial; after an interruption the
+    best of them more. With --folds, a trial is as many trainings, and its figure their mean.
+    OUTPUT/trials.jsonl has a line for each trial; after an interruption the
     same command goes on. OUTPUT/best.cfg is the best config, for `fit`. Settings that are the same
     for all trials are changed as with `spacy train`. The trials do not depend on the number of
     threads, nor on where they run.
@@ -74,26 +86,30 @@ def search_command(
             output,
             train=train,
             dev=dev,
+            n_folds=folds,
             patience=patience,
             n_threads=threads,
             plot=plot,
             overrides=parse_overrides(context),
         )
         typer.echo(f"best: {settings_text(best['settings'])}")
-        typer.echo(f"{output / BEST}: {best['metric']} {best['figure']:.4f} on {dev}")
+        on = dev if folds is None else f"{folds} folds of {train}"
+        typer.echo(f"{output / BEST}: {best['metric']} {best['figure']:.4f} on {on}")
 
 
 @dataclass(frozen=True)
 class Task:
     """The data that the trials of a search share, wherever they run.
 
+    dev: the development corpus; None for n_folds of the training corpus.
     seed: of what has none in the config. resource: what they get little of, or all, and most: how
     much of it there is.
     """
 
     config: Path
     train: Path
-    dev: Path
+    dev: Path | None
+    n_folds: int | None
     overrides: dict[str, Any]
     patience: int
     seed: int
@@ -117,7 +133,8 @@ def search(
     output: Path,
     *,
     train: Path,
-    dev: Path,
+    dev: Path | None = None,
+    n_folds: int | None = None,
     patience: int = 5,
     n_threads: int = 1,
     plot: Path | None = None,
@@ -125,18 +142,24 @@ def search(
 ) -> dict[str, Any]:
     """Train the trials that are missing, and write tables, best config and picture.
 
+    dev: the development corpus; or else n_folds, into which the training corpus is cut: runs of
+        Docs, each of which is scored by a training on the others, and the figures of a trial are
+        the means over them.
     Returns the line of the best trial: its settings, figure, and all else that `TRIALS` has of it;
     and the name of the figure, ``metric``. Shows a progress bar on standard error, if that is a
     terminal. Trials that joblib runs in other processes read config and corpora there.
 
     Raises ValueError for a space that is none, for settings that the config cannot have, before
     anything is trained, if all trials failed, for a folder that holds another search, and as
-    `load_training` and `fit`; OSError if something cannot be read or written.
+    `load_training` and `fit`; for both or none of a development corpus and folds, fewer Docs than
+    folds, and an augmenter with folds; OSError if something cannot be read or written.
     """
     from spacy_structreg.cli.pictures import check_picture
     from spacy_structreg.cli.search_report import draw_trials, table_of
     from spacy_structreg.corpora.files import replace_text
 
+    if (dev is None) == (n_folds is None):
+        raise ValueError("name a development corpus, by --dev, or a number of --folds, not both")
     found = read_space(space)
     fixed = overrides or {}
     columns = found.columns
@@ -147,10 +170,10 @@ def search(
     if twice := sorted(fixed.keys() & columns.keys()):
         raise ValueError(f"--{twice[0]} is among the settings of {space}; leave one of them out")
     if plot is not None:
-        check_picture(plot, config, space, train, dev)
+        check_picture(plot, config, space, train, *([] if dev is None else [dev]))
     drawn = found.draw()
-    paths = config.absolute(), train.absolute(), dev.absolute()
-    task = Task(*paths, fixed, patience, found.seed, found.resource)
+    paths = config.absolute(), train.absolute(), None if dev is None else dev.absolute()
+    task = Task(*paths, n_folds, fixed, patience, found.seed, found.resource)
     primary, most = check_settings(task, drawn, space)
     metric = found.metric or primary
     rounds = rounds_of(found, len(drawn), most)
@@ -159,7 +182,8 @@ def search(
         "config": checksum_of(config),
         "command line": fixed,
         "training corpus": checksum_of(train),
-        "development corpus": checksum_of(dev),
+        "development corpus": None if dev is None else checksum_of(dev),
+        "folds": n_folds,
         "patience": patience,
     }
     trials = TrialFile(output, identity)
@@ -230,6 +254,7 @@ def check_settings(task: Task, drawn: Iterable[dict[str, Any]], space: Path) -> 
     corpora that cannot be read, as a trial that fails is only noted.
     """
     from spacy_structreg.cli.training import load_training
+    from spacy_structreg.corpora.splits import fold_bounds
     from spacy_structreg.pipeline.readers import read_references
 
     training = load_training(task.config, task.overrides, seed=task.seed)
@@ -239,9 +264,17 @@ def check_settings(task: Task, drawn: Iterable[dict[str, Any]], space: Path) -> 
             load_training(task.config, {**task.overrides, **settings}, seed=task.seed)
         except ValueError as error:
             raise ValueError(f"{space}: {settings_text(settings)}: {error}") from error
-    for path in (task.train, task.dev):
-        for _ in read_references(training.nlp, path):
+    n_docs = sum(1 for _ in read_references(training.nlp, task.train))
+    if task.dev is not None:
+        for _ in read_references(training.nlp, task.dev):
             pass
+    elif training.augmenter is not None:
+        raise ValueError(
+            f"{task.config}: the augmenter would add variants of a Doc to the training corpus of "
+            "its own fold; leave it out, or name a development corpus"
+        )
+    else:
+        fold_bounds(n_docs, task.n_folds or 0)
     primary: str = training.model.PRIMARY
     if task.resource == "epochs":
         return primary, training.model.epochs
@@ -259,42 +292,79 @@ def run_trial(task: Task, trial: Trial) -> dict[str, Any]:
 
 
 def train_trial(task: Task, trial: Trial) -> dict[str, Any]:
-    """The best epoch of a trial, and its figures. Raises ValueError as `fit`."""
+    """The best epoch of a trial, and its figures; with folds, the means of all, and those of each.
+
+    Raises ValueError as `fit`.
+    """
     from spacy_structreg.cli.fit import best_epochs
     from spacy_structreg.cli.training import load_training
 
     with _reading:
         training = load_training(task.config, {**task.overrides, **trial.settings}, seed=task.seed)
         training.initialize(task.train)
-        gold = sentences_of(training, task, trial)
-        held_out = training.sentences(task.dev, "dev")
+        parts = list(parts_of(training, task, trial))
         training.drawn.clear()
     training.apply_settings()
     model = training.model
     model.patience = task.patience
     if trial.budget is not None and task.resource == "epochs":
         model.epochs = trial.budget
-    model.fit(gold, held_out)
-    figures = model.evaluate(held_out).as_dict()
+    done: list[dict[str, Any]] = []
+    for gold, held_out in parts:
+        model.fit(gold, held_out)
+        figures = model.evaluate(held_out).as_dict()
+        done.append(
+            {
+                "epoch": best_epochs(model.history)[0].epoch,
+                "figures": {k: v for k, v in figures.items() if isinstance(v, (int, float))},
+            }
+        )
+    if task.n_folds is None:
+        return done[0]
+    shared = set.intersection(*(set(each["figures"]) for each in done))
     return {
-        "epoch": best_epochs(model.history)[0].epoch,
-        "figures": {k: v for k, v in figures.items() if isinstance(v, (int, float))},
+        "epoch": round(fmean(each["epoch"] for each in done)),
+        "figures": {
+            name: fmean(each["figures"][name] for each in done)
+            for name in done[0]["figures"]
+            if name in shared
+        },
+        "folds": done,
     }
 
 
-def sentences_of(training: Any, task: Task, trial: Trial) -> list[Any]:
+def parts_of(training: Any, task: Task, trial: Trial) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Yield what each training of a trial learns from, and what it is scored on."""
+    from spacy_structreg.corpora.splits import fold_bounds
+
+    if task.dev is not None:
+        yield sentences_of(training, task, trial), training.sentences(task.dev, "dev")
+        return
+    held_out = training.examples(task.train, "dev")
+    for begin, end in fold_bounds(len(held_out), task.n_folds or 0):
+        yield (
+            sentences_of(training, task, trial, (begin, end)),
+            [each for example in held_out[begin:end] for each in training.part.gold(example)[0]],
+        )
+
+
+def sentences_of(
+    training: Any, task: Task, trial: Trial, fold: tuple[int, int] = (0, 0)
+) -> list[Any]:
     """The training sentences of a trial: all, or, if the corpus is the resource, so many Docs.
 
     These are drawn by the seed of the search; a larger part has all that a smaller one has.
+    fold: the first Doc that is left out, and the first that is not any more.
     """
     import numpy as np
 
-    if trial.budget is None or task.resource != "corpus":
-        return list(training.sentences(task.train))
     examples = training.examples(task.train, augment=True)
-    order = np.random.default_rng([task.seed, len(examples)]).permutation(len(examples))
-    chosen = sorted(order[: round(trial.budget / task.most * len(examples))].tolist())
-    return [each for i in chosen for each in training.part.gold(examples[i])[0]]
+    examples = examples[: fold[0]] + examples[fold[1] :]
+    if trial.budget is not None and task.resource == "corpus":
+        order = np.random.default_rng([task.seed, len(examples)]).permutation(len(examples))
+        chosen = sorted(order[: round(trial.budget / task.most * len(examples))].tolist())
+        examples = [examples[i] for i in chosen]
+    return [each for example in examples for each in training.part.gold(example)[0]]
 
 
 class TrialFile:

@@ -257,6 +257,7 @@ def _text_models() -> tuple[Any, ...]:
     # They have sources themselves.
     from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
     from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+    from spacy_structreg.estimators.joint.joint_reranker import JointReranker
     from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
     from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
     from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -268,4 +269,5 @@ def _text_models() -> tuple[Any, ...]:
         CharacterJointTagger,
         WordJointTagger,
         GuidedJointTagger,
+        JointReranker,
     )

@@ -16,6 +16,10 @@ variety."""
 CHARACTER_TYPES: Final = "type-1type0type+1 | type-2type-1type0type+1type+2"
 """Types of the characters around the current one (the types are Gao, Qiu & Huang 2010's)."""
 
+TYPES_OF_TABLES: Final = {"gao2010": "type0"}
+"""The templates of types of tables that have their own (Gao, Qiu & Huang 2010, Table 1), in place
+of `CHARACTER_TYPES`."""
+
 SKIP_BIGRAM: Final = "c-1c+1"
 """The two neighbours of the current character (Ng & Low 2004)."""
 

@@ -189,7 +189,8 @@ class LogLinear(SampleSettings):
     noise: Noise = setting(
         "none",
         'Feature noising (Wang et al. 2013): "dropout", "multiplicative" or "additive" Gaussian '
-        'noise, or "none".',
+        'noise, or "none". The additive one falls on all features at every position, so that each '
+        "step takes the time of all weights.",
     )
     noise_level: float = setting(
         0.0, "The rate of dropout, below 1, or the standard deviation of other noise."
@@ -199,6 +200,12 @@ class LogLinear(SampleSettings):
         "How many tokens away the uncertainty of labels counts in the gradient of noising; null "
         "for the exact one.",
         maximum=MAX_NOISE_WINDOW,
+    )
+    noise_clip: float | None = setting(
+        None,
+        "In gradient descent, noise moves the score of a label, or pair of labels, by this times "
+        "the step at most, 1 being what its likelihood can; null for no limit, as L-BFGS has none.",
+        open_below=True,
     )
     unlabeled_weight: float = setting(
         1.0, "How much an example without labels counts in the regulariser of noising."

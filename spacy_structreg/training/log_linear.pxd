@@ -13,6 +13,12 @@ ctypedef struct Shares:
     double noise
 
 
+cdef enum Deed:
+    SQUARE
+    PULL_SUMS
+    PULL_VALUES
+
+
 cdef class LogLinearTrainer(BufferOwner):
     cdef readonly ChainFeatures features
     cdef readonly LabelGraph graph
@@ -22,6 +28,13 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef double* _masked_scores
     cdef double _variance
     cdef bint _additive
+    cdef bint _pulls_features   # noise pulls at the weights of features that fire, each by itself
+    # Of additive noise: the sum of the squares of all weights of a label, or pair of labels, as
+    # tables hold them, and that of μ (1 - μ) over the positions visited.
+    cdef double* _label_squares
+    cdef double* _pair_squares
+    cdef double* _label_doubts
+    cdef double* _pair_doubts
     cdef int _window            # -1: the whole sequence
     cdef double _loss
     cdef double _most           # how far noise may move a score in one step
@@ -50,6 +63,7 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef double* _passed
     cdef double* _moved
 
+    cdef void _visit_all(self, void** tables, Deed deed, double factor) noexcept nogil
     cdef tuple _shares(self, list chains)
     cdef ChainData* _views(self, list chains, BufferOwner owner) except NULL
     cdef int _reserve(self, Py_ssize_t count) except -1

@@ -11,6 +11,9 @@ over t, a and b with the weights ½ (1 - 2μ) V =: c, is Σ c μ (E[f | a, b] - 
 each feature f with the sum C of the c along a labeling. Features of the same labels and position
 share it, which is what section 4.1 collapses, and E[C | a, b] needs messages of one number a label
 instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
+
+Additive noise falls on all features, also on those of value 0 (section 2): V is σ² times the sum of
+the squares of all weights of the label b and of the pair a, b, and each step visits all weights.
 """
 
 from libc.math cimport INFINITY, fabs, isfinite
@@ -31,10 +34,6 @@ from spacy_structreg.training.visits import checked_pieces
 
 # Weights are brought back to what their tables hold before this factor can lose digits.
 cdef double LEAST_SCALE = 1e-9
-
-# In descent noise moves no score further than its likelihood can: variances grow with the squares
-# of weights, so that a step too long would make the next one longer.
-cdef double MOST = 1.0
 
 
 cdef class LogLinearTrainer(BufferOwner):
@@ -62,6 +61,7 @@ cdef class LogLinearTrainer(BufferOwner):
         self._masked_sums = SumProduct(graph)
         self._variance = learner.settings.variance
         self._additive = learner.settings.noise == "additive"
+        self._pulls_features = self._variance > 0.0 and not self._additive
         window = learner.settings.noise_window
         self._window = -1 if window is None else min(window, 1 << 30)
         if self._pairs != NULL:
@@ -69,6 +69,10 @@ cdef class LogLinearTrainer(BufferOwner):
         reserve_zeros(&self.buffers, self._pairs, n_pairs)
         reserve_zeros(&self.buffers, self._pair_steps, n_pairs)
         reserve_zeros(&self.buffers, self._pair_pulls, n_pairs)
+        reserve_zeros(&self.buffers, self._label_squares, features.n_labels)
+        reserve_zeros(&self.buffers, self._label_doubts, features.n_labels)
+        reserve_zeros(&self.buffers, self._pair_squares, n_pairs)
+        reserve_zeros(&self.buffers, self._pair_doubts, n_pairs)
         reserve_zeros(&self.buffers, self._reached, 2 * features.n_labels)
         reserve_zeros(&self.buffers, self._passed, 2 * features.n_labels)
         reserve_zeros(&self.buffers, self._moved, features.n_labels)
@@ -134,7 +138,10 @@ cdef class LogLinearTrainer(BufferOwner):
             self._reserve(pieces[:, 2].max(initial=0))
             self._loss = 0.0
             self._l1_due = 0.0
-            self._most = MOST
+            # Variances grow with the squares of weights, so that a step too long makes the next one
+            # longer: at 1, noise moves no score further than its likelihood can.
+            clip = learner.settings.noise_clip
+            self._most = INFINITY if clip is None else clip
             with nogil:
                 for i in range(visits.shape[0]):
                     chain = &views[visits[i, 0]]
@@ -142,7 +149,11 @@ cdef class LogLinearTrainer(BufferOwner):
                         chain.labels == NULL and unlabeled.noise * self._variance == 0.0
                     ):
                         continue
-                    if self._l1_paid != NULL:
+                    if self._additive:
+                        if self._l1_paid != NULL:
+                            self._finish_l1(tables)
+                        self._visit_all(tables, SQUARE, 0.0)
+                    elif self._l1_paid != NULL:
                         self._apply_l1_to_piece(tables, chain, visits[i, 1], visits[i, 2])
                     step = rate / (1.0 + slowing * <double> learner._clock / size)
                     wrong = self._score_gradient(
@@ -205,6 +216,8 @@ cdef class LogLinearTrainer(BufferOwner):
         self._loss = 0.0
         self._most = INFINITY
         with nogil:
+            if self._additive:
+                self._visit_all(tables, SQUARE, 0.0)
             for i in range(n):
                 if views[i].n == 0:
                     continue
@@ -213,6 +226,8 @@ cdef class LogLinearTrainer(BufferOwner):
                     continue
                 self._score_gradient(tables, &views[i], 0, views[i].n, shares)
                 self._feature_gradient(tables, &views[i], 0, views[i].n, 1.0, True)
+            if self._additive:
+                self._visit_all(tables, PULL_SUMS, self._variance)
         for table in learner.tables:
             gradient = np.empty((table.n_rows, table.n_columns))
             if gradient.size:
@@ -468,6 +483,8 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t i
         cdef Py_ssize_t k
         cdef int s
+        if self._additive:
+            return
         memset(self._variances, 0, (count * n_labels + 2 * overhang) * sizeof(double))
         for s in range(self.features.n_shapes):
             if not self.features.specs[s].n_atoms:
@@ -511,11 +528,64 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef int64_t cell
         cdef Py_ssize_t k
         for cell in range(listed.starts[position], listed.starts[position + 1]):
-            if listed.values != NULL and not self._additive:
+            if listed.values != NULL:
                 value = listed.values[cell] * listed.values[cell]
             weights = (<TrainingRows> table)._values + listed.rows[cell] * n_columns
             for k in range(n_columns):
                 variances[k] += value * weights[k] * weights[k]
+
+    cdef void _visit_all(self, void** tables, Deed deed, double factor) noexcept nogil:
+        """Do something with all weights, for noise that falls on all of them.
+
+        SQUARE: find the sums of squares of the weights of each label, and each pair of labels, and
+        forget doubts. PULL_SUMS, PULL_VALUES: add to sums, or values, what is a weight times the
+        doubt about its label, or pair of labels, times `factor`.
+        """
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t n_pairs = n_labels * n_labels
+        cdef Py_ssize_t n_columns
+        cdef Py_ssize_t n_rows
+        cdef Py_ssize_t place
+        cdef Py_ssize_t row
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef double* values
+        cdef double* sums
+        cdef double* squares
+        cdef double* doubts
+        cdef bint pairs
+        cdef int table
+        if deed == SQUARE:
+            memset(self._label_squares, 0, n_labels * sizeof(double))
+            memset(self._label_doubts, 0, n_labels * sizeof(double))
+            memset(self._pair_squares, 0, n_pairs * sizeof(double))
+            memset(self._pair_doubts, 0, n_pairs * sizeof(double))
+        for table in range(self.features.n_shapes + self.features.n_lists):
+            pairs = table == self.features.tag_bigram or (
+                self.features.edge_list >= 0
+                and table == self.features.n_shapes + self.features.edge_list
+            )
+            squares = self._pair_squares if pairs else self._label_squares
+            doubts = self._pair_doubts if pairs else self._label_doubts
+            n_columns = (<TrainingRows> tables[table]).n_columns
+            n_rows = (<TrainingRows> tables[table]).n_rows
+            for i in range(n_rows):
+                row = self._pair_rows[i] if table == self.features.tag_bigram else i
+                values = (<TrainingRows> tables[table])._values + row * n_columns
+                sums = (<TrainingRows> tables[table])._sums + row * n_columns
+                # The pairs of many labels have a row for each first one.
+                place = i * n_columns if table == self.features.tag_bigram else 0
+                for k in range(n_columns):
+                    if deed == SQUARE:
+                        squares[place] += values[k] * values[k]
+                    elif deed == PULL_VALUES:
+                        values[k] += factor * doubts[place] * values[k]
+                    else:
+                        sums[k] += factor * doubts[place] * values[k]
+                    place += 1
+                    if not pairs and place == n_labels:
+                        # The next shift of a template.
+                        place = 0
 
     cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil:
         """Add the regulariser to the loss, and its gradient to steps and pulls."""
@@ -569,7 +639,11 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t n_pairs = n_labels * n_labels
         cdef const double* marginals = self._marginals(i)
-        cdef const double* variances = self._variances + (self.features.overhang + i) * n_labels
+        cdef const double* variances = (
+            self._label_squares if self._additive
+            else self._variances + (self.features.overhang + i) * n_labels
+        )
+        cdef double factor = self._variance * self.learner.scale * self.learner.scale
         cdef double* pulls = self._pulls + (self.features.overhang + i) * n_labels
         cdef double* weights = self._weights + i * n_pairs
         cdef double* edge_pulls = NULL
@@ -587,8 +661,15 @@ cdef class LogLinearTrainer(BufferOwner):
             for y in range(n_labels):
                 variance = variances[y]
                 doubt = share * marginals[place] * (1.0 - marginals[place])
-                pulls[y] += self._variance * doubt
-                if i:
+                if self._additive:
+                    self._label_doubts[y] += doubt
+                    if i:
+                        variance += self._pair_squares[place]
+                        self._pair_doubts[place] += doubt
+                    variance *= factor
+                else:
+                    pulls[y] += self._variance * doubt
+                if i and not self._additive:
                     variance += self._variance * self._pairs[place] * self._pairs[place]
                     self._pair_pulls[place] += self._variance * doubt
                     if edge_variances != NULL:
@@ -694,7 +775,9 @@ cdef class LogLinearTrainer(BufferOwner):
     ) noexcept nogil:
         """Go a step down the gradient of the piece at work."""
         cdef double factor = -step / self.learner.scale
-        if self._variance == 0.0:
+        if not self._pulls_features:
+            if self._additive:
+                self._visit_all(tables, PULL_VALUES, -step * self._variance)
             self._feature_gradient(tables, chain, begin, count, factor, False)
             return
         # The gradient depends on the weights then, and rows may occur several times: first all of
@@ -777,7 +860,7 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef double* sums = (<TrainingRows> table)._sums + row * n_columns
         cdef double pull
         cdef Py_ssize_t k
-        if not into_sums and self._variance > 0.0:
+        if not into_sums and self._pulls_features:
             for k in range(n_columns):
                 weights[k] += factor * sums[k]
                 sums[k] = 0.0
@@ -788,8 +871,8 @@ cdef class LogLinearTrainer(BufferOwner):
         else:
             for k in range(n_columns):
                 sums[k] += value * steps[k]
-            if self._variance > 0.0:
-                pull = self.learner.scale * (1.0 if self._additive else value * value)
+            if self._pulls_features:
+                pull = self.learner.scale * value * value
                 for k in range(n_columns):
                     sums[k] += pull * pulls[k] * weights[k]
 

@@ -96,6 +96,49 @@ def test_each_trial_is_a_training_by_fit(folder: Path, invoke: Invoke, tmp_path:
     assert f"best.cfg: seg_f {best['figure']:.4f}" in result.stdout
 
 
+def test_a_trial_over_folds_is_the_mean_of_trainings_by_fit(
+    folder: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    (folder / "two.yml").write_text(RANDOM.replace("trials: 5", "trials: 2"), "utf-8")
+    train, output = folder / "train.spacy", tmp_path / "found"
+    config = folder / "config.cfg"
+    command = ["search", config, folder / "two.yml", output, "--train", train]
+    command += ["--training.max_epochs", "1"]
+    result = invoke(*command, "--folds", 4)
+    assert result.exit_code == 0, result.output
+    docs = list(DocBin().from_disk(train).get_docs(spacy.blank("zh").vocab))
+    bounds = [len(docs) * i // 4 for i in range(5)]
+    lines = trials(output)
+    for line in lines:
+        overrides = {"training.max_epochs": 1, **line["settings"]}
+        figures = []
+        for begin, end in pairwise(bounds):
+            DocBin(docs=docs[:begin] + docs[end:]).to_disk(tmp_path / "rest.spacy")
+            DocBin(docs=docs[begin:end]).to_disk(tmp_path / "part.spacy")
+            corpora = {"train": tmp_path / "rest.spacy", "dev": tmp_path / "part.spacy"}
+            done = fit(config, tmp_path / "fitted", **corpora, overrides=overrides)
+            figures += done["dev_seg_f"]
+        assert [each["figures"]["seg_f"] for each in line["folds"]] == figures
+        assert line["figure"] == pytest.approx(sum(figures) / 4)
+    best = max(line["figure"] for line in lines)
+    assert f"best.cfg: seg_f {best:.4f} on 4 folds of {train}" in result.stdout
+    again = invoke(*command, "--folds", 3)
+    assert again.exit_code == 1
+    assert "another folds" in again.output
+
+
+def test_folds_stand_in_for_a_development_corpus(
+    folder: Path, fails: Fails, tmp_path: Path
+) -> None:
+    both = arguments(folder, "random.yml", tmp_path / "found", "--folds", 4)
+    assert "by --dev, or a number of --folds, not both" in fails(*both)
+    one = [each for each in both if each not in ("--dev", folder / "dev.spacy")]
+    neither = [each for each in one if each not in ("--folds", 4)]
+    assert "by --dev, or a number of --folds" in fails(*neither)
+    assert "30 sentences are too few for 31 folds" in fails(*neither, "--folds", 31)
+    assert not (tmp_path / "found").exists()
+
+
 def test_halving_lets_the_best_go_on(folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     result = invoke(*arguments(folder, "halving.yml", tmp_path / "found"))
     assert result.exit_code == 0, result.output

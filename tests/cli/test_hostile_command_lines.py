@@ -121,7 +121,7 @@ USAGE = [
     "adapt pipeline text.txt a --threads 0",
     "copy-data",
     "search segment.cfg",
-    "search segment.cfg space.yml s --train c.spacy",
+    "search segment.cfg space.yml s --train c.spacy --folds 1",
     "search segment.cfg space.yml s --train c.spacy --dev c.spacy --threads 0",
     "search segment.cfg space.yml s --train c.spacy --dev c.spacy --nope",
     "calibrate pipeline",
@@ -146,6 +146,9 @@ USAGE = [
 ]
 
 OTHERS = [
+    "search segment.cfg space.yml s --train c.spacy",
+    "search segment.cfg space.yml s --train c.spacy --dev c.spacy --folds 2",
+    "search segment.cfg space.yml s --train c.spacy --folds 100",
     "search segment.cfg none s --train c.spacy --dev c.spacy",
     "search segment.cfg bytes s --train c.spacy --dev c.spacy",
     "search segment.cfg . s --train c.spacy --dev c.spacy",

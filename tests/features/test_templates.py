@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenterSettings
 from spacy_structreg.features import templates
 from spacy_structreg.features.segmentation import (
     CHARACTER_TABLES,
@@ -33,6 +34,26 @@ ATOM_LISTS = st.lists(
     max_size=MAX_ATOMS,
     unique=True,
 )
+
+
+# Gao, Qiu & Huang 2010, Table 1: Ci (i = -1..2); Ci Ci+1 (i = -2..1); T-1,0; Tc.
+GAO_2010_BY_HAND = {
+    *(((i, "c"),) for i in (-1, 0, 1, 2)),
+    *(((i, "c"), (i + 1, "c")) for i in (-2, -1, 0, 1)),
+    (),
+    ((0, "type"),),
+}
+
+
+def test_the_table_of_gao_2010_is_the_papers() -> None:
+    for types, expected in (("g10", GAO_2010_BY_HAND), (None, GAO_2010_BY_HAND - {((0, "type"),)})):
+        settings = CharacterSegmenterSettings(templates="gao2010", types=types)
+        found = [
+            tuple((atom.offset, atom.name) for atom in template.atoms)
+            for template in settings.parsed()
+        ]
+        assert len(found) == len(expected)
+        assert set(found) == expected
 
 
 def spell(offset: int, name: str) -> str:

@@ -257,6 +257,7 @@ def test_another_table_is_an_error() -> None:
         ("Segmenter", "WordJointTagger"),
         ("JointTagger", "WordJointTagger"),
         ("JointTagger", "GuidedJointTagger"),
+        ("JointTagger", "JointReranker"),
     ],
 )
 def test_every_model_is_trained_and_kept(tokenizer: str, model: str, tmp_path: Path) -> None:

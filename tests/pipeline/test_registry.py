@@ -41,6 +41,7 @@ MODELS = {
     "spacy_structreg.GuidedSegmenter.v1": "spacy_structreg.Segmenter.v1",
     "spacy_structreg.WordJointTagger.v1": "spacy_structreg.JointTagger.v1",
     "spacy_structreg.GuidedJointTagger.v1": "spacy_structreg.JointTagger.v1",
+    "spacy_structreg.JointReranker.v1": "spacy_structreg.JointTagger.v1",
 }
 # Runs a command that must neither warn nor depend on what this process has imported.
 PYTHON = [sys.executable, "-W", "error", "-c"]

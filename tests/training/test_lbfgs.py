@@ -16,7 +16,12 @@ from spacy_structreg.training.lbfgs import PERIOD, minimise
 
 pytest.importorskip("scipy", reason="SciPy is not installed, which L-BFGS needs")
 
-NOISES: list[dict[str, Any]] = [{}, {"noise": "dropout", "noise_level": 0.2}]
+NOISES: list[dict[str, Any]] = [
+    {},
+    {"noise": "dropout", "noise_level": 0.2},
+    {"noise": "multiplicative", "noise_level": 0.5},
+    {"noise": "additive", "noise_level": 0.3},
+]
 
 
 def model(*, seed: int = 0, scale: float = 0.0, **options: Any) -> LogLinearTwin:

@@ -160,6 +160,29 @@ def test_one_position_is_multinomial_logistic_regression() -> None:
     np.testing.assert_allclose(gradient.reshape(3, 3).T, by_hand, atol=1e-12)
 
 
+def test_additive_noise_falls_on_features_that_do_not_fire() -> None:
+    """Two inputs of a feature each: the scores of both vary with the weights of both."""
+    features = chain_features("", 3, ["label"])
+    symbols = np.zeros((len(features.atoms), 1), dtype=np.uint64)
+    inputs = [
+        Sentence(
+            symbols,
+            np.array([2], dtype=np.uint16),
+            ((np.array([0, 1]), np.array([key], dtype=np.uint64), np.array([3.0])),),
+            1,
+        )
+        for key in (4, 5)
+    ]
+    twin = LogLinearTwin(features, FREE, LogLinear(noise="additive", noise_level=0.5), inputs)
+    first, second = twin.weights.reshape(2, 3)
+    expected = 0.0
+    for weights in (first, second):
+        likely = np.exp(3 * weights) / np.exp(3 * weights).sum()
+        expected -= np.log(likely[2])
+        expected += 0.5 * (likely * (1 - likely)) @ (0.25 * (first**2 + second**2))
+    assert twin.found()[0] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("noise", NOISES)
 def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
     features = chain_features("", 3, ["label"])
@@ -174,7 +197,6 @@ def test_a_feature_that_a_position_names_twice(noise: dict[str, Any]) -> None:
 
 # Gradient descent ---------------------------------------------------------------------------------
 
-# With small weights noise moves no score by more than the descent lets it.
 SMALL = 0.3
 PENALTIES = [{"l2": 0.0}, {"l2": 0.7}, {"l1": 0.4, "l2": 0.0}, {"l1": 0.4, "l2": 0.7}]
 
@@ -235,6 +257,7 @@ def test_noise_moves_no_score_further_than_its_likelihood_could() -> None:
         l2=0.0,
         decay=0.0,
         rate=1.0,
+        noise_clip=1.0,
         noise="dropout",
         noise_level=0.5,
     )
@@ -249,6 +272,16 @@ def test_noise_moves_no_score_further_than_its_likelihood_could() -> None:
     twin.trainer.epoch(twin.chains, [1])
     visited = twin.weights.reshape(-1, 3)
     assert any(np.allclose(row, expected, rtol=1e-12) for row in visited)
+
+
+def test_a_clip_is_a_setting() -> None:
+    """Without one, a step is that of the twin for weights of any size; with one, it is not."""
+    options: dict[str, Any] = {"lengths": (4,), "rate": 0.01, "scale": 4.0, **NOISES[1]}
+    model(noise_clip=None, **options).run([(0, 0, 4)])
+    clipped = model(noise_clip=0.01, **options)
+    expected = clipped.descend([(0, 0, 4)])[0]
+    clipped.trainer.epoch(clipped.chains, [0])
+    assert not np.allclose(clipped.weights, expected, rtol=1e-3)
 
 
 def weights_after(twin: LogLinearTwin, pieces: Any) -> bytes:

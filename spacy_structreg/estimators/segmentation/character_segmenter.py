@@ -17,7 +17,12 @@ from spacy_structreg.estimators.knowledge import (
 )
 from spacy_structreg.estimators.raw_text import BaseSegmenter
 from spacy_structreg.features.scripts import read_script, stored_script
-from spacy_structreg.features.segmentation import CHARACTER_TABLES, CHARACTER_TYPES, SKIP_BIGRAM
+from spacy_structreg.features.segmentation import (
+    CHARACTER_TABLES,
+    CHARACTER_TYPES,
+    SKIP_BIGRAM,
+    TYPES_OF_TABLES,
+)
 from spacy_structreg.features.template_compiler import compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.freezing import Bits
@@ -93,7 +98,8 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
 
     def parsed(self) -> tuple[Template, ...]:
         """The templates. Raises ValueError for those that cannot be."""
-        further = [CHARACTER_TYPES] if self.types else []
+        types = TYPES_OF_TABLES.get(str(self.templates), CHARACTER_TYPES)
+        further = [types] if self.types else []
         further += [SKIP_BIGRAM] if self.skip_bigram else []
         names = joined(self.templates, *further, *source_templates(self))
         known = [*self.plain_atoms.atoms, *source_atoms(self)]
