@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import statistics
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from study_contract import (
     command,
     finished,
     project,
+    run,
     tables,
     write_results,
 )
@@ -61,7 +63,7 @@ STUDY = Study(
     key=("corpus", "system", "setting", "seed", "fold"),
     pictures=frozenset(),
     interrupted=(slice(1, 3), slice(6, 8)),
-    reports=(("z14", "report/z14", "findings/z14"),),
+    reports=(("z14", "report/z14", "none"),),
     missing="train.txt",
     faulty=(
         ("models: 2", "models: 0", "models 1 or more"),
@@ -195,3 +197,21 @@ def test_results_of_another_config_are_refused(finished, project, data):
     assert "another version of systems/z14_characters.cfg" in STUDY.fails(
         project, data=data, results=text
     )
+
+
+@pytest.mark.slow
+def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
+    papers = ["zc11", "z14", "s14", "w13", "g10"]
+    for paper in papers:
+        made = ("report", f"configs/{paper}.yml", f"report/{paper}/runs.jsonl")
+        done = command(*made, tmp_path / paper / "README.md", folder=STUDY.folder)
+        assert done.returncode == 0, done.stderr
+        kept = STUDY.folder / "report" / paper
+        expected = {path.name: path.read_bytes() for path in kept.glob("*.md")}
+        assert {path.name: path.read_bytes() for path in (tmp_path / paper).iterdir()} == expected
+    shutil.copytree(STUDY.folder / "report", tmp_path / "report")
+    index = tmp_path / "report/index.md"
+    index.unlink()
+    done = run("scripts/index.py", *papers, index, folder=STUDY.folder)
+    assert done.returncode == 0, done.stderr
+    assert index.read_bytes() == (STUDY.folder / "report/index.md").read_bytes()

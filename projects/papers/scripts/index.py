@@ -1,20 +1,18 @@
-"""Write the list of all tables and figures of the papers: `python scripts/index.py PAPER … OUTPUT`."""
+"""Write the list of all tables and figures: `python scripts/index.py PAPER … OUTPUT`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
-
-from grid import HERE, Grid, Results
-from report import listed
-
-from spacy_structreg.corpora.files import replace_text
-
 
 def main(papers: list[str], output: Path) -> None:
     """Write the list."""
+    from grid import HERE, Grid, Results
+    from report import listed
+
+    from spacy_structreg.corpora.files import replace_text
+
     parts, tables = [], []
     for paper in papers:
         grid = Grid(Path("configs") / f"{paper}.yml")
@@ -28,6 +26,8 @@ def main(papers: list[str], output: Path) -> None:
 
 
 if __name__ == "__main__":
+    # What studies share.
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
     try:
         main(sys.argv[1:-1], Path(sys.argv[-1]))
     except (ValueError, OSError) as error:
