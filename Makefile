@@ -31,7 +31,7 @@ endef
 
 .DELETE_ON_ERROR:
 .PHONY: help quickstart pipeline wheels test test-fast test-thorough fingerprints check build docs \
-	docs-serve pictures notebooks clean distclean
+	docs-serve pictures screenshots notebooks clean distclean
 
 help:
 	@echo "make pipeline       set up, then train and package the Chinese pipeline: some three minutes"
@@ -46,7 +46,8 @@ help:
 	@echo "make docs           build the documentation site into site/: half a minute"
 	@echo "make docs-serve     show the site while its pages are written"
 	@echo "make pictures       draw the pictures of the documentation from stored results"
-	@echo "make notebooks      run the notebooks of the documentation with the Chinese pipeline"
+	@echo "make screenshots    take the pictures of the page in Chromium; PIPELINE=/path names a pipeline"
+	@echo "make notebooks      run the notebooks of the documentation; PIPELINE=/path/to/pipeline names one"
 	@echo "make clean          remove what was compiled and the caches"
 	@echo "make distclean      remove the environment $(VENV) as well"
 	@echo
@@ -104,7 +105,12 @@ docs-serve: build
 pictures: build
 	$(PY) docs/tools/pictures.py docs/pictures
 
-# The notebooks, run anew; the Chinese pipeline must be installed, or named by PIPELINE.
+# The pictures of the page of `structreg serve`, taken in Chromium.
+screenshots: build
+	$(PY) docs/tools/screenshots.py $(or $(PIPELINE),zh_structreg) docs/pictures words trees dark
+
+# The notebooks, run anew; the Chinese pipeline must be installed, or PIPELINE name the
+# absolute path of its folder, as notebooks run in their own.
 notebooks: build
 	$(PY) docs/tools/notebooks.py docs/notebooks/*.ipynb
 

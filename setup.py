@@ -1,6 +1,7 @@
-"""The extension modules; everything else about the package is in setup.cfg."""
+"""The extension modules and the description; everything else about the package is in setup.cfg."""
 
 import os
+import re
 import sys
 from itertools import count
 from pathlib import Path
@@ -81,9 +82,28 @@ class BuildExtensions(build_ext):
         super().build_extension(ext)
 
 
+HOST = "https://github.com/structreg/spacy_structreg"
+RAW = "https://raw.githubusercontent.com/structreg/spacy_structreg"
+
+
+def description():
+    """README.md with links and pictures that lead somewhere from a package index, too."""
+
+    def absolute(match):
+        shown, target = match.groups()
+        if target.startswith("#"):
+            target = f"README.md{target}"
+        return f"{shown}({RAW if shown.startswith('!') else HOST + '/blob'}/main/{target})"
+
+    text = Path("README.md").read_text("utf-8")
+    return re.sub(r"(!?\[[^\]]*\])\((?![a-z]+:)([^)\s]+)\)", absolute, text)
+
+
 # Where processes are spawned, they read this file.
 if __name__ == "__main__":
     setup(
+        long_description=description(),
+        long_description_content_type="text/markdown",
         ext_modules=extensions,
         cmdclass={"build_ext": BuildExtensions},
         options={"build_ext": {"parallel": os.cpu_count() or 1}},

@@ -65,7 +65,6 @@ def _of_paragraph(
         return [paragraph]
     parts: list[str | tuple[tuple[str, ...], str]] = []
     for text in _blocks(paragraph, begins):
-        end = 0
         starts = [*begins.finditer(text)]
         if not starts:
             parts.append(text)

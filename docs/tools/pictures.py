@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from itertools import takewhile
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
@@ -92,13 +93,12 @@ def registers() -> Any:
     ]
     start = next(number for number, row in enumerate(rows) if row[:2] == ["text", "sentences"])
     columns = rows[start][2:]
-    # Up to the first row without a register: the same sentences, written otherwise.
-    body = []
-    for row in rows[start + 2 :]:
-        if row[0] == "traditional script":
-            break
-        body.append((row[0], [float(cell) for cell in row[2:]]))
-    whole, *parts = body
+    # After the registers come the same sentences, written otherwise.
+    texts = {"all of them", *(path.stem for path in (TOP / "treebank" / "test").iterdir())}
+    whole, *parts = [
+        (name, [float(cell) for cell in cells])
+        for name, _, *cells in takewhile(lambda row: row[0] in texts, rows[start + 2 :])
+    ]
     parts.sort(key=lambda part: part[1][0])
     shown = [columns.index(name) for name in ("words", "words with tags", "phrases", "heads")]
     figure, axes = plt.subplots(figsize=(6.6, 4.2))

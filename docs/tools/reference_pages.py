@@ -136,7 +136,8 @@ def index() -> str:
     for floor in FLOORS:
         modules = [
             f"[{_short(name)}]({_module_page(name)})"
-            for name in module_names(f"spacy_structreg.{floor}")
+            for names in modules_by_package(f"spacy_structreg.{floor}").values()
+            for name in names
         ]
         lines += [f"[**{floor}**](reference/python/{floor}/index.md): {' · '.join(modules)}", ""]
     return "\n".join(lines)
@@ -280,7 +281,7 @@ def registered_pages() -> dict[str, str]:
                 "# Registered names",
                 "",
                 "Configs name these; spaCy finds them through the entry points of the package.",
-                "A version at the end changes when behaviour does.",
+                "A version at the end changes when behavior does.",
                 "",
                 *_registered_rows(""),
                 "",
@@ -464,23 +465,17 @@ def _code(text: str) -> str:
 # ---- modules ----
 
 
-def module_names(package: str) -> list[str]:
-    """The public modules in a package and those within it, without the packages themselves."""
-    found: list[str] = []
+def modules_by_package(package: str) -> dict[str, list[str]]:
+    """The public modules of a package and of those within it, by the package they lie in."""
+    found: dict[str, list[str]] = {package: []}
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         if module.name.rpartition(".")[2].startswith("_"):
             continue
-        found += module_names(module.name) if module.ispkg else [module.name]
+        if module.ispkg:
+            found.update(modules_by_package(module.name))
+        else:
+            found[package].append(module.name)
     return found
-
-
-def _packages(package: str) -> list[str]:
-    inner = [
-        each.name
-        for each in iter_modules(import_module(package).__path__, f"{package}.")
-        if each.ispkg
-    ]
-    return [package, *(name for each in inner for name in _packages(each))]
 
 
 def _short(module: str) -> str:
@@ -521,7 +516,8 @@ def python_pages() -> dict[str, str]:
     }
     for floor in FLOORS:
         lines: list[str] = []
-        for package in _packages(f"spacy_structreg.{floor}"):
+        by_package = modules_by_package(f"spacy_structreg.{floor}")
+        for package, modules in by_package.items():
             level = 1 if not lines else 2
             lines += [
                 f"::: {package}",
@@ -532,12 +528,12 @@ def python_pages() -> dict[str, str]:
             ]
             rows = [
                 (f"[`{_short(name)}`]({_short(name)}.md)", first_line(import_module(name)))
-                for name in module_names(package)
-                if name.rpartition(".")[0] == package
+                for name in modules
             ]
             if rows:
                 lines += [*table(["module", ""], rows), ""]
         made[f"reference/python/{floor}/index.md"] = "\n".join(lines)
-        for name in module_names(f"spacy_structreg.{floor}"):
-            made[_module_page(name)] = f"---\ntitle: {_short(name)}\n---\n\n::: {name}\n"
+        for modules in by_package.values():
+            for name in modules:
+                made[_module_page(name)] = f"---\ntitle: {_short(name)}\n---\n\n::: {name}\n"
     return made

@@ -2,7 +2,9 @@
 
 `screenshots` takes them from a service that runs; this file run as a program starts one::
 
-    python docs/tools/screenshots.py PIPELINE docs/pictures
+    python docs/tools/screenshots.py PIPELINE docs/pictures words trees dark
+
+All are taken if none is named. `make screenshots` takes those that pages show.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,10 +26,10 @@ __all__ = ["SHOTS", "chromium", "screenshots"]
 
 SENTENCE: Final = "李明昨天在杭州买了三本关于自然语言处理的书。"
 TEXT: Final = (
-    "王芳在成都长大，2015年考上了南京大学。毕业以后，她和两个同学开了一家小公司，"
-    "专门为图书馆设计软件。去年冬天，他们的产品第一次卖到了国外。"
+    "王芳在成都工作，2015年考上了南京大学。毕业以后，她和两个同学开了一家小公司。"
+    "去年冬天，他们的产品第一次卖到了国外。"
 )
-WORDS: Final = '[{"word": "自然语言处理", "mode": "force"}]'
+WORDS: Final = '[{"word": "自然语言处理", "tag": "NN", "mode": "force"}]'
 
 
 class Shot(NamedTuple):
@@ -50,7 +52,7 @@ SHOTS: Final = {
     "entities": Shot({"text": TEXT, "view": "entities"}),
     "alternatives": Shot({"text": SENTENCE, "view": "alternatives"}),
     "explanation": Shot({"text": SENTENCE, "view": "words"}, '.token[data-token="4"]'),
-    "dark": Shot({"text": TEXT, "view": "words"}, '.token[data-token="2"]', scheme="dark"),
+    "dark": Shot({"text": SENTENCE, "view": "words"}, '.token[data-token="4"]', scheme="dark"),
     "dark-trees": Shot({"text": SENTENCE, "view": "trees"}, scheme="dark"),
     "phone": Shot({"text": TEXT, "view": "words"}, width=360),
     "phone-explanation": Shot(
@@ -83,15 +85,25 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
-def screenshots(address: str, folder: Path) -> list[Path]:
-    """Take all pictures of the page at an address into a folder, as ``page-NAME.png``."""
+def screenshots(
+    address: str, folder: Path, names: Collection[str] = (), scale: int = 2
+) -> list[Path]:
+    """Take pictures of the page at an address into a folder, as ``page-NAME.png``.
+
+    names: keys of `SHOTS`; all if there are none. scale: pixels for each one of the page.
+    Raises ValueError for a name that is not among them.
+    """
+    if unknown := {*names} - {*SHOTS}:
+        raise ValueError(f"there are no pictures {sorted(unknown)}; there are {', '.join(SHOTS)}")
     folder.mkdir(parents=True, exist_ok=True)
     taken = []
     with chromium() as browser:
         for name, shot in SHOTS.items():
+            if names and name not in names:
+                continue
             options: dict[str, Any] = {"color_scheme": shot.scheme, "reduced_motion": "reduce"}
             size: Any = {"width": shot.width, "height": 720}
-            page = browser.new_page(viewport=size, device_scale_factor=2, **options)
+            page = browser.new_page(viewport=size, device_scale_factor=scale, **options)
             page.goto(f"{address}/#{urlencode(shot.state)}")
             wait_until_drawn(page)
             if shot.click:
@@ -113,8 +125,8 @@ def wait_until_drawn(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def main(pipeline: str, folder: str) -> None:
-    """Serve a pipeline, and take the pictures."""
+def main(pipeline: str, folder: str, *names: str) -> None:
+    """Serve a pipeline, and take the pictures: those that are named are small, for pages."""
     command = [sys.executable, "-m", "spacy", "structreg", "serve", pipeline, "--port", "0"]
     with (
         tempfile.TemporaryFile("w+") as errors,
@@ -132,7 +144,7 @@ def main(pipeline: str, folder: str) -> None:
             if not address:
                 errors.seek(0)
                 raise RuntimeError(f"the service did not start: {errors.read()}")
-            for path in screenshots(address, Path(folder)):
+            for path in screenshots(address, Path(folder), names, 1 if names else 2):
                 print(path)
         finally:
             service.terminate()

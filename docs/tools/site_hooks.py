@@ -1,4 +1,4 @@
-"""Additions to the site as mkdocs builds it: pages made from the code, links and colours."""
+"""Additions to the site as mkdocs builds it: pages made from the code, links and colors."""
 
 from __future__ import annotations
 

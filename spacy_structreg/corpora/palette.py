@@ -95,6 +95,8 @@ def css(
 ) -> str:
     """A style sheet: custom properties (``--text``, ``--blue``, ``--fill-red``, …), and drawings.
 
+    Elements with ``data-hue="red"`` have that fill as ``--fill``.
+
     scope: a selector of the elements that have them. They are dark where readers prefer that.
     light, dark: selectors of such elements where they are light or dark in any case.
     """
@@ -110,6 +112,9 @@ def css(
         f"@media (prefers-color-scheme: dark) {{\n{scope} {{\n{of_dark}}}\n}}\n"
         f"{light} {{\n{of_light}}}\n"
         f"{dark} {{\n{of_dark}}}\n"
+        + "".join(
+            f'{scope} [data-hue="{name}"] {{ --fill: var(--fill-{name}); }}\n' for name in FILLS
+        )
         + "".join(
             f".{DRAWING} .{kind} {{ fill: var(--{name}); }}\n" for kind, name in IN_DRAWINGS.items()
         )

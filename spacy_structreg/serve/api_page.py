@@ -15,7 +15,10 @@ PAGE: Final = """\
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title>
+<link rel="icon" href="/page/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/page/palette.css">
 <link rel="stylesheet" href="/page/docs.css">
+<script src="/page/theme.js"></script>
 </head>
 <body>
 <h1>{title}</h1>

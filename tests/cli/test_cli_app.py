@@ -23,8 +23,7 @@ import spacy_structreg.cli.app
 ours = {name for name in set(sys.modules) - before if not name.startswith("typing")}
 foreign = {name for name in ours if name.split(".")[0] != "spacy_structreg"}
 floors = {name for name in ours if name.count(".") and not name.startswith("spacy_structreg.cli")}
-light = {"about", "corpora", "corpora.corpus_options", "corpora.palette"}
-light = {f"spacy_structreg.{name}" for name in light}
+light = {f"spacy_structreg.{name}" for name in ("about", "corpora", "corpora.corpus_options")}
 print(sorted(foreign | floors - light))
 """
 

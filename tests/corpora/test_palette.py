@@ -112,6 +112,8 @@ def test_light_and_dark_style_sheets_name_the_same_colours() -> None:
         **{f"--{name}": color for name, color in COLORS.items()},
         **{f"--fill-{name}": color for name, color in FILLS.items()},
     }
+    by_name = re.findall(r'^main \[data-hue="(\w+)"\] \{ --fill: var\((.*)\); \}$', sheet, re.M)
+    assert by_name == [(name, f"--fill-{name}") for name in FILLS]
     # Nothing is coloured by a property that there is not.
     assert {*re.findall(r"var\((--[a-z-]+)\)", sheet)} <= light.keys()
 

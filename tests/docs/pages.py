@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+CARD = ROOT / "docs" / "zh_structreg.md"
 DOCS = sorted(ROOT.glob("docs/*.md"))
 PAGES = [README, *DOCS]
 
@@ -57,6 +58,14 @@ class Block(NamedTuple):
     value: str
     follows: str
     """The language of the block right before it, if no text stands between."""
+
+
+def code_for_the_pipeline(path: Path) -> str:
+    """The Python of a page that needs the Chinese pipeline."""
+    needed = ("python", "needs the Chinese pipeline")
+    return "\n".join(
+        block.text for block in blocks(path) if (block.language, block.value) == needed
+    )
 
 
 class Command(NamedTuple):

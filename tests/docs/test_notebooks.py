@@ -9,9 +9,7 @@ import nbformat
 import pytest
 import spacy
 from docs.pages import ROOT
-
-sys.path.append(str(ROOT / "docs" / "tools"))
-from notebooks import run  # type: ignore[import-not-found]
+from notebooks import run
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 import spacy
+from docs.configs import pipeline_of
 from docs.pages import PAGES, README, ROOT, Block, anchors, blocks, links, matches, run_python
 from docs.small_quickstart import TREEBANK, structreg
 from spacy.tokens.underscore import Underscore
-from thinc.api import Config
 from warm_python import executable
 
 from spacy_structreg.metrics.glossary import SCORE_GLOSSARY
@@ -144,39 +144,12 @@ def run_shell(text: str, at: str) -> str:
 
 def check_config(block: Block, at: str) -> None:
     """Lay a block over the config of a task, and have spaCy make all that the config names."""
-    config = task_config(block.value)
-    sections = re.findall(r"^\[(.+)\]$", block.text, re.M)
-    # Sections above those of the block are there, but have to be named before them.
-    above = {
-        ".".join(name.split(".")[:n]) for name in sections for n in range(1, name.count(".") + 1)
-    }
-    text = "".join(f"[{name}]\n" for name in sorted(above - {*sections})) + block.text
-    _merge(config, Config().from_str(text, interpolate=False))
-    nlp = spacy.util.load_model_from_config(config.interpolate(), auto_fill=False, validate=True)
+    nlp = pipeline_of(block)
     settings = nlp.config.interpolate()["initialize"]
     resolved = spacy.registry.resolve(settings, schema=spacy.schemas.ConfigSchemaInit)
     for name, arguments in resolved["components"].items():
         assert name in nlp.pipe_names, f"{at}: there is no component {name}"
         assert arguments
-
-
-def task_config(task: str) -> Config:
-    structreg("init-config", f"{task}.cfg", "--task", task, "--lang", "zh", "--force")
-    return Config().from_disk(f"{task}.cfg", interpolate=False)
-
-
-def _merge(config: dict[str, Any], given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        there = config.get(name)
-        # A block that names its function has its own arguments.
-        if isinstance(value, dict) and isinstance(there, dict) and not _names_function(value):
-            _merge(there, value)
-        else:
-            config[name] = value
-
-
-def _names_function(section: dict[str, Any]) -> bool:
-    return any(name.startswith("@") for name in section)
 
 
 # ---- pages ----

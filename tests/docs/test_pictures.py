@@ -28,6 +28,13 @@ def texts(path: Path) -> list[str]:
     return [node.text or "" for node in root.iter() if node.tag.endswith("}text")]
 
 
+def marks(path: Path) -> list[float]:
+    """Places of the marks of a plot, across and down in turns."""
+    root = ElementTree.fromstring(path.read_text("utf-8"))
+    used = [node for node in root.iter() if node.tag.endswith("}use")]
+    return [float(node.get(name, 0)) for node in used for name in ("x", "y")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_pictures_are_those_of_the_stored_results(name: str, drawn: Path) -> None:
@@ -35,7 +42,16 @@ def test_pictures_are_those_of_the_stored_results(name: str, drawn: Path) -> Non
     made, committed = drawn / f"{name}.svg", PICTURES / f"{name}.svg"
     # Another matplotlib may draw its letters elsewhere, but writes the same ones.
     assert texts(made) == texts(committed) != []
+    assert marks(made) == pytest.approx(marks(committed), abs=1)
     assert committed.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("name", ["words", "trees", "dark"])
+def test_pictures_of_the_page_are_small_and_shown(name: str) -> None:
+    path = PICTURES / f"page-{name}.png"
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size < 150_000
+    assert f"](pictures/{path.name})" in (ROOT / "docs/serve.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)

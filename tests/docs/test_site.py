@@ -292,6 +292,13 @@ def test_links_to_the_repository_and_to_the_reference(pages: Pages) -> None:
     assert link in pages[f"{HOME}settings/"]
 
 
+def test_the_navigation_names_each_page_once() -> None:
+    text = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    named = re.findall(r"(\S+\.(?:md|ipynb)|\S+/)$", text, re.M)
+    assert "serve.md" in named
+    assert [name for name in named if named.count(name) > 1] == []
+
+
 # ---- in a browser ----
 
 
@@ -302,17 +309,16 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.mark.skipif(which("chromium") is None, reason="needs the program chromium")
 def test_a_browser_finds_chinese_words_and_asks_no_other_host(site: Path) -> None:
-    api = pytest.importorskip("playwright.sync_api")
+    pytest.importorskip("playwright.sync_api")
+    from screenshots import chromium
+
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site))
     thread = Thread(target=server.serve_forever)
     thread.start()
     home = f"http://127.0.0.1:{server.server_port}/"
     asked: list[str] = []
     try:
-        with api.sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=which("chromium"), args=["--no-sandbox"]
-            )
+        with chromium() as browser:
             page = browser.new_page()
             page.on("request", lambda request: asked.append(request.url))
             faults: list[str] = []
@@ -328,7 +334,6 @@ def test_a_browser_finds_chinese_words_and_asks_no_other_host(site: Path) -> Non
             page.keyboard.press("Escape")
             page.click("label.md-header__button[for^=__palette]:not([hidden])")
             after = page.evaluate("getComputedStyle(document.body).backgroundColor")
-            browser.close()
     finally:
         server.shutdown()
         server.server_close()

@@ -2,7 +2,8 @@
 
 An empty folder holds the wheels, and a new environment of Python knows neither the repository nor
 what is installed beside it. A small pipeline takes the place of the Chinese one, which takes
-minutes to train, unless STRUCTREG_DIST names a folder with the wheels that `make wheels` has made.
+minutes to train, unless STRUCTREG_DIST names a folder with the wheels that `make wheels` has made;
+then the code for it in the README and on its card is run as well.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 import spacy
-from docs.pages import DOCS, Block, blocks, matches
+from docs.pages import CARD, DOCS, README, blocks, code_for_the_pipeline, matches
 
 (PAGE,) = (path for path in DOCS if path.name == "start.md")
 SERVE = "python -m spacy structreg serve"
@@ -134,9 +135,10 @@ def check_service(command: str, folder: Path, environment: dict[str, str]) -> No
     assert server.returncode == 0, printed
 
 
-def check_python(block: Block, folder: Path, environment: dict[str, str]) -> None:
-    (folder / "block.py").write_text(block.text, "utf-8")
-    expected = re.findall(r"^# (.*\n)", block.text, re.M)
+def check_python(code: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run Python whose comments are all that it prints."""
+    (folder / "block.py").write_text(code, "utf-8")
+    expected = re.findall(r"^# (.*\n)", code, re.M)
     printed, _ = run("python block.py", folder, environment)
     assert matches("".join(expected), printed), printed
 
@@ -155,7 +157,7 @@ def test_the_start_page_works_word_for_word(
     n_services = 0
     for block in blocks(PAGE):
         if block.language == "python":
-            check_python(block, folder, environment)
+            check_python(block.text, folder, environment)
         elif block.language == "text":
             assert matches(block.text, printed), printed
         elif block.text.startswith(SERVE):
@@ -164,6 +166,9 @@ def test_the_start_page_works_word_for_word(
         else:
             printed, environment = run(block.text, folder, environment)
     assert n_services == 1
+    if "STRUCTREG_DIST" in os.environ:
+        for path in (README, CARD):
+            check_python(code_for_the_pipeline(path), folder, environment)
     # All of it comes from the wheels.
     where, _ = run(
         "python -c 'import spacy_structreg as s; print(s.__file__)'", folder, environment

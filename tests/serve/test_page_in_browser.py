@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+import spacy
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Route, expect
 from running_server import running
 from screenshots import chromium, wait_until_drawn
+from spacy.tokens import Doc
 
-from spacy_structreg.corpora.palette import css
+from spacy_structreg.corpora.palette import FILLS, css, fill_of
+from spacy_structreg.pipeline.constituents.constituency_documents import Phrase, write_phrases
+from spacy_structreg.serve.documents import json_of, pictures_of
 
 pytestmark = pytest.mark.slow
 
@@ -25,23 +31,11 @@ TEXT = "小王写大字！我看书。"
 VIEWS = ["Words", "Trees", "Entities", "Categories", "Alternatives"]
 
 
+@dataclass(frozen=True)
 class Service:
-    """A service that can be stopped, and started again at the same address."""
+    """A service that runs at an address."""
 
-    def __init__(self, pipeline: Path) -> None:
-        self.pipeline = pipeline
-        self.port = 0
-        self.start()
-
-    def start(self) -> None:
-        self.stack = ExitStack()
-        served = running(self.pipeline, "--port", str(self.port))
-        self.service = self.stack.enter_context(served)
-        self.address, self.port = self.service.address, self.service.port
-
-    def stop(self) -> None:
-        self.service.end()
-        self.stack.close()
+    address: str
 
     def ask(self, path: str, **body: Any) -> Any:
         """The answer of the API itself."""
@@ -55,9 +49,8 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(pipeline: Path) -> Iterator[Service]:
-    started = Service(pipeline)
-    yield started
-    started.stop()
+    with running(pipeline) as server:
+        yield Service(server.address)
 
 
 @pytest.fixture(scope="module")
@@ -326,6 +319,83 @@ def test_whatever_was_decided_can_be_clicked(
     assert part in page.locator("#part option:checked").inner_text()
 
 
+@pytest.mark.parametrize(
+    ("style", "target", "kind"),
+    [
+        ("dep", "text:not([data-arc])", "words"),
+        ("dep", "text[data-arc]", "heads"),
+        ("tree", "text", "words"),
+    ],
+)
+def test_white_space_among_the_words_is_not_counted(
+    visit: Visit, style: str, target: str, kind: str
+) -> None:
+    page = visit.open("他 看  北京。", view="trees")
+    page.locator(f'[data-style="{style}"]').click()
+    document = visit.service.annotate("他 看  北京。")
+    text = document["text"]
+    places = [(each["start"], each["end"]) for each in document["tokens"]]
+    # Both a token of white space and a word after it, or the numbers would agree anyway.
+    number = next(i for i, (start, end) in enumerate(places) if text[start:end] == "北京")
+    assert any(text[start:end].isspace() for start, end in places[:number])
+    drawn = page.locator(f'{target}[data-kind="{kind}"][data-token="{number}"]')
+    dep = document["tokens"][number]["dep"]
+    assert dep not in [each.get("dep") for each in document["tokens"][number + 1 :]]
+    assert drawn.text_content() == ("北京" if kind == "words" else dep)
+    drawn.click()
+    expect(page.locator("#explained")).to_have_text("Why 北京?")
+
+
+def test_each_of_several_trees_of_a_sentence_has_its_own_words(
+    visit: Visit, pipeline: Path
+) -> None:
+    # Where a Doc knows of no sentences, it is one, and so is each of its trees.
+    nlp = spacy.load(pipeline)
+    words = ["我", " ", "看", "书", "他", "在", "他", " ", "写", "字"]
+    doc = Doc(nlp.vocab, words, [False] * len(words), tags=["NN"] * len(words))
+    trees = [("IP", 0, 4), ("NP", 0, 1), ("VP", 2, 4), ("IP", 6, 10), ("NP", 6, 7), ("VP", 8, 10)]
+    write_phrases(doc, [Phrase(label, begin, end, begin) for label, begin, end in trees])
+    document = {**json_of(doc, "constituents"), "pictures": pictures_of(doc, nlp)}
+    assert len(document["sentences"]) == 1
+    assert [each["start"] for each in document["pictures"] if each["style"] == "tree"] == [0, 6]
+    answer = {"documents": [document]}
+    visit.page.route("**/v1/annotate", lambda route: route.fulfill(json=answer))
+    page = visit.open(doc.text, view="trees")
+    page.locator('[data-style="tree"]').click()
+    expect(page.locator("figure svg")).to_have_count(2)
+    second = page.locator("figure svg").nth(1)
+    second.get_by_text("VP").click()
+    expect(page.locator("#explained")).to_have_text("Why 写字?")
+    second.get_by_text("字").click()
+    expect(page.locator("#explained")).to_have_text("Why 字?")
+
+
+def test_an_explanation_that_is_waited_for_is_asked_for_once(visit: Visit) -> None:
+    page = visit.open()
+    held: list[Route] = []
+    # Playwright takes no built-in function.
+    page.route("**/v1/explain", lambda route: held.append(route))  # noqa: PLW0108
+    decision = page.locator("#explanation .decision").first
+    # Two words of one sentence; and then one that is closed before its answer comes.
+    with page.expect_request("**/v1/explain"):
+        page.locator(".token").nth(0).click()
+    page.locator(".token").nth(1).click()
+    expect(page.locator("#explained")).to_have_text("Why 写?")
+    held.pop().continue_()
+    expect(decision).to_be_visible()
+    other = page.locator(".token", has_text="我")
+    with page.expect_request("**/v1/explain"):
+        other.click()
+    page.keyboard.press("Escape")
+    held.clear()
+    with page.expect_request("**/v1/explain"):
+        other.click()
+    held.pop().continue_()
+    expect(page.locator("#explained")).to_have_text("Why 我?")
+    expect(decision).to_be_visible()
+    assert held == []
+
+
 def test_an_arc_is_explained_by_its_own_decision(visit: Visit) -> None:
     page = visit.open("我看书。", view="trees")
     page.locator('[data-style="dep"]').click()
@@ -367,12 +437,50 @@ def test_a_user_word_takes_effect_stays_and_goes(visit: Visit) -> None:
     expect(page.locator("#user-words li")).to_have_count(0)
 
 
+def test_a_bonus_is_of_the_size_that_was_typed(visit: Visit) -> None:
+    page = visit.open()
+    token = page.locator(".token", has_text="写大")
+    page.locator("#mode").select_option("bonus")
+    for bonus in (1000, -1000):
+        page.get_by_label("Your word").fill("写大")
+        page.get_by_label("Bonus").fill(str(bonus))
+        page.get_by_role("button", name="Add").click()
+        expect(token).to_have_count(int(bonus > 0))
+        expect(page.locator("#user-words small")).to_have_text(f"rather, {bonus}")
+    page.locator("#mode").select_option("force")
+    expect(page.get_by_label("Bonus")).to_be_hidden()
+    add_word(page, "写大")
+    expect(token).to_be_visible()
+
+
 def test_what_is_selected_becomes_a_word(visit: Visit) -> None:
     page = visit.open()
     page.locator("#text").evaluate("box => { box.focus(); box.setSelectionRange(2, 4); }")
     expect(page.get_by_label("Your word")).to_have_value("写大")
     page.get_by_role("button", name="Add").click()
     expect(page.locator(".token", has_text="写大")).to_be_visible()
+    # The word in focus counts before what is still selected in the text.
+    page.locator("#text").evaluate("box => { box.focus(); box.setSelectionRange(0, 1); }")
+    expect(page.get_by_label("Your word")).to_have_value("小")
+    page.locator(".token", has_text="写大").focus()
+    page.keyboard.press("w")
+    expect(page.get_by_label("Your word")).to_have_value("写大")
+    assert focused(page) == "word"
+
+
+def test_words_of_a_link_stay_apart_from_the_users_own(visit: Visit) -> None:
+    page = visit.open(None)
+    add_word(page, "写大")
+    add_word(page, "看书")
+    linked = [{"word": "大字", "mode": "bonus", "bonus": 3}, {"word": "看书", "mode": "force"}]
+    visit.open(words=json.dumps(linked))
+    words = page.locator("#user-words li span")
+    expect(words).to_have_text(["大字", "看书"])
+    add_word(page, "王写")
+    page.get_by_role("button", name="Remove the word 看书").click()
+    expect(words).to_have_text(["大字", "王写"])
+    visit.open(None)
+    expect(words).to_have_text(["写大", "看书", "王写"])
 
 
 # Links and files ----------------------------------------------------------------------------------
@@ -555,9 +663,23 @@ def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
     page.get_by_role("button", name="Colours").click()
     assert page.evaluate(ground) != light
     page.reload()
-    assert page.evaluate(ground) != light
+    dark = page.evaluate(ground)
+    assert dark != light
     style = httpx.get(f"{visit.service.address}/page/palette.css")
     assert style.text == css()
+    page.get_by_role("link", name="API").click()
+    expect(page.get_by_role("heading", name="/v1/annotate")).to_be_visible()
+    assert page.evaluate(ground) == dark
+    assert page.evaluate(CONTRASTS) == []
+
+
+def test_a_label_has_the_colour_that_it_has_everywhere(visit: Visit) -> None:
+    page = visit.open(view="entities")
+    label = visit.service.annotate()["entities"][0]["label"]
+    entity = page.locator(".entity", has_text=label).first
+    color = FILLS[fill_of(label)].light
+    shown = entity.evaluate("each => getComputedStyle(each).backgroundColor")
+    assert re.findall(r"\d+", shown) == [str(int(color[i : i + 2], 16)) for i in (1, 3, 5)]
 
 
 # Hostile texts, and services that are gone --------------------------------------------------------
@@ -634,6 +756,84 @@ def test_a_busy_service_is_asked_again(visit: Visit) -> None:
     visit.faults.clear()
 
 
+def test_the_status_is_what_it_was_when_an_explanation_was_waited_for(visit: Visit) -> None:
+    page = visit.open()
+    status = page.locator("#status")
+    before = status.inner_text()
+    assert "2 sentences" in before
+    busy = {"error": {"code": "busy", "message": "too many requests wait"}}
+    answer = {"status": 429, "headers": {"Retry-After": "1"}, "json": busy}
+    page.route("**/v1/explain", lambda route: route.fulfill(**answer), times=1)
+    page.locator(".token").first.click()
+    expect(status).to_contain_text("busy")
+    expect(page.locator("#explanation .decision").first).to_be_visible()
+    expect(status).to_have_text(before)
+    expect(status).to_have_attribute("data-kind", "")
+    visit.faults.clear()
+
+
+def test_a_text_that_takes_too_long_is_not_sent_again(visit: Visit) -> None:
+    page = visit.open(None)
+    fault = {"error": {"code": "time_over", "message": "not answered within 10 seconds"}}
+    answer = {"status": 503, "headers": {"Retry-After": "1"}, "json": fault}
+    page.route("**/v1/annotate", lambda route: route.fulfill(**answer))
+    page.locator("#text").fill("我看书。")
+    expect(page.locator("#status")).to_have_text("Not answered within 10 seconds.")
+    assert sum("annotate" in url for url in visit.requests) == 1
+    assert all("503" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_a_page_opened_while_the_pipeline_is_loaded_waits_for_it(visit: Visit) -> None:
+    loading = {"error": {"code": "loading", "message": "the pipeline is being loaded"}}
+    answer = {"status": 503, "headers": {"Retry-After": "0.05"}, "json": loading}
+    # More often than a busy service is asked.
+    visit.page.route("**/v1/pipeline", lambda route: route.fulfill(**answer), times=10)
+    visit.page.add_init_script(
+        "window.told = []; addEventListener('DOMContentLoaded', () => new MutationObserver("
+        "(all) => told.push(...all.map(({ target }) => target.textContent)))"
+        ".observe(document.getElementById('status'), { childList: true }))"
+    )
+    page = visit.open()
+    assert "".join(words_of(page)) == TEXT
+    assert any("being loaded; trying again" in each for each in page.evaluate("() => told"))
+    assert all("503" in fault for fault in visit.faults)
+    assert len(visit.faults) == 10
+    visit.faults.clear()
+
+
+def test_pictures_that_failed_are_asked_for_again(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 800, "height": 200})
+
+    def answer(route: Route) -> None:
+        body = json.loads(route.request.post_data or "")
+        failing.extend([True] * body.get("pictures", False))
+        fault = {"error": {"code": "failed", "message": "the pipeline fails"}}
+        if len(failing) == 1 and body.get("pictures"):
+            route.fulfill(status=500, json=fault)
+        else:
+            route.continue_()
+
+    failing: list[bool] = []
+    page.route("**/v1/annotate", answer)
+    visit.open("我看书。" * 8, view="trees")
+    expect(page.locator("figure").first).to_contain_text("No picture: the pipeline fails")
+    assert page.locator("figure.seen").count() < 8
+    page.locator("figure").last.scroll_into_view_if_needed()
+    expect(page.locator("figure").last.locator("svg")).to_be_visible()
+    assert all("500" in fault for fault in visit.faults)
+    visit.faults.clear()
+
+
+def test_a_service_that_takes_few_texts_draws_all_trees(browser: Browser, pipeline: Path) -> None:
+    with running(pipeline, "--max-texts", "2") as server:
+        visit = Visit(browser, Service(server.address))
+        page = visit.open("我看书。" * 3, view="trees")
+        expect(page.locator("figure svg")).to_have_count(3)
+        visit.close()
+
+
 def test_faults_that_the_service_tells_are_shown(visit: Visit) -> None:
     page = visit.open(None)
     fault = {"error": {"code": "bad_request", "message": "user words have no <b>spaces</b>"}}
@@ -644,17 +844,42 @@ def test_faults_that_the_service_tells_are_shown(visit: Visit) -> None:
     visit.faults.clear()
 
 
-def test_a_service_that_comes_back_is_found(visit: Visit) -> None:
-    page = visit.open()
-    visit.service.stop()
-    page.locator("#text").fill("我看书。")
-    expect(page.locator("#status")).to_contain_text("does not answer")
-    visit.service.start()
-    expect(page.locator(".token").first).to_contain_text("我", timeout=30_000)
-    assert "".join(words_of(page)) == "我看书。"
+def test_a_service_that_comes_back_is_found(browser: Browser, pipeline: Path) -> None:
+    with socket.socket() as holder:
+        # Bound, and not listening: nobody else is given the port meanwhile.
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port = str(holder.getsockname()[1])
+        with running(pipeline, "--port", port) as server:
+            visit = Visit(browser, Service(server.address))
+            page = visit.open()
+        status = page.locator("#status")
+        # A click is answered as soon as somebody is there, and so is what is typed.
+        page.locator(".token").nth(1).click()
+        expect(status).to_contain_text("does not answer")
+        with running(pipeline, "--port", port):
+            expect(page.locator("#explanation .decision").first).to_be_visible(timeout=30_000)
+            expect(status).to_contain_text("2 sentences")
+        page.locator("#text").fill("我看书。")
+        expect(status).to_contain_text("does not answer")
+        with running(pipeline, "--port", port):
+            expect(page.locator(".token").first).to_contain_text("我", timeout=30_000)
+            assert "".join(words_of(page)) == "我看书。"
+            asked = [url for url in visit.requests if url.endswith("v1/pipeline")]
+            assert len(asked) > 1
     # Without a service, and while that loads the pipeline.
     assert all(re.search("ERR_(CONNECTION|EMPTY)|503", fault) for fault in visit.faults)
     visit.faults.clear()
+    visit.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/page/palette.css", "/page/page.js"])
+def test_pages_answer_requests_for_their_headers(service: Service, path: str) -> None:
+    whole, headers = (httpx.request(method, service.address + path) for method in ("GET", "HEAD"))
+    assert headers.status_code == 200
+    assert headers.content == b""
+    for name in ("content-type", "content-length"):
+        assert headers.headers[name] == whole.headers[name]
 
 
 def test_the_page_has_nothing_inline_and_nothing_from_elsewhere() -> None:

@@ -1,4 +1,4 @@
-"""What the package says of the pipeline: licence, sources, conventions, and its figures.
+"""What the package says of the pipeline: license, sources, conventions, and its figures.
 
 `python scripts/package_meta.py REPORT PIPELINE META`: write what holds for the pipeline, the
 figures of REPORT, which `structreg report` has written, and the tags that the tokenizer of PIPELINE

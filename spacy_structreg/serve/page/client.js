@@ -32,9 +32,10 @@ async function errorOf(response) {
 }
 
 /**
- * Ask the server, again and again while it is gone, and some times while it is busy.
+ * Ask the server, again and again while it is gone or loads the pipeline, and some times while it is
+ * busy.
  *
- * waiting(reason, seconds): called before each pause; reason is "gone" or "busy".
+ * waiting(reason, seconds): called before each pause; reason is "gone", "loading" or "busy".
  * Throws ServerError for an answer that is an error, and the signal's reason when it is aborted.
  */
 export async function ask(path, { body, accept = "application/json", signal, waiting } = {}) {
@@ -54,15 +55,17 @@ export async function ask(path, { body, accept = "application/json", signal, wai
       if (!(error instanceof TypeError)) throw error;
     }
     if (response?.ok) return accept === "application/json" ? response.json() : response.text();
+    let reason = "gone";
     if (response) {
-      const busy = response.status === 503 || response.status === 429;
       const error = await errorOf(response);
-      // A pipeline is ready sooner or later; a text that takes too long takes too long again.
-      const ends = tries >= TRIES_WHEN_BUSY && error.code !== "loading";
-      if (!busy || ends) throw error;
+      const isBusy = response.status === 503 || response.status === 429;
+      reason = error.code === "loading" ? "loading" : "busy";
+      // A text that takes too long takes too long again.
+      const isLast = error.code === "time_over" || tries >= TRIES_WHEN_BUSY;
+      if (!isBusy || (isLast && reason === "busy")) throw error;
     }
     const told = Number(response?.headers.get("Retry-After")) || wait;
-    waiting?.(response ? "busy" : "gone", told);
+    waiting?.(reason, told);
     await pause(told, signal);
     if (!response) wait = Math.min(2 * wait, LONGEST_WAIT);
   }

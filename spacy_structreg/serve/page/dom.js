@@ -25,6 +25,11 @@ export class Characters {
   }
 }
 
+const SPACE = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/;
+
+/** True for a text of white space alone; of the same characters as on the server. */
+export const isSpace = (text) => SPACE.test(text);
+
 /**
  * Append what `items` give to a parent, some milliseconds at a time: a long text never stops the
  * page. Ends early when the signal is aborted.

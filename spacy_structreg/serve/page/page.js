@@ -1,9 +1,9 @@
 // The page: what is typed is annotated, what is clicked is explained.
 
 import { ask, ServerError } from "./client.js";
-import { Characters, find, make, save, stored } from "./dom.js";
+import { Characters, find, isSpace, make, save, stored } from "./dom.js";
 import { explain } from "./explanation.js";
-import { link, readLink, setWords, state } from "./state.js";
+import { link, putWord, readLink, removeWord, state } from "./state.js";
 import { VIEWS } from "./views.js";
 
 const TYPING_PAUSE = 200;
@@ -24,8 +24,16 @@ const EXAMPLES = {
   ],
 };
 const MODE_TITLES = { force: "always", bonus: "rather", prefer: "as listed" };
+const REASONS = {
+  gone: "The server does not answer",
+  loading: "The pipeline is being loaded",
+  busy: "The server is busy",
+};
 
 let pipeline = null;
+// Whether the server has been gone since: it may come back with another pipeline.
+let isOld = false;
+let said = ["", ""];
 let found = null;
 let characters = new Characters("");
 let request = new AbortController();
@@ -39,22 +47,34 @@ const textBox = find("text");
 const panel = find("panel");
 const status = find("status");
 
-function say(message, kind = "") {
+function setStatus(message, kind) {
   status.textContent = message;
   status.dataset.kind = kind;
 }
 
-function waiting(reason, seconds) {
-  const why = reason === "gone" ? "The server does not answer" : "The server is busy";
-  say(`${why}; trying again in ${Math.ceil(seconds)} s …`, "warning");
-  if (reason === "gone") pipeline = null;
+function say(message, kind = "") {
+  said = [message, kind];
+  setStatus(message, kind);
 }
 
 const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
-const userWords = () => state.words.map((each) => ({ ...each, bonus: null }));
-
 // --- asking -----------------------------------------------------------------------------------
+
+/** As `ask`; the status tells of pauses, and afterwards what it told before. */
+async function asked(path, options) {
+  let hasPaused = false;
+  const waiting = (reason, seconds) => {
+    hasPaused = true;
+    if (reason === "gone") isOld = true;
+    setStatus(`${REASONS[reason]}; trying again in ${Math.ceil(seconds)} s …`, "warning");
+  };
+  try {
+    return await ask(path, { ...options, waiting });
+  } finally {
+    if (hasPaused) setStatus(...said);
+  }
+}
 
 /** What is under way is overtaken: ask about the text as it is now, and draw the answer. */
 async function annotate() {
@@ -64,7 +84,7 @@ async function annotate() {
   const { signal } = request;
   panel.setAttribute("aria-busy", "true");
   try {
-    if (!pipeline) await meet(signal);
+    if (!pipeline || isOld) await meet(signal);
     const { text, view } = state;
     explanations = new Map();
     if (!text.trim()) {
@@ -78,16 +98,15 @@ async function annotate() {
     }
     const body = {
       texts: [text],
-      user_words: userWords(),
+      user_words: state.words,
       confidence: state.confidence,
       ...VIEWS[view].wants?.(pipeline),
     };
     const started = performance.now();
-    const answer = await ask("v1/annotate", { body, signal, waiting });
+    const answer = await asked("v1/annotate", { body, signal });
     const milliseconds = performance.now() - started;
-    // A server that was gone may have come back with another pipeline.
-    if (!pipeline) await meet(signal);
-    found = { ...answer.documents[0], of: view };
+    if (isOld) await meet(signal);
+    [found] = answer.documents;
     characters = new Characters(found.text);
     showResult(milliseconds);
   } catch (error) {
@@ -102,18 +121,18 @@ async function annotate() {
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 async function meet(signal) {
-  const known = await ask("v1/pipeline", { signal, waiting });
-  const first = pipeline === null;
-  pipeline = known;
-  find("pipeline").textContent = [known.name, known.version].filter(Boolean).join(" ");
-  document.title = `structreg: ${known.name}`;
-  textBox.lang = known.lang;
-  find("word").lang = known.lang;
-  find("words").hidden = !known.user_words;
+  pipeline = await asked("v1/pipeline", { signal });
+  isOld = false;
+  const { name, version, lang } = pipeline;
+  find("pipeline").textContent = [name, version].filter(Boolean).join(" ");
+  document.title = `structreg: ${name}`;
+  textBox.lang = lang;
+  find("word").lang = lang;
+  find("words").hidden = !pipeline.user_words;
   find("tags").replaceChildren(
-    ...Object.keys(known.labels).map((tag) => make("option", { value: tag })),
+    ...Object.keys(pipeline.labels).map((tag) => make("option", { value: tag })),
   );
-  if (first) drawExamples();
+  drawExamples();
   showLength();
 }
 
@@ -137,7 +156,7 @@ function showLength() {
 }
 
 function showResult(milliseconds) {
-  const words = found.tokens.filter(({ start, end }) => characters.slice(start, end).trim());
+  const words = found.tokens.filter(({ start, end }) => !isSpace(characters.slice(start, end)));
   say(
     `${plural(words.length, "word")} in ${plural(found.sentences.length, "sentence")}, `
       + `${Math.round(milliseconds)} ms`,
@@ -217,8 +236,8 @@ function confidenceSwitch() {
 
 /** The documents of some sentences, each with its pictures: a long text is never drawn as a whole. */
 async function askPictures(texts, signal) {
-  const body = { texts, user_words: userWords(), pictures: true };
-  return (await ask("v1/annotate", { body, signal, waiting })).documents;
+  const body = { texts, user_words: state.words, pictures: true };
+  return (await asked("v1/annotate", { body, signal })).documents;
 }
 
 function drawExamples() {
@@ -257,19 +276,24 @@ function setText(text) {
 
 function drawUserWords() {
   find("user-words").replaceChildren(
-    ...state.words.map(({ word, tag, mode }, i) =>
+    ...state.words.map((each) =>
       make(
         "li",
         { className: "chip" },
-        make("span", { textContent: word, lang: pipeline?.lang ?? "" }),
-        make("small", { textContent: [tag, MODE_TITLES[mode]].filter(Boolean).join(", ") }),
+        make("span", { textContent: each.word, lang: pipeline?.lang ?? "" }),
+        make("small", {
+          textContent: [each.tag, MODE_TITLES[each.mode], each.bonus]
+            .filter((part) => part !== null)
+            .join(", "),
+        }),
         make("button", {
           type: "button",
           className: "plain",
           textContent: "✕",
-          "aria-label": `Remove the word ${word}`,
+          "aria-label": `Remove the word ${each.word}`,
           onclick: () => {
-            changeWords(state.words.filter((_, other) => other !== i));
+            removeWord(each);
+            useWords();
             find("word").focus();
           },
         }),
@@ -278,8 +302,8 @@ function drawUserWords() {
   );
 }
 
-function changeWords(words) {
-  setWords(words);
+/** Show the words as they are now, and annotate with them. */
+function useWords() {
   drawUserWords();
   closeExplanation();
   annotate();
@@ -293,20 +317,21 @@ function addWord() {
     return;
   }
   const mode = find("mode").value;
-  changeWords([...state.words.filter((each) => each.word !== word), { word, tag, mode }]);
+  const bonus = mode === "bonus" ? find("bonus").valueAsNumber : null;
+  putWord({ word, tag, mode, bonus });
+  useWords();
   find("word").value = "";
   find("tag").value = "";
 }
 
-/** Take what is selected, in the text or among the results, into the field of words. */
-function takeSelection() {
+/** Take the word in focus, or else what is selected in the text, into the field of words. */
+function takeWord() {
+  const focused = document.activeElement.closest(".token, .entity")?.querySelector(".word");
   const selected = textBox.value.slice(textBox.selectionStart, textBox.selectionEnd);
   // All of the text is selected to be replaced.
   const inText = selected === textBox.value ? "" : selected;
-  const focused = document.activeElement?.closest?.(".token")?.querySelector(".word");
-  const word = (inText || focused?.textContent || "").trim();
+  const word = (focused?.textContent ?? inText).trim();
   if (word && word.length <= 50 && !word.includes("\n")) find("word").value = word;
-  return word;
 }
 
 // --- explanations -----------------------------------------------------------------------------
@@ -337,11 +362,32 @@ function targetOf(element) {
   return { kind, word, label, words, text, begin: begin - offset, end: stop - offset };
 }
 
+/** The answer of the server about a text; only the last one that was asked for is waited for. */
+function explanationOf(text, component) {
+  const key = `${component}\n${text}`;
+  const known = explanations;
+  if (!known.has(key)) {
+    explaining.abort();
+    explaining = new AbortController();
+    const { signal } = explaining;
+    const body = { text, component, user_words: state.words };
+    const answer = asked("v1/explain", { body, signal });
+    known.set(key, answer);
+    // At once, so that nobody is given an answer that will not come.
+    const forget = () => known.delete(key);
+    signal.addEventListener("abort", forget);
+    answer.then(
+      () => signal.removeEventListener("abort", forget),
+      () => {
+        if (!signal.aborted) forget();
+      },
+    );
+  }
+  return known.get(key);
+}
+
 function explainElement(element) {
   const target = targetOf(element);
-  explaining.abort();
-  explaining = new AbortController();
-  const { signal } = explaining;
   opener = element.closest("button, [tabindex]") ?? opener;
   for (const old of panel.querySelectorAll(".asked")) old.classList.remove("asked");
   (element.closest(".token, .entity") ?? element).classList.add("asked");
@@ -354,14 +400,7 @@ function explainElement(element) {
       if (Array.from(target.text).length > most) {
         throw new Error(`The sentence is too long to be explained: at most ${most} characters.`);
       }
-      const key = `${component}\n${target.text}`;
-      if (!explanations.has(key)) {
-        const body = { text: target.text, component, user_words: userWords() };
-        const answer = ask("v1/explain", { body, signal, waiting });
-        answer.catch(() => explanations.delete(key));
-        explanations.set(key, answer);
-      }
-      return explanations.get(key);
+      return explanationOf(target.text, component);
     },
     closeExplanation,
   );
@@ -456,7 +495,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "+") find("larger")?.click();
   else if (event.key === "-") find("smaller")?.click();
   else if (event.key === "w") {
-    takeSelection();
+    takeWord();
     find("word").focus();
   } else if (tab) {
     choose(tab.dataset.view);
@@ -473,7 +512,17 @@ textBox.addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(annotate, TYPING_PAUSE);
 });
-textBox.addEventListener("select", takeSelection);
+textBox.addEventListener("select", takeWord);
+
+function showBonus() {
+  const isWanted = find("mode").value === "bonus";
+  find("bonus").disabled = !isWanted;
+  find("bonus").parentElement.hidden = !isWanted;
+}
+
+find("mode").addEventListener("change", showBonus);
+// Browsers keep what was chosen when a page is loaded again.
+showBonus();
 
 find("words").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -518,13 +567,13 @@ find("download").addEventListener("click", async (event) => {
   }
   const body = {
     texts: [state.text],
-    user_words: userWords(),
+    user_words: state.words,
     confidence: state.confidence,
     ...VIEWS[state.view].wants?.(pipeline),
   };
   const accept = format === "json" ? "application/json" : "application/x-conllu";
   try {
-    const answer = await ask("v1/annotate", { body, accept, waiting });
+    const answer = await asked("v1/annotate", { body, accept });
     const isText = typeof answer === "string";
     save(`annotated.${format}`, isText ? answer : JSON.stringify(answer, null, 2), accept);
   } catch (error) {

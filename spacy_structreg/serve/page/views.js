@@ -3,10 +3,10 @@
 // A view has `title`, `has(pipeline, found)`: whether there is something to see, `wants`: what the
 // server is asked for, and `draw(panel, scene)`. A scene: `pipeline`, `found` (the document),
 // `characters` of its text, `state`, `signal` (aborted when something else is drawn), `pictures`
-// (asks for the documents of some sentences, with pictures). Elements with `data-kind` are decisions: page.js explains
-// them when they are clicked.
+// (asks for the documents of some sentences, with pictures). Elements with `data-kind` are
+// decisions: page.js explains them when they are clicked.
 
-import { append, Characters, make, save } from "./dom.js";
+import { append, Characters, isSpace, make, save } from "./dom.js";
 
 const CLASSES = {
   noun: ["NOUN", "PRON"],
@@ -19,7 +19,6 @@ const CLASSES = {
 const CLASS_OF = Object.fromEntries(
   Object.entries(CLASSES).flatMap(([name, tags]) => tags.map((tag) => [tag, name])),
 );
-const N_FILLS = 10;
 // What is less sure than this, as a probability or by its margin, has its number beside it.
 const SURE = 0.9;
 const SURE_MARGIN = 3;
@@ -29,13 +28,9 @@ const percent = (value) => `${(100 * value).toFixed(value > 0.995 && value < 1 ?
 /** The tag that a word is shown with. */
 const tagOf = (token) => token.tag || token.pos || "";
 
-const fills = new Map();
-
-/** A colour: of the word class, or, where there is none, the next one for a label not seen yet. */
-function hueOf(label, wordClass) {
-  if (wordClass || !label) return CLASS_OF[wordClass] ?? "other";
-  if (!fills.has(label)) fills.set(label, `fill-${fills.size % N_FILLS}`);
-  return fills.get(label);
+/** A colour: of the word class, or, where there is none, of the label. */
+function hueOf({ pipeline }, label, wordClass) {
+  return (wordClass ? CLASS_OF[wordClass] : pipeline.fills[label]) ?? "other";
 }
 
 function meaning(scene, label) {
@@ -83,7 +78,7 @@ function wordButton(scene, i, sentence) {
   const { found, characters, state } = scene;
   const token = found.tokens[i];
   const word = characters.slice(token.start, token.end);
-  if (!word.trim()) {
+  if (isSpace(word)) {
     return make("span", { className: "space", textContent: word.includes("\n") ? "⏎" : "␣" });
   }
   const tag = tagOf(token);
@@ -97,7 +92,7 @@ function wordButton(scene, i, sentence) {
       "data-kind": "words",
       "data-token": i,
       "data-sentence": sentence,
-      "data-hue": hueOf(tag, token.pos),
+      "data-hue": hueOf(scene, tag, token.pos),
       "aria-label": [word, named(scene, tag), sure && `confidence ${sure.text}`]
         .filter(Boolean)
         .join(", "),
@@ -120,7 +115,7 @@ async function drawWords(panel, scene) {
   list.classList.toggle("rated", scene.state.confidence);
   const hues = new Map();
   for (const token of found.tokens) {
-    if (tagOf(token)) hues.set(tagOf(token), hueOf(tagOf(token), token.pos));
+    if (tagOf(token)) hues.set(tagOf(token), hueOf(scene, tagOf(token), token.pos));
   }
   if (scene.pipeline.confidence.length) panel.append(scene.confidenceSwitch());
   panel.append(list);
@@ -166,31 +161,39 @@ export function parsePicture(svg) {
   return document.importNode(parsed, true);
 }
 
-/** Make the words, arcs and phrases of a picture decisions that can be clicked and focused. */
-function bindPicture(scene, svg, { found, characters }, number) {
+/**
+ * Make the words, arcs and phrases of a picture decisions that can be clicked and focused.
+ *
+ * Pictures count the words, and the phrases, from their first token on; white space is no word.
+ */
+function bindPicture(scene, svg, { found, characters }, { sentence: number, start }) {
   const sentence = found.sentences[number];
+  const wordOf = (i) => characters.slice(found.tokens[i].start, found.tokens[i].end);
+  const words = [];
+  for (let i = start; i < sentence.end; i += 1) if (!isSpace(wordOf(i))) words.push(i);
+  const constituents = sentence.constituents ?? [];
+  const nBefore = constituents.filter((each) => each.start < start).length;
   for (const element of svg.querySelectorAll("[data-token], [data-phrase]")) {
     const data = element.dataset;
     let label;
     if (data.phrase !== undefined) {
-      const phrase = sentence.constituents?.[Number(data.phrase)];
-      if (!phrase) continue;
+      data.phrase = nBefore + Number(data.phrase);
+      const phrase = constituents[data.phrase];
       const [first, last] = [found.tokens[phrase.start], found.tokens[phrase.end - 1]];
       data.kind = "constituents";
       label = `${named(scene, phrase.label)}: ${characters.slice(first.start, last.end)}`;
     } else {
-      const i = sentence.start + Number(data.token);
+      const i = words[data.token];
       data.token = i;
       const token = found.tokens[i];
-      const word = characters.slice(token.start, token.end);
+      const word = wordOf(i);
       if (data.arc === undefined) {
         data.kind = "words";
         label = `${word}, ${named(scene, tagOf(token))}`;
         element.lang = scene.pipeline.lang;
       } else {
         data.kind = "heads";
-        const head = found.tokens[token.head];
-        const of = token.head === i ? "" : ` of ${characters.slice(head.start, head.end)}`;
+        const of = token.head === i ? "" : ` of ${wordOf(token.head)}`;
         label = `${word}: ${named(scene, token.dep ?? "")}${of}`;
       }
     }
@@ -230,9 +233,9 @@ function drawPictures(figure, scene, drawn, showStyles) {
   }
   figure.drawn = drawn;
   frame.replaceChildren(
-    ...pictures.map(({ sentence, svg }) => {
-      const element = parsePicture(svg);
-      bindPicture(scene, element, drawn, sentence);
+    ...pictures.map((picture) => {
+      const element = parsePicture(picture.svg);
+      bindPicture(scene, element, drawn, picture);
       sizePicture(element);
       return element;
     }),
@@ -280,11 +283,14 @@ async function drawTrees(panel, scene) {
     characters.slice(found.tokens[start].start, found.tokens[end - 1].end);
   // Some sentences in one request, and only those that are seen.
   const asked = new Map();
+  const atOnce = Math.min(PICTURES_AT_ONCE, scene.pipeline.limits.texts);
   const drawnOf = async (number) => {
-    const begin = number - (number % PICTURES_AT_ONCE);
+    const begin = number - (number % atOnce);
     if (!asked.has(begin)) {
-      const texts = found.sentences.slice(begin, begin + PICTURES_AT_ONCE).map(textOf);
-      asked.set(begin, scene.pictures(texts, scene.signal));
+      const texts = found.sentences.slice(begin, begin + atOnce).map(textOf);
+      const answer = scene.pictures(texts, scene.signal);
+      answer.catch(() => asked.delete(begin));
+      asked.set(begin, answer);
     }
     const document = (await asked.get(begin))[number - begin];
     return { found: document, characters: new Characters(document.text) };
@@ -383,7 +389,7 @@ function drawEntities(panel, scene) {
       const [begin, stop] = [found.tokens[start].start, found.tokens[end - 1].end];
       // Of spans that overlap, the text stands there once, with the first of them.
       if (begin < at) continue;
-      hues.set(label, hueOf(label));
+      hues.set(label, hueOf(scene, label));
       box.append(characters.slice(at, begin));
       box.append(
         make(
@@ -395,7 +401,7 @@ function drawEntities(panel, scene) {
             "data-token": start,
             "data-last": end - 1,
             "data-sentence": found.sentences.findIndex((each) => each.end > start),
-            "data-hue": hueOf(label),
+            "data-hue": hueOf(scene, label),
             title: meaning(scene, label),
           },
           make("span", { className: "word", textContent: characters.slice(begin, stop) }),
