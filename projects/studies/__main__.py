@@ -18,7 +18,8 @@ What is a study's own stands in these modules of its folder `scripts`:
               `checksum`
     run       tasks(grid, results): what is missing, each a `runs.Task`
     plots     pictures(grid, results): by its name, what makes each figure
-    report    head(grid, results), sections(grid, results, suffix): paragraphs and tables
+    report    head(grid, results), sections(grid, results, suffix): paragraphs and tables; it may
+              have pages(grid, results, suffix): by their names, further files beside REPORT
 """
 
 from __future__ import annotations
@@ -73,9 +74,13 @@ def report(grid: Any, results: Any, given: argparse.Namespace) -> None:
     elif given.findings is not None:
         print(f"no findings in words: there is no {given.findings}", file=sys.stderr)
     parts = [*made.head(grid, results), findings, *made.sections(grid, results, given.plots)]
+    pages = {given.report.name: parts}
+    if hasattr(made, "pages"):
+        pages |= made.pages(grid, results, given.plots)
     given.report.parent.mkdir(parents=True, exist_ok=True)
-    with replace_text(given.report) as stream:
-        stream.write("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
+    for name, parts in pages.items():
+        with replace_text(given.report.with_name(name)) as stream:
+            stream.write("\n\n".join(part.strip() for part in parts if part.strip()) + "\n")
 
 
 def parse() -> argparse.Namespace:

@@ -35,18 +35,42 @@ class Task(Protocol):
         """
 
 
-def data_folder() -> Path:
-    """The folder of corpora. Raises ValueError, with what to do, if none is named."""
-    named = os.environ.get(VARIABLE)
+def data_folder(entry: Mapping[str, Any] | None = None) -> Path:
+    """The folder of a corpus. Raises ValueError, with what to do, if none is named.
+
+    entry: of the corpus in the grid: its `folder`, if it comes with the projects; or else the
+        folder that the environment variable `variable` names, `STRUCTREG_DATA` without it.
+    """
+    entry = entry or {}
+    if "folder" in entry:
+        return Path(entry["folder"])
+    variable = entry.get("variable", VARIABLE)
+    named = os.environ.get(variable)
     if not named:
         raise ValueError(
-            f"no corpora: set the environment variable {VARIABLE} to the folder that holds those "
+            f"no corpora: set the environment variable {variable} to the folder that holds those "
             "that the grid names (see the project's README.md)"
         )
     folder = Path(named)
     if not folder.is_dir():
-        raise ValueError(f"{VARIABLE} names a folder that does not exist: {folder}")
+        raise ValueError(f"{variable} names a folder that does not exist: {folder}")
     return folder
+
+
+def missing_corpora(grid: GridFile) -> dict[str, str]:
+    """The corpora that not everybody has, and that are not there, each with the reason.
+
+    Their entries have `needs`, a text that says what one must have.
+    """
+    missing = {}
+    for name, entry in grid.corpora.items():
+        if "needs" in entry:
+            try:
+                data_folder(entry)
+            except ValueError:
+                variable = entry.get("variable", VARIABLE)
+                missing[name] = f"it needs {entry['needs']}, in the folder that {variable} names"
+    return missing
 
 
 def run(
@@ -71,7 +95,8 @@ def run(
         n_done = 0
         for name, group in groupby(missing, lambda task: task.corpus):
             if name not in corpora:
-                corpora[name] = read_corpus(name, grid.corpora[name], data_folder())
+                entry = grid.corpora[name]
+                corpora[name] = read_corpus(name, entry, data_folder(entry))
                 results.check(name, corpora[name].checksum)
             checksum = corpora[name].checksum
             for task, found in made(list(group), corpora[name]):

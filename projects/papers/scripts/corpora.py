@@ -1,0 +1,113 @@
+"""The corpora of papers: Docs to train on, to choose epochs on and to score on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import spacy
+from spacy.tokens import Doc
+from studies.corpora import read_part, read_parts
+
+from spacy_structreg.corpora.checksum import corpus_checksum
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
+from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
+from spacy_structreg.pipeline.documents import gold_words
+from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
+
+PARTS: Final = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Parts of a corpus, of each fold, as the bytes of `.spacy` files.
+
+    refit: train once more in the end, on train and dev, for as many epochs as were best.
+    """
+
+    folds: list[dict[str, bytes]]
+    refit: bool
+    checksum: str
+
+
+def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
+    """Read a corpus as its entry in the grid says.
+
+    The entry has paths of `train`, `dev` and `test` in the folder, files or folders of them, or of
+    `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
+    `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
+    folds: cut `whole` into so many, each of which is the test set once, with the next one as the
+    development set. refit: as of `Corpus`.
+    Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
+    readers raise; OSError for files that cannot be read.
+    """
+    vocab = spacy.blank("zh").vocab
+    options = CorpusOptions(
+        format=FormatName(entry.get("format", "auto")),
+        encoding=entry.get("encoding", "utf-8"),
+        head_rules=HeadRuleSet(entry["head_rules"]) if "head_rules" in entry else None,
+    )
+
+    def docs(given: str | Mapping[str, Any]) -> Iterator[Doc]:
+        each = {"path": given} if isinstance(given, str) else dict(given)
+        path = folder / each.pop("path")
+        days = each.pop("days", None)
+        if days is not None:
+            each["days"] = frozenset(range(days[0], days[1] + 1))
+        for file in files_of(path) if path.is_dir() and "part" not in each else [path]:
+            yield from read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
+
+    if "folds" in entry:
+        whole = read_part(name, entry, "whole", docs)
+        bounds = fold_bounds(len(whole), int(entry["folds"]))
+        runs = [whole[begin:end] for begin, end in bounds]
+        parted = []
+        for number in range(len(runs)):
+            dev = (number + 1) % len(runs)
+            rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
+            parted.append((rest, runs[dev], runs[number]))
+    elif "split" in entry:
+        split, release = CTB_SPLITS[entry["split"]], folder / entry["whole"]
+        parted = [tuple(articles(split, release, docs, check=entry.get("counts") != "any"))]
+    else:
+        parted = [read_parts(name, entry, docs)]
+    checked = [doc for part in parted[0] for doc in part]
+    words = ([*gold_words(doc), *(token.tag_ for token in doc)] for doc in checked)
+    return Corpus(
+        [dict(zip(PARTS, map(saved, parts), strict=True)) for parts in parted],
+        bool(entry.get("refit", False)),
+        corpus_checksum(words)[:12],
+    )
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a folder, in the order of their names."""
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def articles(
+    split: Mapping[str, CtbPart], folder: Path, docs: Any, *, check: bool
+) -> Iterator[list[Doc]]:
+    """Yield the parts of a split of the Chinese Treebank, prepared as by the project `ctb5`."""
+    files = list_articles(folder)
+    for name in PARTS:
+        trees = [tree.remove_empties() for tree in read_articles(files, split[name].numbers())]
+        words = [each.without_function_tags().collapse_unaries() for each in trees if each]
+        if check:
+            check_counts(name, split[name], len(words), sum(len(tree.leaves()) for tree in words))
+        with TemporaryDirectory() as made:
+            path = Path(made) / f"{name}.bracket"
+            path.write_text("\n".join(tree.to_bracket(2) for tree in words), encoding="utf-8")
+            yield list(docs(str(path)))
+
+
+def saved(docs: list[Doc]) -> bytes:
+    """Docs as the bytes of a `.spacy` file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "docs.spacy"
+        save_docs(path, docs)
+        return path.read_bytes()

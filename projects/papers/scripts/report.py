@@ -1,0 +1,224 @@
+"""The pages of a paper: one for each table and figure, and a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from grid import Grid, Result, Results, Row, Table
+from run import unpacked
+from studies.tables import gained, interval, table, versions
+
+from spacy_structreg.metrics.significance import randomization_test
+from spacy_structreg.metrics.summary import Summary, differences, summary
+from spacy_structreg.pipeline.task import Counts
+
+NOT_RUN = "not run yet"
+TEST = (
+    "*Difference* is that of the means to the row that is named, in percentage points, with half "
+    "its 95 % interval over seeds (Student's t, paired by seed). *p* is the probability that the "
+    "difference comes by chance alone: approximate randomization over sentences (Yeh 2000; 10,000 "
+    "exchanges), the counts of all seeds and folds of a sentence taken together."
+)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of a row on a corpus: of each seed its folds, as far as they are there."""
+
+    seeds: list[list[Result]]
+    n_expected: int
+
+    @property
+    def is_whole(self) -> bool:
+        """True if none is missing."""
+        return len(self.seeds) == self.n_expected
+
+    def values(self, figure: str) -> list[float] | None:
+        """A figure in percent, seed by seed, the mean of the folds; None if a run has none."""
+        values = []
+        for folds in self.seeds:
+            given = [fold.figures.get(figure) for fold in folds]
+            if any(each is None for each in given):
+                return None
+            values.append(100 * summary(each for each in given if each is not None).mean)
+        return values
+
+
+def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:
+    """The seeds of a row that are there with all their folds.
+
+    What draws nothing has one run, which stands for all seeds.
+    """
+    seeds: dict[int, list[Result]] = {}
+    for key in grid.keys(corpus, row, n_seeds):
+        if key in results:
+            seeds.setdefault(key.seed, []).append(results[key])
+    whole = [seeds[seed] for seed in sorted(seeds) if len(seeds[seed]) == grid.folds(corpus)]
+    return Runs(whole if row.system.drawn else whole * n_seeds, n_seeds)
+
+
+def p_value(first: Runs, second: Runs, figure: str) -> float | None:
+    """The p of the test over sentences; None for figures that are not counted by sentence."""
+    counts = []
+    for runs in (first, second):
+        if not all(figure in fold.sentences for folds in runs.seeds for fold in folds):
+            return None
+        counts.append(
+            tuple(tuple(fold.sentences[figure] for fold in folds) for folds in runs.seeds)
+        )
+    return tested(counts[0], counts[1])
+
+
+@cache
+def tested(first: tuple[tuple[str, ...], ...], second: tuple[tuple[str, ...], ...]) -> float:
+    """The p of the counts of two systems, by seed and fold."""
+    return randomization_test(added(first), added(second))
+
+
+def added(seeds: Iterable[Sequence[str]]) -> list[Counts]:
+    """The counts of each sentence of all folds, those of the seeds added up."""
+    # Folds have different sentences.
+    counts = [np.concatenate([unpacked(fold) for fold in folds]) for folds in seeds]
+    return [Counts(*each) for each in np.sum(counts, axis=0).tolist()]
+
+
+def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str:
+    """The rows of a table on one corpus."""
+    n_seeds = each.seeds[corpus]
+    header = ["system"]
+    for title in each.columns.values():
+        header += [f"{title}, paper", f"{title}, ours", "95 % interval", "difference", "p"]
+    rows, names = [], {row.name: row for row in each.rows}
+    for row in each.rows:
+        ours = runs_of(grid, results, corpus, row, n_seeds)
+        cells = [row.name]
+        for figure in each.columns:
+            paper = row.paper.get(corpus, row.paper.get(each.of, {})).get(figure)
+            cells.append("" if paper is None else f"{paper:g}")
+            values = ours.values(figure) if ours.is_whole else None
+            if values is None:
+                cells += [NOT_RUN if not ours.is_whole else "", "", "", ""]
+                continue
+            ours_summary = summary(values if row.system.drawn else values[:1])
+            cells += [f"{ours_summary.mean:.2f}", interval(ours_summary), "", ""]
+            if not row.against:
+                continue
+            other = runs_of(grid, results, corpus, names[row.against], n_seeds)
+            theirs = other.values(figure) if other.is_whole else None
+            if theirs is not None:
+                p = p_value(ours, other, figure)
+                cells[-2:] = [gained(differences(values, theirs)), "" if p is None else f"{p:.4f}"]
+        rows.append(cells)
+    return table(header, rows)
+
+
+def state(grid: Grid, results: Results, each: Table) -> str:
+    """The number of runs of a table that are there, in words."""
+    keys = [
+        key
+        for corpus, n_seeds in each.seeds.items()
+        for row in each.rows
+        for key in grid.keys(corpus, row, n_seeds)
+    ]
+    n_made = sum(key in results for key in keys)
+    if not keys:
+        return "no grid yet"
+    return f"{n_made} of {len(keys)} runs" if n_made else NOT_RUN
+
+
+def page(grid: Grid, results: Results, each: Table) -> list[str]:
+    """The page of a table."""
+    parts = [f"# {grid.title}: {each.title}", f"Here: **{each.here}**. {each.because}", each.shows]
+    if each.differs:
+        parts.append(f"What differs from the paper: {each.differs}")
+    against = dict.fromkeys(row.against for row in each.rows if row.against)
+    if against:
+        parts.append(f"Rows are held against: {', '.join(against)}. {TEST}")
+    for corpus in each.seeds:
+        entry = grid.corpora[corpus]
+        parts.append(f"## {entry.get('title', corpus)}")
+        told = [f"Seeds: {each.seeds[corpus]}."]
+        if grid.folds(corpus) > 1:
+            told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
+        if not any(key.corpus == corpus for key, _ in results.items()):
+            needs = f": it needs {entry['needs']}" if "needs" in entry else ""
+            parts += [*told, f"{NOT_RUN.capitalize()}{needs}."]
+            continue
+        if each.of and each.of != corpus:
+            of = grid.corpora.get(each.of, {}).get("title", each.of)
+            told.append(f"The paper's figures are those of another corpus: {of}.")
+        parts += [" ".join(told), figures_table(grid, results, each, corpus)]
+        parts.append(made_by(grid, results, each, corpus))
+    return parts
+
+
+def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
+    """The settings, times and code of the runs of a table on a corpus."""
+    rows = []
+    found: list[Result] = []
+    for row in each.rows:
+        runs = runs_of(grid, results, corpus, row, each.seeds[corpus])
+        made = [fold for folds in runs.seeds for fold in folds]
+        if not made:
+            continue
+        found += made
+        system = row.system
+        rows.append(
+            [
+                row.name,
+                f"`{system.config}.cfg` {system.setting}".strip(),
+                f"{mean(one.training_seconds for one in made):.1f}",
+                f"{mean(one.decoding_seconds for one in made):.2f}",
+                f"{mean(epoch for one in made for epoch in one.epochs):.1f}",
+            ]
+        )
+    header = ["system", "settings", "s to train", "s to test", "best epoch"]
+    checksums = sorted({one.checksum for one in found})
+    commits = sorted({one.commit or "unknown" for one in found})
+    return (
+        table(header, rows, n_text=2)
+        + f"\nCPU times of a run, in seconds. Corpus {', '.join(checksums)}, "
+        f"version {versions(found)}, commit {', '.join(commits)}."
+    )
+
+
+def mean(numbers: Iterable[float]) -> float:
+    """The mean of numbers."""
+    found: Summary = summary(numbers)
+    return found.mean
+
+
+def head(grid: Grid, results: Results) -> list[str]:
+    """The title."""
+    return [
+        f"# {grid.title}",
+        "The tables and figures of the paper, as far as they are run here. Each has a page, with "
+        "the paper's figures and ours.",
+    ]
+
+
+def sections(grid: Grid, results: Results, plots: str) -> list[str]:
+    """The list of tables."""
+    return [listed(grid, results)]
+
+
+def listed(grid: Grid, results: Results, folder: str = "") -> str:
+    """The tables of a paper, with what there is of them."""
+    rows = [
+        [
+            f"[{each.title}]({folder}{each.name}.md)" if each.rows else each.title,
+            each.here,
+            state(grid, results, each),
+            each.because,
+        ]
+        for each in grid.tables
+    ]
+    return table(["table or figure", "here", "runs", "reason"], rows, n_text=4)
+
+
+def pages(grid: Grid, results: Results, plots: str) -> dict[str, list[str]]:
+    """The pages of tables, by the names of their files."""
+    return {f"{each.name}.md": page(grid, results, each) for each in grid.tables if each.rows}

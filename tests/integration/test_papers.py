@@ -1,0 +1,217 @@
+"""The project `papers`: its workflow on a made-up corpus, and the pages it holds."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from pipeline.made_up import DEV, TRAIN
+from study_contract import (
+    CONFIG,
+    PROJECTS,
+    RUNS,
+    Study,
+    StudyContract,
+    command,
+    finished,
+    project,
+    run,
+    tables,
+    write_results,
+)
+
+from spacy_structreg.cli.evaluate import evaluate
+from spacy_structreg.cli.fit import fit
+from spacy_structreg.corpora.brackets import read_brackets
+
+# Fixtures of every study.
+__all__ = ["finished", "project"]
+
+GRID = """
+title: "A paper"
+corpora:
+  lines: {train: lines/train.txt, test: lines/test.txt, refit: true}
+  folded: {whole: lines/test.txt, folds: 3}
+  ctb: {whole: ctb, split: segmentation, format: brackets, counts: any}
+  licensed: {variable: STRUCTREG_OF_NOBODY, needs: "a licence", train: train, test: test}
+systems:
+  base: {config: z14_characters, changed: {training.max_epochs: 2}}
+  shuffle: {config: z14_characters, changed: {training.max_epochs: 2}, models: 2}
+  one: {config: z14_characters, changed: {training.max_epochs: 1}, drawn: false}
+tables:
+  first:
+    title: "Table 1"
+    here: in part
+    because: "It is small."
+    columns: {seg_f: F, oov_r: "OOV recall"}
+    of: licensed
+    against: base
+    seeds: {lines: 2, folded: 1, ctb: 1, licensed: 2}
+    rows:
+      base: {system: base, paper: {licensed: {seg_f: 97.3}, lines: {seg_f: 80}}}
+      "two models": {system: shuffle}
+      "one epoch": {system: one}
+  second: {title: "Table 2", here: "no", because: "Nobody has it."}
+"""
+
+STUDY = Study(
+    name="papers",
+    grid=GRID,
+    key=("corpus", "system", "setting", "seed", "fold"),
+    pictures=frozenset(),
+    interrupted=(slice(1, 3), slice(6, 8)),
+    reports=(("z14", "report/z14", "none"),),
+    missing="train.txt",
+    faulty=(
+        ("models: 2", "models: 0", "models 1 or more"),
+        ("config: z14_characters", "config: none", "there is no systems/none.cfg"),
+        ("here: in part", "here: perhaps", "here is one of"),
+        ("{system: shuffle}", "{system: shuffled}", "unknown system"),
+        ("against: base", "against: bass", "unknown row"),
+        ("folded: 1, ctb", "folder: 1, ctb", "unknown corpus"),
+        ("title: ", "titles: ", "not a grid"),
+    ),
+    line={
+        **{"corpus": "lines", "system": "x", "setting": "", "seed": 0, "fold": 0},
+        **{"figures": {}, "sentences": {}, "epochs": [1], "config": "0", "commit": ""},
+        **{"training_seconds": 1.0, "decoding_seconds": 1.0},
+        **{"checksum": "0" * 12, "version": "0"},
+    },
+    broken={"figures": 0.5},
+    times=("training_seconds", "decoding_seconds"),
+    workflow="all",
+)
+
+
+class TestContract(StudyContract):
+    """What holds for every study."""
+
+    def test_a_report_of_an_unfinished_study_is_refused(self, project: Path) -> None:
+        """Not here: what has not been run is said to be so."""
+        write_results(project, "")
+        done = command("report", CONFIG, RUNS, "report/README.md", folder=project)
+        assert done.returncode == 0, done.stderr
+        text = (project / "report/first.md").read_text(encoding="utf-8")
+        assert text.count("Not run yet") == 4
+        assert "Not run yet: it needs a licence." in text
+        listed = tables((project / "report/README.md").read_text(encoding="utf-8"))[0]
+        assert listed[1][1:3] == ["in part", "not run yet"]
+        assert listed[2] == ["Table 2", "no", "no grid yet", "Nobody has it."]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """A folder with a made-up corpus, and one in the layout of the Chinese Treebank."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "lines").mkdir()
+    for name, sentences in (("train", TRAIN), ("test", DEV)):
+        text = "".join(" ".join(words) + "\n" for words in sentences)
+        (folder / "lines" / f"{name}.txt").write_text(text, encoding="utf-8")
+    (folder / "ctb/bracketed").mkdir(parents=True)
+    ours = PROJECTS.parent / "treebank"
+    for number, part in ((1, "train"), (301, "dev"), (271, "test")):
+        trees = islice(read_brackets(ours / part / "general.bracket"), 30)
+        (folder / f"ctb/bracketed/chtb_{number:03}.fid").write_text(
+            "".join(f"{tree.to_bracket(2)}\n" for tree in trees), encoding="utf-8"
+        )
+    return folder
+
+
+@pytest.mark.slow
+def test_each_run_is_made_once(finished):
+    found = STUDY.results(finished)
+    base, two = "training.max_epochs=2", "mean=nonzero models=2 training.max_epochs=2"
+    one = "training.max_epochs=1"
+    expected = {
+        *(("lines", setting, seed, 0) for setting in (base, two) for seed in (0, 1)),
+        *(("folded", setting, 0, fold) for setting in (base, two, one) for fold in range(3)),
+        *(("ctb", setting, 0, 0) for setting in (base, two, one)),
+        ("lines", one, 0, 0),
+    }
+    assert {(corpus, setting, seed, fold) for corpus, _, setting, seed, fold in found} == expected
+    assert all(line["system"] == "z14_characters" for line in found.values())
+    assert all(len(line["config"]) == len(line["checksum"]) == 12 for line in found.values())
+
+
+@pytest.mark.slow
+def test_the_page_has_means_intervals_and_differences(finished):
+    found = STUDY.results(finished)
+    text = (finished / "report/first.md").read_text(encoding="utf-8")
+    rows = {row[0]: row for row in tables(text)[0][1:]}
+    figures = {
+        setting: [
+            100 * found["lines", "z14_characters", setting, seed, 0]["figures"]["seg_f"]
+            for seed in (0, 1)
+        ]
+        for setting in ("training.max_epochs=2", "mean=nonzero models=2 training.max_epochs=2")
+    }
+    base, two = figures.values()
+    assert rows["base"][1:3] == ["80", f"{statistics.mean(base):.2f}"]
+    # Student's t with one degree of freedom: 12.706.
+    half = 12.7062 * statistics.stdev(base) / 2**0.5
+    mean = statistics.mean(base)
+    assert rows["base"][3:6] == [f"{mean - half:.2f} to {mean + half:.2f}", "", ""]
+    gain = statistics.mean(two) - mean
+    assert rows["two models"][1] == ""
+    assert rows["two models"][4].startswith(f"{gain:+.2f} ± ")
+    assert 0 < float(rows["two models"][5]) <= 1
+    # One run stands for both seeds.
+    assert rows["one epoch"][3] == ""
+    assert rows["one epoch"][4] != ""
+    # The paper's figure of another corpus.
+    assert {row[0]: row for row in tables(text)[2][1:]}["base"][1] == "97.3"
+    assert "Not run yet: it needs a licence." in text
+
+
+@pytest.mark.slow
+def test_a_system_is_what_structreg_fit_makes_of_it(finished, data, tmp_path):
+    """Not refitted: the corpus in the layout of the Chinese Treebank."""
+    paths = {}
+    for number, part in ((1, "train"), (301, "dev"), (271, "test")):
+        paths[part] = tmp_path / f"{part}.txt"
+        trees = read_brackets(data / f"ctb/bracketed/chtb_{number:03}.fid")
+        words = [[word for word, _ in tree.remove_empties().tagged_words()] for tree in trees]
+        text = "".join(" ".join(each) + "\n" for each in words)
+        paths[part].write_text(text, encoding="utf-8")
+    fit(
+        finished / "systems/z14_characters.cfg",
+        tmp_path / "model",
+        train=paths["train"],
+        dev=paths["dev"],
+        overrides={"training.max_epochs": 2},
+    )
+    line = STUDY.results(finished)["ctb", "z14_characters", "training.max_epochs=2", 0, 0]
+    scores = evaluate(str(tmp_path / "model"), paths["test"], train=paths["train"])
+    for name in ("seg_f", "seg_p", "oov_r"):
+        assert line["figures"][name] == pytest.approx(scores[name], abs=1e-6)
+
+
+@pytest.mark.slow
+def test_results_of_another_config_are_refused(finished, project, data):
+    text = (finished / RUNS).read_text(encoding="utf-8")
+    config = project / "systems/z14_characters.cfg"
+    config.write_text(config.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+    assert "another version of systems/z14_characters.cfg" in STUDY.fails(
+        project, data=data, results=text
+    )
+
+
+@pytest.mark.slow
+def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
+    papers = ["zc11", "z14", "s14", "w13", "g10"]
+    for paper in papers:
+        made = ("report", f"configs/{paper}.yml", f"report/{paper}/runs.jsonl")
+        done = command(*made, tmp_path / paper / "README.md", folder=STUDY.folder)
+        assert done.returncode == 0, done.stderr
+        kept = STUDY.folder / "report" / paper
+        expected = {path.name: path.read_bytes() for path in kept.glob("*.md")}
+        assert {path.name: path.read_bytes() for path in (tmp_path / paper).iterdir()} == expected
+    shutil.copytree(STUDY.folder / "report", tmp_path / "report")
+    index = tmp_path / "report/index.md"
+    index.unlink()
+    done = run("scripts/index.py", *papers, index, folder=STUDY.folder)
+    assert done.returncode == 0, done.stderr
+    assert index.read_bytes() == (STUDY.folder / "report/index.md").read_bytes()
