@@ -10,8 +10,11 @@ from spacy.cli._util import Opt
 
 from spacy_structreg.cli.corpus_arguments import PipelineArgument
 from spacy_structreg.cli.user_errors import user_errors
+from spacy_structreg.serve.settings import Limits, ServiceSettings
 
 __all__ = ["serve_command"]
+
+LIMITS = Limits()
 
 
 def serve_command(
@@ -37,33 +40,40 @@ def serve_command(
     ] = None,
     max_characters: Annotated[
         int, Opt("--max-characters", min=1, help="Characters of a text at most")
-    ] = 20_000,
-    max_texts: Annotated[int, Opt("--max-texts", min=1, help="Texts of a request at most")] = 100,
-    max_body: Annotated[int, Opt("--max-body", min=1, help="Bytes of a request at most")] = 1 << 20,
+    ] = LIMITS.text,
+    max_texts: Annotated[
+        int, Opt("--max-texts", min=1, help="Texts of a request at most")
+    ] = LIMITS.texts,
+    max_body: Annotated[
+        int, Opt("--max-body", min=1, help="Bytes of a request at most")
+    ] = LIMITS.body,
     max_explained: Annotated[
         int, Opt("--max-explained", min=0, help="Characters of a text to explain at most")
-    ] = 300,
+    ] = LIMITS.explained_text,
     max_words: Annotated[
         int, Opt("--max-words", min=0, help="User words of a request at most")
-    ] = 1_000,
+    ] = LIMITS.user_words,
     max_alternatives: Annotated[
         int, Opt("--max-alternatives", min=0, help="Alternatives of a sentence at most")
-    ] = 10,
+    ] = LIMITS.alternatives,
+    max_answer: Annotated[
+        int, Opt("--max-answer", min=1, help="Bytes of an answer at most")
+    ] = LIMITS.answer,
     seconds: Annotated[
         float, Opt("--seconds", min=0.1, help="Until a request has an answer, or an error")
-    ] = 10.0,
+    ] = LIMITS.seconds,
     body_seconds: Annotated[
         float, Opt("--body-seconds", min=0.1, help="Until the body of a request has arrived")
-    ] = 20.0,
+    ] = LIMITS.body_seconds,
     idle_seconds: Annotated[
         float, Opt("--idle-seconds", min=0.1, help="Until a connection has begun a request")
-    ] = 15.0,
+    ] = LIMITS.idle_seconds,
     max_waiting: Annotated[
         int, Opt("--max-waiting", min=1, help="Requests that wait for a worker at most")
-    ] = 200,
+    ] = LIMITS.waiting,
     max_connections: Annotated[
         int, Opt("--max-connections", min=1, help="Connections that are open at most")
-    ] = 500,
+    ] = LIMITS.connections,
 ) -> None:
     """Show a pipeline on a page in the browser, and let programs ask it by a JSON API.
 
@@ -73,7 +83,6 @@ def serve_command(
     with user_errors():
         need_packages("fastapi", "uvicorn", "prometheus_client")
         from spacy_structreg.serve.server import serve
-        from spacy_structreg.serve.settings import Limits, ServiceSettings
 
         limits = Limits(
             text=max_characters,
@@ -82,6 +91,7 @@ def serve_command(
             explained_text=max_explained,
             user_words=max_words,
             alternatives=max_alternatives,
+            answer=max_answer,
             seconds=seconds,
             body_seconds=body_seconds,
             idle_seconds=idle_seconds,

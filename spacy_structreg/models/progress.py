@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 from typing import Any
 
 __all__ = ["progress_bar", "shows_bars"]
@@ -26,11 +27,17 @@ def progress_bar(*arguments: Any, disable: bool | None = None, **settings: Any) 
 
     disable: None shows the bar where `shows_bars`. The others: as `tqdm.tqdm` has them.
     """
+    hidden = not shows_bars() if disable is None else disable
+    return _bars()(*arguments, disable=hidden, **settings)
+
+
+@cache
+def _bars() -> Any:
+    """The class of bars. Filters of warnings belong to all threads, so it is imported once."""
     from tqdm import TqdmWarning
 
     with warnings.catch_warnings():
         # Without ipywidgets, the bar is one of letters, and that is all.
         warnings.simplefilter("ignore", TqdmWarning)
         from tqdm.autonotebook import tqdm
-    hidden = not shows_bars() if disable is None else disable
-    return tqdm(*arguments, disable=hidden, **settings)
+    return tqdm

@@ -157,17 +157,22 @@ def show(
         (shown, 0, len(shown)) if isinstance(shown, Doc) else (shown.doc, shown.start, shown.end)
     )
     tokens = visible_tokens(doc)
-    sentences = _drawn(doc, _parts(style, nlp))
-    bounds = pairwise(accumulate((n_words for n_words, _ in sentences), initial=0))
+    parts = _parts(style, nlp)
+    lengths = (n_words for n_words, _ in _drawn(doc, parts[:1], wanted=()))
     inside = []
-    for number, ((begin, stop), (_, drawn)) in enumerate(zip(bounds, sentences, strict=True)):
+    for number, (begin, stop) in enumerate(pairwise(accumulate(lengths, initial=0))):
         words = [token for token in tokens[begin:stop] if start <= token.i < end]
         if words:
-            # Of a part of a sentence there is no tree.
-            inside.append((number, words, drawn if len(words) == stop - begin else []))
+            inside.append((number, words, len(words) == stop - begin))
+    chosen = inside[: max(0, limit)]
+    # Of a part of a sentence there is no tree.
+    wanted = {number for number, _, is_whole in chosen if is_whole}
+    found = _drawn(doc, parts, wanted=wanted) if wanted else []
+    ents = doc.ents
     pieces, pictures = [], []
-    for number, words, drawn in inside[: max(0, limit)]:
-        if line := _words(doc, words, has_tree=bool(drawn)):
+    for number, words, _ in chosen:
+        drawn = found[number][1] if number in wanted else []
+        if line := _words(words, ents, has_tree=bool(drawn)):
             pieces.append(f"<p>{line}</p>")
         for name, svg in drawn:
             pictures.append(SentencePicture(number, name, svg))
@@ -216,14 +221,15 @@ def _parts(style: str | None, nlp: Language | None) -> list[tuple[DrawnTask, str
     return parts
 
 
-def _drawn(
-    doc: Doc, parts: Parts, *, heads: bool = False
-) -> list[tuple[int, list[tuple[str, str]]]]:
-    """The number of visible words of each sentence, and its pictures with their styles."""
+def _drawn(doc: Doc, parts: Parts, **how: Any) -> list[tuple[int, list[tuple[str, str]]]]:
+    """The number of visible words of each sentence, and its pictures with their styles.
+
+    how: as of `DrawnTask.draw`.
+    """
     found: list[tuple[int, list[tuple[str, str]]]] | None = None
     for task, style, part in parts:
         lengths = None if found is None else [n_words for n_words, _ in found]
-        drawn = task.draw(doc, style, lengths, part, heads=heads)
+        drawn = task.draw(doc, style, lengths, part, **how)
         if found is None:
             found = [(n_words, []) for n_words, _ in drawn]
         for (_, pictures), (_, picture) in zip(found, drawn, strict=True):
@@ -232,19 +238,22 @@ def _drawn(
     return found or []
 
 
-def _words(doc: Doc, words: Sequence[Token], *, has_tree: bool) -> str:
-    """The words of a sentence with what no tree of it shows; "" if there is nothing of that."""
+def _words(words: Sequence[Token], ents: Sequence[Span], *, has_tree: bool) -> str:
+    """The words of a sentence with what no tree of it shows; "" if there is nothing of that.
+
+    ents: of the Doc. Of one that goes beyond the words, the part in them is marked.
+    """
     are_tagged = not has_tree and any(token.tag_ or token.pos_ for token in words)
-    ents = {ent.start: ent for ent in doc.ents}
-    first, last = words[0].i, words[-1].i
-    if not are_tagged and not any(first <= start <= last for start in ents):
+    first, stop = words[0].i, words[-1].i + 1
+    marked = {max(first, ent.start): ent for ent in ents if ent.start < stop and first < ent.end}
+    if not are_tagged and not marked:
         return ""
-    pieces, end = [], first
+    doc, pieces, end = words[0].doc, [], first
     for token in words:
         if token.i < end:
             continue
-        ent = ents.get(token.i)
-        end = ent.end if ent is not None else token.i + 1
+        ent = marked.get(token.i)
+        end = min(ent.end, stop) if ent is not None else token.i + 1
         inside = "".join(_word(each, tag=are_tagged) for each in doc[token.i : end])
         if ent is not None:
             fill = f'style="background: var(--fill-{fill_of(ent.label_)})"'

@@ -12,7 +12,7 @@ from spacy_structreg.pipeline.task import TOKENIZER
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Explanation
 
-__all__ = ["explain_text", "explaining_parts"]
+__all__ = ["explain_text", "explaining_part", "explaining_parts"]
 
 
 def explaining_parts(nlp: Language) -> list[str]:
@@ -28,25 +28,17 @@ def is_ours(part: Any) -> bool:
     return hasattr(part, "with_estimator")
 
 
-def explain_text(
-    nlp: Language, text: str, component: str | None = None
-) -> tuple[str, Explanation, list[tuple[int, int]]]:
-    """Explain the decisions of a part of a pipeline about a text.
+def part_of(nlp: Language, name: str) -> Any:
+    """The pipe of a name, or the tokenizer."""
+    return nlp.tokenizer if name == TOKENIZER else nlp.get_pipe(name)
 
-    Returns the name of the part, the explanation, and where in the text the items stand that it
-    speaks of (`Decision.item`): begins and ends, none if items are neither characters nor tokens.
 
-    component: a pipe, or `TOKENIZER`; None for the first that has a model. Pipes see what those
-    before them make of the text.
-    Raises ValueError for lone surrogates in the text, if there is no such part, it has no model of
-    ours, or that has not been trained.
+def explaining_part(nlp: Language, component: str | None = None) -> str:
+    """The name of the part that explains: a pipe, or `TOKENIZER`; None for the first that does.
+
+    Raises ValueError if there is no such part, it has no model of ours, or that has not been
+    trained.
     """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"the text is no UTF-8 at offset {error.start}; give it in UTF-8"
-        ) from error
     able = explaining_parts(nlp)
     if not able:
         raise ValueError("no part of the pipeline has a model that could be explained")
@@ -55,9 +47,30 @@ def explain_text(
         raise ValueError(
             f"the pipeline has no part {name!r} that could be explained; choose {', '.join(able)}"
         )
-    part: Any = nlp.tokenizer if name == TOKENIZER else nlp.get_pipe(name)
-    if not part.estimator.is_trained:
+    if not part_of(nlp, name).estimator.is_trained:
         raise ValueError(f"the part {name!r} of the pipeline has not been trained")
+    return name
+
+
+def explain_text(
+    nlp: Language, text: str, component: str | None = None
+) -> tuple[str, Explanation, list[tuple[int, int]]]:
+    """Explain the decisions of a part of a pipeline about a text.
+
+    Returns the name of the part, the explanation, and where in the text the items stand that it
+    speaks of (`Decision.item`): begins and ends, none if items are neither characters nor tokens.
+
+    component: as of `explaining_part`. Pipes see what those before them make of the text.
+    Raises ValueError for lone surrogates in the text, and as `explaining_part`.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"the text is no UTF-8 at offset {error.start}; give it in UTF-8"
+        ) from error
+    name = explaining_part(nlp, component)
+    part = part_of(nlp, name)
     if name == TOKENIZER:
         characters = [(i, i + 1) for i, each in enumerate(text) if not each.isspace()]
         return name, part.explain(text), characters

@@ -344,7 +344,8 @@ class DrawnTask(PipelineTask):
 
         style: one of `styles`. lengths: how many visible words each sentence has; None for those
         that the task finds. part: what has annotated the Doc; None for a gold Doc. how: ``heads``,
-        whether heads are to be shown.
+        whether heads are to be shown; ``wanted``, the numbers of the sentences that are to be
+        drawn, None for all.
         """
 
 

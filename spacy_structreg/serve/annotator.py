@@ -15,12 +15,17 @@ from spacy_structreg.about import __version__
 from spacy_structreg.corpora.any_format import UNIVERSAL_TAGS
 from spacy_structreg.corpora.palette import fill_of
 from spacy_structreg.pipeline.analyses import KeepsAnalyses
-from spacy_structreg.pipeline.explained_pipeline import explain_text, explaining_parts
+from spacy_structreg.pipeline.explained_pipeline import (
+    explain_text,
+    explaining_part,
+    explaining_parts,
+)
 from spacy_structreg.pipeline.forgetting import Forgetting
 from spacy_structreg.pipeline.task import TOKENIZER, parts_of
 from spacy_structreg.pipeline.tokenizer import UserWords
 from spacy_structreg.pipeline.written import constituents_key, written_annotation, written_by
 from spacy_structreg.serve.documents import conllu_of, json_of, pictures_of
+from spacy_structreg.serve.errors import as_request_faults
 
 if TYPE_CHECKING:
     from spacy_structreg.models.explanation import Decision
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Annotator", "Wishes"]
 
 MOST_WORDS: Final = 5_000
-"""As of `Forgetting`."""
+"""The number of new words after which a pipeline forgets those of the texts that it has seen."""
 
 LISTED: Final = 50
 """The most features of a decision that are listed."""
@@ -116,31 +121,38 @@ class Annotator:
     def annotate(self, texts: Sequence[str], wishes: Wishes) -> list[bytes]:
         """The annotation of texts: a document of JSON, or CoNLL-U, each.
 
-        Raises ValueError for user words that cannot be, with a message for the user.
+        Raises FaultError for user words that cannot be, and for what CoNLL-U cannot hold.
         """
         with self._as_wished(wishes):
             answers = []
             for doc in self.nlp.pipe(texts):
                 if wishes.conllu:
-                    answers.append(conllu_of(doc).encode())
+                    with as_request_faults():
+                        answers.append(conllu_of(doc).encode())
                     continue
                 found = json_of(doc, self._constituents)
                 if wishes.pictures:
                     found["pictures"] = pictures_of(doc, self.nlp)
-                answers.append(to_json(found))
+                answers.append(to_json(found, inf_nan_mode="null"))
             return answers
 
     def explain(self, text: str, component: str | None, wishes: Wishes) -> bytes:
-        """The decisions of a part about a text, as JSON. Raises ValueError as `explain_text`."""
+        """The decisions of a part about a text, as JSON.
+
+        Raises FaultError for user words that cannot be, and a part that does not explain.
+        """
+        with as_request_faults():
+            name = explaining_part(self.nlp, component)
         with self._as_wished(wishes):
-            name, found, offsets = explain_text(self.nlp, text, component)
+            _, found, offsets = explain_text(self.nlp, text, name)
         return to_json(
             {
                 "component": name,
                 "analysis": found.analysis,
                 "score": found.score,
                 "decisions": [_decision(each, offsets) for each in found.decisions],
-            }
+            },
+            inf_nan_mode="null",
         )
 
     @contextmanager
@@ -149,7 +161,10 @@ class Annotator:
         self._forgetting.forget()
         with ExitStack() as stack:
             if wishes.user_words:
-                stack.enter_context(self._using(wishes))
+                with as_request_faults():
+                    stack.enter_context(self._using(wishes))
+                    # Which says so if the model has no word list that some could join.
+                    self.nlp.make_doc("")
             if wishes.alternatives or wishes.confidence:
                 for part in self._keeping:
                     before = part.kept_settings

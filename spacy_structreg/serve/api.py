@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 from spacy_structreg.about import __version__
 from spacy_structreg.corpora.palette import css as palette_css
 from spacy_structreg.serve.api_page import api_page
-from spacy_structreg.serve.errors import TITLES, RequestError
+from spacy_structreg.serve.errors import TITLES, FaultError, RequestError
 from spacy_structreg.serve.figures import Figures
-from spacy_structreg.serve.pool import BusyError, FaultError, Pool, TimeOverError, WorkerError
+from spacy_structreg.serve.pool import AnswerSizeError, BusyError, Pool, TimeOverError, WorkerError
 from spacy_structreg.serve.requests import (
     AnnotateRequest,
     Annotations,
@@ -79,7 +79,7 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
     ) -> Response:
         """Annotate texts; as CoNLL-U if the header Accept or the parameter format says so."""
         described = ready(pool)
-        check_texts(body.texts, limits)
+        check_texts(body, limits)
         check_words(body.user_words, described, limits)
         if body.alternatives > limits.alternatives:
             raise RequestError(
@@ -138,7 +138,7 @@ def make_app(limits: Limits, pool: Pool, figures: Figures) -> FastAPI:
     @app.get("/health", summary="State", responses={503: {"model": HealthAnswer}})
     async def health() -> HealthAnswer:
         """The state of the service: ok, loading or stopping."""
-        if pool.is_stopping or not pool.is_ready:
+        if pool.is_stopping or not pool.n_living:
             status = "stopping" if pool.is_stopping else "loading"
             return JSONResponse({"status": status}, 503)  # type: ignore[return-value]
         return HealthAnswer(status="ok")
@@ -183,8 +183,9 @@ def shown_limits(limits: Limits) -> dict[str, Any]:
     return {name: getattr(limits, name) for name in names}
 
 
-def check_texts(texts: list[str], limits: Limits) -> None:
-    """Raise RequestError for too many texts, or one that is too long."""
+def check_texts(body: AnnotateRequest, limits: Limits) -> None:
+    """Raise RequestError for too many texts, or too long ones for what is wanted of them."""
+    texts = body.texts
     if len(texts) > limits.texts:
         raise RequestError(
             413,
@@ -199,6 +200,15 @@ def check_texts(texts: list[str], limits: Limits) -> None:
             "text_too_long",
             f"the text has {longest:,} characters; at most {limits.text:,} are taken: cut it, or "
             "start the server with --max-characters",
+        )
+    whole = sum(map(len, texts))
+    if (body.alternatives or body.pictures) and whole > limits.text:
+        raise RequestError(
+            413,
+            "texts_too_long",
+            f"the texts have {whole:,} characters; with alternatives or pictures, at most "
+            f"{limits.text:,} are taken in all: send several requests, or start the server with "
+            "--max-characters",
         )
 
 
@@ -239,6 +249,13 @@ async def run(pool: Pool, request: dict[str, Any], texts: list[str], limits: Lim
             f"the request was not answered within {limits.seconds:g} seconds; send fewer or "
             "shorter texts, or try again",
             wait=1,
+        ) from None
+    except AnswerSizeError:
+        raise RequestError(
+            413,
+            "answer_too_large",
+            f"the answer would have more than {limits.answer:,} bytes; send fewer texts at once, "
+            "ask for less of them, or start the server with --max-answer",
         ) from None
     except FaultError as error:
         raise RequestError(400, "bad_request", str(error)) from None
@@ -292,7 +309,8 @@ def told(error: RequestValidationError) -> str:
     first = faults[0]
     if first["type"] == "json_invalid":
         return "the body is no JSON that can be read; send an object, in UTF-8"
-    place = ".".join(str(each) for each in first["loc"][1:]) or "the body"
+    # Which may be a name that the request has made up.
+    place = ".".join(str(each) for each in first["loc"][1:])[:60] or "the body"
     others = len(faults) - 1
     more = f", and {others:,} more fault{'s' if others > 1 else ''}" if others else ""
     return f"{place}: {first['msg']}{more}; /docs says what is taken"

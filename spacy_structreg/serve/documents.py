@@ -13,8 +13,9 @@ from spacy.tokens import Doc, Span
 from spacy_structreg.pipeline.analyses import analyses_of
 from spacy_structreg.pipeline.component import sentence_bounds
 from spacy_structreg.pipeline.constituents.constituency_attributes import trees_in_brackets
+from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.documents import visible_tokens
-from spacy_structreg.pipeline.task import DrawnTask, TaskPart, all_tasks
+from spacy_structreg.pipeline.task import TaskPart
 
 __all__ = ["conllu_of", "json_of", "pictures_of"]
 
@@ -125,28 +126,23 @@ def pictures_of(doc: Doc, nlp: Language) -> list[dict[str, Any]]:
     bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
     starts = [start for start, _ in bounds]
     pictures = []
-    for task in sorted(_drawing(), key=lambda each: each.draw_order):
+    for style, task in drawn_styles().items():
         names = task.parts(nlp)
         if not names:
             continue
-        for style in task.styles:
-            drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
-            firsts = _first_tokens(doc, [n_words for n_words, _ in drawn])
-            pictures += [
-                {
-                    "sentence": max(0, bisect_right(starts, first) - 1),
-                    "start": first,
-                    "style": style,
-                    "svg": svg,
-                }
-                for first, (_, svg) in zip(firsts, drawn, strict=True)
-                if svg is not None
-            ]
+        drawn = task.draw(doc, style, None, TaskPart(nlp, names[0]))
+        firsts = _first_tokens(doc, [n_words for n_words, _ in drawn])
+        pictures += [
+            {
+                "sentence": max(0, bisect_right(starts, first) - 1),
+                "start": first,
+                "style": style,
+                "svg": svg,
+            }
+            for first, (_, svg) in zip(firsts, drawn, strict=True)
+            if svg is not None
+        ]
     return sorted(pictures, key=lambda each: each["sentence"])
-
-
-def _drawing() -> list[DrawnTask]:
-    return [task for task in all_tasks() if isinstance(task, DrawnTask)]
 
 
 # CoNLL-U -----------------------------------------------------------------------------------------
@@ -161,10 +157,9 @@ def conllu_of(doc: Doc) -> str:
     tokens = visible_tokens(doc)
     if not tokens:
         return ""
-    spaces = [_space_follows(doc, token.idx + len(token)) for token in tokens]
+    # Which spaCy makes anew whenever it is asked for.
+    text = doc.text
+    ends = [token.idx + len(token) for token in tokens]
+    spaces = [text[end : end + 1].isspace() for end in ends]
     sentence = sentence_of_doc(doc)._replace(spaces=spaces)
     return "".join(sentence_text(each) for each in treebank_sentences(sentence))
-
-
-def _space_follows(doc: Doc, offset: int) -> bool:
-    return doc.text[offset : offset + 1].isspace()

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
-__all__ = ["TITLES", "RequestError", "body_of_error", "log", "place_of"]
+__all__ = [
+    "TITLES",
+    "FaultError",
+    "RequestError",
+    "as_request_faults",
+    "body_of_error",
+    "log",
+    "place_of",
+]
 
 TITLES: Final = {
     400: "The request cannot be read, or asks for what the pipeline does not have",
@@ -43,6 +53,19 @@ class RequestError(Exception):
         if self.wait is not None:
             headers["retry-after"] = str(self.wait)
         return headers
+
+
+class FaultError(ValueError):
+    """A fault of a request that a worker finds; the message is for who has sent it."""
+
+
+@contextmanager
+def as_request_faults() -> Iterator[None]:
+    """Let a ValueError of what a request has asked for be one of the request."""
+    try:
+        yield
+    except ValueError as error:
+        raise FaultError(str(error)) from error
 
 
 def body_of_error(code: str, message: str) -> bytes:

@@ -14,7 +14,7 @@ from spacy_structreg.serve.errors import RequestError, log, place_of
 from spacy_structreg.serve.figures import Figures
 from spacy_structreg.serve.settings import Limits
 
-__all__ = ["Guard", "is_known_host"]
+__all__ = ["HEADERS", "Guard", "is_known_host"]
 
 HEADERS: Final = [
     (
@@ -24,10 +24,14 @@ HEADERS: Final = [
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    # The page may come with a new version; answers are of one request.
-    (b"cache-control", b"no-cache"),
 ]
+"""Headers of every answer."""
+
 JSON: Final = b"application/json"
+
+
+class ClientGoneError(Exception):
+    """The client has hung up."""
 
 
 class Guard:
@@ -66,7 +70,10 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *HEADERS]
+                # Answers are of one request; the page may come with a new version.
+                kept = b"no-store" if scope["path"].startswith("/v1/") else b"no-cache"
+                added = [*HEADERS, (b"cache-control", kept)]
+                message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 
         try:
@@ -74,6 +81,9 @@ class Guard:
                 await self._answer(scope, receive, guarded)
             except RequestError as error:
                 await respond(guarded, error)
+        except ClientGoneError:
+            # Nobody reads an answer: the status stays 0.
+            pass
         except Exception as error:
             log(f"a request failed: {place_of(error)}")
             if not status:
@@ -123,12 +133,10 @@ class Guard:
             if not work.done():
                 work.cancel()
             gone.cancel()
-            await asyncio.gather(gone, return_exceptions=True)
-        try:
-            await work
-        except asyncio.CancelledError:
-            # Nobody reads the answer.
-            return
+            await asyncio.gather(work, gone, return_exceptions=True)
+        if work.cancelled():
+            raise ClientGoneError
+        await work
 
     async def _body(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
         """The body of a request. Raises RequestError if it is too long, or too slow."""
@@ -154,7 +162,7 @@ async def read(receive: Receive, most: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise RequestError(400, "gone", "the connection has ended")
+            raise ClientGoneError
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:

@@ -15,6 +15,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from spacy_structreg.serve.errors import RequestError
+from spacy_structreg.serve.figures import Figures
+from spacy_structreg.serve.guard import HEADERS
 
 __all__ = ["protocol_of"]
 
@@ -26,11 +28,12 @@ class PatientProtocol(H11Protocol):
     """A connection.
 
     idle_seconds: for the head of a request to arrive, and for clients to read on. most: connections
-    that are open at once; others are told to come again.
+    that are open at once; others are told to come again. figures: count what is refused here.
     """
 
     idle_seconds: ClassVar[float]
     most: ClassVar[int]
+    figures: ClassVar[Figures]
 
     _timer: asyncio.TimerHandle | None = None
     _reader_timer: asyncio.TimerHandle | None = None
@@ -80,9 +83,12 @@ class PatientProtocol(H11Protocol):
 
     def _late(self) -> None:
         if self.transport.is_closing() or self.transport.get_write_buffer_size():
-            # It would wait for a client that does not read.
+            # It would wait for a client that does not read. One that is slow is watched already,
+            # until little is left.
             if self._reader_timer is None:
                 self.transport.abort()
+            else:
+                self._expect_request()
         elif self._began and self.conn.our_state is h11.IDLE:
             self._refuse(
                 RequestError(
@@ -108,6 +114,9 @@ class PatientProtocol(H11Protocol):
         if self._reader_timer is not None:
             self._reader_timer.cancel()
             self._reader_timer = None
+        if self.cycle is None or self.cycle.response_complete or self.transport.is_closing():
+            # The rest has to be read in the time that there is for the next request.
+            self._expect_request()
 
     def _look_at_reader(self) -> None:
         unread = self.transport.get_write_buffer_size()
@@ -125,7 +134,11 @@ class PatientProtocol(H11Protocol):
 
     def _refuse(self, error: RequestError) -> None:
         """Answer with an error, and end the connection."""
-        headers = "".join(f"{name}: {value}\r\n" for name, value in error.headers.items())
+        self.figures.requests.labels("other", str(error.status)).inc()
+        # The client may not read it.
+        self._expect_request()
+        given = [*error.headers.items(), *((n.decode(), value.decode()) for n, value in HEADERS)]
+        headers = "".join(f"{name}: {value}\r\n" for name, value in given)
         self.transport.write(
             f"HTTP/1.1 {error.status} \r\n{headers}content-length: {len(error.body)}\r\n"
             "connection: close\r\n\r\n".encode()
@@ -134,7 +147,7 @@ class PatientProtocol(H11Protocol):
         self.transport.close()
 
 
-def protocol_of(idle_seconds: float, most: int) -> type[Any]:
+def protocol_of(idle_seconds: float, most: int, figures: Figures) -> type[Any]:
     """A class of connections with such limits."""
-    settings = {"idle_seconds": idle_seconds, "most": most}
+    settings = {"idle_seconds": idle_seconds, "most": most, "figures": figures}
     return type("LimitedProtocol", (PatientProtocol,), settings)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
 __all__ = [
     "AnnotateRequest",
@@ -19,6 +19,9 @@ __all__ = [
 
 # Whole numbers are no booleans, and numbers no strings.
 _STRICT = ConfigDict(extra="forbid", strict=True)
+
+MOST_FIELDS: Final = 20
+"""An object with more fields is not looked at: each that is unknown would be a fault of its own."""
 
 TEXT = "我们明天去杭州。"
 
@@ -37,10 +40,19 @@ def encodable(text: str) -> str:
 Text = Annotated[str, AfterValidator(encodable)]
 
 
-class UserWord(BaseModel):
-    """A word that is to be a token, in this request only."""
-
+class _Request(BaseModel):
     model_config = _STRICT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, data: Any) -> Any:
+        if isinstance(data, dict) and len(data) > MOST_FIELDS:
+            raise ValueError(f"there are {len(data):,} fields; {len(cls.model_fields)} are known")
+        return data
+
+
+class UserWord(_Request):
+    """A word that is to be a token, in this request only."""
 
     word: Annotated[Text, Field(description="The word, at most 255 characters")]
     tag: Annotated[
@@ -59,14 +71,19 @@ class UserWord(BaseModel):
     ] = None
 
 
-_WORDS = Field(description="Words that count in this request only", max_length=1_000_000)
+# The first fault is enough: each of a million numbers would have one.
+_Texts = Annotated[
+    list[Text], FailFast(), Field(description="The texts, in any number up to the limit")
+]
+_Words = Annotated[
+    list[UserWord], FailFast(), Field(description="Words that count in this request only")
+]
 
 
-class AnnotateRequest(BaseModel):
+class AnnotateRequest(_Request):
     """Texts to annotate, and what of them is wanted."""
 
     model_config = ConfigDict(
-        **_STRICT,
         json_schema_extra={
             "examples": [
                 {"texts": [TEXT]},
@@ -80,8 +97,8 @@ class AnnotateRequest(BaseModel):
         },
     )
 
-    texts: Annotated[list[Text], Field(description="The texts, in any number up to the limit")]
-    user_words: Annotated[list[UserWord], _WORDS] = []
+    texts: _Texts
+    user_words: _Words = []
     alternatives: Annotated[
         int, Field(ge=0, description="How many of the best analyses are wanted; 0 for none")
     ] = 0
@@ -91,11 +108,11 @@ class AnnotateRequest(BaseModel):
     pictures: Annotated[bool, Field(description="Whether to draw the sentences, as SVG")] = False
 
 
-class ExplainRequest(BaseModel):
+class ExplainRequest(_Request):
     """A text, and the part of the pipeline whose decisions about it are to be explained."""
 
     model_config = ConfigDict(
-        **_STRICT, json_schema_extra={"examples": [{"text": TEXT, "component": "tokenizer"}]}
+        json_schema_extra={"examples": [{"text": TEXT, "component": "tokenizer"}]}
     )
 
     text: Annotated[Text, Field(description="The text")]
@@ -103,7 +120,7 @@ class ExplainRequest(BaseModel):
         Text | None,
         Field(description="A part that explains, of /v1/pipeline; by default the first"),
     ] = None
-    user_words: Annotated[list[UserWord], _WORDS] = []
+    user_words: _Words = []
 
 
 class _Answer(BaseModel):
@@ -243,7 +260,7 @@ class DocumentAnswer(_Answer):
         dict[str, list[LabeledTokens]] | None, Field(description="Other spans, by their groups")
     ] = None
     categories: Annotated[
-        dict[str, float] | None, Field(description="Scores of categories of the text")
+        dict[str, float | None] | None, Field(description="Scores of categories of the text")
     ] = None
     confidence: Annotated[
         dict[str, list[float | None]] | None,

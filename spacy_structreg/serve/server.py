@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -46,7 +47,9 @@ def bound(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":
+            # Elsewhere, it would let several processes have one address.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
@@ -105,7 +108,13 @@ async def run(
 ) -> None:
     """Serve on a socket."""
     limits = settings.limits
-    pool = Pool(settings.pipeline, settings.workers, seconds=limits.seconds, waiting=limits.waiting)
+    pool = Pool(
+        settings.pipeline,
+        settings.workers,
+        seconds=limits.seconds,
+        waiting=limits.waiting,
+        answer=limits.answer,
+    )
     figures = Figures()
     app = Guard(
         make_app(limits, pool, figures),
@@ -116,7 +125,7 @@ async def run(
     )
     config = uvicorn.Config(
         app,
-        http=protocol_of(limits.idle_seconds, limits.connections),
+        http=protocol_of(limits.idle_seconds, limits.connections, figures),
         ws="none",
         lifespan="off",
         timeout_keep_alive=int(limits.idle_seconds) + 1,
@@ -136,16 +145,19 @@ async def run(
     figures.gauge("connections", "Open connections", lambda: len(server.server_state.connections))
     figures.gauge("workers_ended", "Workers that had to be started again", lambda: pool.n_ended)
     serving = asyncio.ensure_future(server.serve([listener]))
-    loading = asyncio.ensure_future(pool.start())
+    working = asyncio.ensure_future(pool.work())
+    loaded = asyncio.ensure_future(pool.loaded.wait())
     try:
-        await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
-        if loading.done():
-            await loading
+        await asyncio.wait({serving, working, loaded}, return_when=asyncio.FIRST_COMPLETED)
+        if loaded.done():
             on_ready(address_of(listener))
-        await serving
+        await asyncio.wait({serving, working}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            # By an error.
+            await working
     finally:
         server.should_exit = True
         await serving
-        loading.cancel()
-        await pool.stop()
-        await asyncio.gather(loading, return_exceptions=True)
+        loaded.cancel()
+        working.cancel()
+        await asyncio.gather(loaded, working, return_exceptions=True)

@@ -10,11 +10,13 @@ __all__ = ["Limits", "ServiceSettings"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of requests.
+    """The limits of requests, each the most that is taken.
 
-    text: characters of a text. texts: of a request. body: bytes of a request's body.
+    text: characters of a text; of all texts of a request that wants alternatives or pictures.
+    texts: of a request. body: bytes of a request's body.
     explained_text: characters of a text that is explained, which takes time by the square of them.
     user_words: of a request. alternatives: of each sentence.
+    answer: bytes of an answer.
     seconds: from a request's arrival to its answer. body_seconds: for its body to arrive.
     idle_seconds: that a connection may take to begin a request, or to go on with the next one.
     waiting: requests that wait for a worker. connections: that are open at once.
@@ -23,9 +25,10 @@ class Limits:
     text: int = 20_000
     texts: int = 100
     body: int = 1 << 20
-    explained_text: int = 300
+    explained_text: int = 200
     user_words: int = 1_000
     alternatives: int = 10
+    answer: int = 1 << 26
     seconds: float = 10.0
     body_seconds: float = 20.0
     idle_seconds: float = 15.0

@@ -70,7 +70,7 @@ def answer(annotator: Any, request: dict[str, Any]) -> dict[str, Any]:
     raised: its message may hold a text.
     """
     from spacy_structreg.serve.annotator import Wishes
-    from spacy_structreg.serve.errors import place_of
+    from spacy_structreg.serve.errors import FaultError, place_of
 
     try:
         words = tuple(map(tuple, request["wishes"].pop("user_words")))
@@ -79,7 +79,7 @@ def answer(annotator: Any, request: dict[str, Any]) -> dict[str, Any]:
             (text,) = request["texts"]
             return {"answers": [annotator.explain(text, request["component"], wishes)]}
         return {"answers": annotator.annotate(request["texts"], wishes)}
-    except ValueError as error:
+    except FaultError as error:
         return {"fault": str(error)}
     except Exception as error:
         return {"failed": place_of(error)}

@@ -14,6 +14,7 @@ from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
 from spacy.vocab import Vocab
 
+from spacy_structreg.corpora import drawing
 from spacy_structreg.pipeline.display import SHEET, doc_pictures, drawn_styles, show
 
 # What would run, or load something, if it were not escaped.
@@ -106,6 +107,28 @@ def test_a_span_shows_its_own_sentences() -> None:
     assert part.pictures == []
     assert Reader(part._repr_html_() or "").of("span") == ["李明", "来"]
     assert repr(part) == "李明来"
+
+
+def test_entities_beyond_a_span_are_cut() -> None:
+    doc = words("李", "明", "来", tags=["NR", "NR", "VV"])
+    doc.ents = [Span(doc, 0, 2, "PERSON")]
+    for part in (doc[0:1], doc[1:3]):
+        found = html_of(part)
+        assert found.of("span") == list(part.text)
+        assert "PERSON" in found.of("small")
+
+
+def test_only_what_is_shown_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(drawing, "dependency_svg", lambda tree: drawn.append(tree) or "<svg/>")
+    monkeypatch.setattr(drawing, "tree_svg", lambda tree, heads: drawn.append(tree) or "<svg/>")
+    doc = parsed()
+    whole = Doc.from_docs([doc] * 15, ensure_whitespace=False)
+    assert whole is not None
+    assert len(show(whole, limit=3).pictures) == len(drawn) == 6
+    drawn.clear()
+    assert [each.sentence for each in show(whole[34:36]).pictures] == [11, 11]
+    assert len(drawn) == 2
 
 
 def test_tags_and_categories_without_trees() -> None:

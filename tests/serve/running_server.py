@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
 import httpx
+import pytest
 
 SECONDS = 120
 
@@ -23,6 +26,7 @@ class Running:
     process: subprocess.Popen[bytes]
     output: bytearray
     address: str
+    reader: Thread
 
     @property
     def port(self) -> int:
@@ -33,20 +37,28 @@ class Running:
         return httpx.Client(base_url=self.address, timeout=SECONDS, trust_env=False)
 
     def end(self) -> int:
-        """End it, and return its exit code."""
+        """End it, and return its exit code; `output` is whole then."""
         self.process.terminate()
-        return self.process.wait(SECONDS)
+        code = self.process.wait(SECONDS)
+        self.reader.join()
+        return code
 
 
 @contextmanager
-def running(pipeline: Path | str, *options: str) -> Iterator[Running]:
-    """Serve a pipeline at a free port, for a ``with`` block."""
+def running(
+    pipeline: Path | str, *options: str, environment: Mapping[str, str] | None = None
+) -> Iterator[Running]:
+    """Serve a pipeline at a free port, for a ``with`` block.
+
+    environment: variables besides those of this process.
+    """
     command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "serve", str(pipeline)]
     process = subprocess.Popen(
         [*command, "--port", "0", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        env={**os.environ, **(environment or {})},
     )
     assert process.stdout is not None
     output = bytearray()
@@ -61,10 +73,26 @@ def running(pipeline: Path | str, *options: str) -> Iterator[Running]:
     reader = Thread(target=lambda: [output.extend(line) for line in stream], daemon=True)
     reader.start()
     try:
-        yield Running(process, output, found[1].decode())
+        yield Running(process, output, found[1].decode(), reader)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
         reader.join()
         stream.close()
+
+
+def waited_for(what: Callable[[], bool]) -> None:
+    """Wait until something is true."""
+    for _ in range(SECONDS * 20):
+        if what():
+            return
+        time.sleep(0.05)
+    pytest.fail("it does not come about")
+
+
+def figure(server: Running, name: str) -> float:
+    """A figure of /metrics."""
+    with server.client() as client:
+        lines = client.get("/metrics").text.splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(f"structreg_{name} ")))

@@ -1,42 +1,57 @@
-"""Annotators in this process: bounded memory, and pipelines that are not ours."""
+"""Annotators: bounded memory, and pipelines that are not ours."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import msgpack
 import pytest
 import spacy
-from small_pipeline import trained
+from spacy.language import Language
+from spacy.tokens import Doc
 
-from spacy_structreg.pipeline import documents
-from spacy_structreg.serve import annotator
 from spacy_structreg.serve.annotator import Annotator, Wishes
+from spacy_structreg.serve.errors import FaultError
 from spacy_structreg.serve.requests import DocumentAnswer
-from spacy_structreg.tasks import tokens
+from spacy_structreg.serve.worker import LENGTH, packed
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at in /proc")
-def test_memory_stays_flat(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Else so few words would not fill what is remembered of them.
-    monkeypatch.setattr(annotator, "MOST_WORDS", 1_000)
-    monkeypatch.setattr(documents, "_MOST_STRINGS", 500)
-    monkeypatch.setattr(tokens, "_MOST_REMEMBERED", 100_000)
-    asked = Annotator(trained())
+def test_memory_of_workers_stays_flat(pipeline: Path) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("worker_with_small_caches.py"))]
     sizes = []
-    for number in range(40):
-        # Every word is new: nothing of it may be kept.
-        words = [f"看{1000 * number + i}书" for i in range(1000)]
-        wishes = Wishes(user_words=tuple((word, None, "force", None) for word in words))
-        answers = asked.annotate(["。".join(words[i : i + 50]) for i in range(0, 1000, 50)], wishes)
-        assert len(json.loads(answers[0])["tokens"]) == 99
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
+    with subprocess.Popen(
+        [*command, str(pipeline)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def received() -> Any:
+            length = int.from_bytes(process.stdout.read(LENGTH), "big")  # type: ignore[union-attr]
+            return msgpack.unpackb(process.stdout.read(length))  # type: ignore[union-attr]
+
+        assert "pipeline" in received()
+        for number in range(2_000):
+            # Every word is new: nothing of it may be kept.
+            words = [f"看{20 * number + i}书" for i in range(20)]
+            listed = [(word, None, "force", None) for word in words]
+            request = {"texts": ["。".join(words)], "wishes": {"user_words": listed}}
+            process.stdin.write(packed(request))
+            process.stdin.flush()
+            (answer,) = received()["answers"]
+            assert len(json.loads(answer)["tokens"]) == 39
+            pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+            sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
+        process.stdin.close()
     # Kept, the words of the second half would take more than 30 MB.
-    assert max(sizes[20:]) < max(sizes[:20]) + (8 << 20), sizes
+    assert max(sizes[1_000:]) < max(sizes[:1_000]) + (8 << 20), sizes[::50]
 
 
 def test_pipelines_of_others() -> None:
@@ -61,7 +76,22 @@ def test_pipelines_of_others() -> None:
     assert found[0]["entities"] == [{"label": "GPE", "start": 3, "end": 4}]
     assert [(each["start"], each["end"]) for each in found[0]["sentences"]] == [(0, 5), (5, 8)]
     assert asked.annotate(["Rain ."], Wishes(conllu=True))[0].decode().startswith("1\tRain\t")
-    with pytest.raises(ValueError, match="takes no user words"):
+    with pytest.raises(FaultError, match="takes no user words"):
         asked.annotate(["a"], Wishes(user_words=(("a", None, "force", None),)))
-    with pytest.raises(ValueError, match="no part of the pipeline has a model"):
+    with pytest.raises(FaultError, match="no part of the pipeline has a model"):
         asked.explain("a", None, Wishes())
+
+
+def test_numbers_that_json_does_not_have() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("no_number")
+    (answer,) = Annotator(nlp).annotate(["a"], Wishes())
+    DocumentAnswer.model_validate_json(answer)
+    assert json.loads(answer)["categories"] == {"sea": None}
+
+
+@Language.component("no_number")
+def no_number(doc: Doc) -> Doc:
+    """Give a category a score that is no number."""
+    doc.cats = {"sea": math.nan}
+    return doc

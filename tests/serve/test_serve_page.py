@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,11 +12,25 @@ import pytest
 from docs.pages import ROOT, blocks
 from running_server import running
 
-pytestmark = pytest.mark.slow
+from spacy_structreg.cli.serve import serve_command
+
+PAGE = ROOT / "docs/serve.md"
 
 
+def test_the_table_of_limits_tells_the_defaults() -> None:
+    rows = re.findall(r"^\| `--([a-z-]+)` \| .* \| ([\d,.]+) \|$", PAGE.read_text("utf-8"), re.M)
+    told = {name.replace("-", "_"): float(value.replace(",", "")) for name, value in rows}
+    parameters = inspect.signature(serve_command).parameters.values()
+    assert told == {
+        each.name: each.default
+        for each in parameters
+        if each.name.startswith("max_") or each.name.endswith("seconds")
+    }
+
+
+@pytest.mark.slow
 def test_the_examples_of_the_page(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = [each for each in blocks(ROOT / "docs/serve.md") if each.value == "needs a service"]
+    page = [each for each in blocks(PAGE) if each.value == "needs a service"]
     curls = next(each.text for each in page if "curl" in each.text)
     python = next(each.text for each in page if each.language == "python")
     with running(pipeline) as server:

@@ -170,12 +170,15 @@ class Constituents(DrawnTask):
 
         heads = bool(how.get("heads"))
         key = SPANS_KEY if part is None else part.setting("spans_key", SPANS_KEY)
+        wanted = how.get("wanted")
         pictures: list[Picture] = []
-        for n_words, tree in constituency_sentences(doc, key, headed=heads):
+        for number, (n_words, tree) in enumerate(constituency_sentences(doc, key, headed=heads)):
             drawn = None
-            if tree is not None and style == "tree":
+            if tree is None or (wanted is not None and number not in wanted):
+                pass
+            elif style == "tree":
                 drawn = tree_svg(tree, heads=heads)
-            elif tree is not None and tree.constituents:
+            elif tree.constituents:
                 # A word without a phrase has no bar.
                 drawn = span_svg(tree)
             pictures.append((n_words, drawn))

@@ -146,13 +146,14 @@ class Dependencies(DrawnTask):
         """Draw the sentences in which a head is known."""
         from spacy_structreg.corpora.drawing import dependency_svg
 
-        return [
-            (
-                len(tree.words),
-                dependency_svg(tree) if any(head is not None for head in tree.heads) else None,
-            )
-            for tree in dependency_sentences(doc, lengths)
-        ]
+        wanted = how.get("wanted")
+        pictures: list[Picture] = []
+        for number, tree in enumerate(dependency_sentences(doc, lengths)):
+            is_drawn = wanted is None or number in wanted
+            has_heads = any(head is not None for head in tree.heads)
+            drawn = dependency_svg(tree) if is_drawn and has_heads else None
+            pictures.append((len(tree.words), drawn))
+        return pictures
 
 
 def is_parsed_throughout(doc: Doc) -> bool:
