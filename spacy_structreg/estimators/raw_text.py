@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
 from heapq import nlargest
-from itertools import chain, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from operator import itemgetter
 from typing import (
     TYPE_CHECKING,
@@ -16,6 +16,7 @@ from typing import (
     ClassVar,
     Final,
     Generic,
+    Literal,
     Protocol,
     TypeAlias,
     TypedDict,
@@ -34,7 +35,7 @@ from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.knowledge import has_statistics, recounted
 from spacy_structreg.estimators.search_words import SearchWord, inner_words, lexicons_of
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
-from spacy_structreg.features.typed_runs import CutKind, TypedRuns
+from spacy_structreg.features.typed_runs import CutKind, LatinRuns, TypedRuns
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.metrics.joint import JointScores, score_joint
 from spacy_structreg.metrics.segmentation import SegmentationScores, score_segmentation
@@ -147,12 +148,14 @@ class RawTextPredictor(ABC, Generic[FinderT]):
     """
 
     sentences: Sentences
-    typed_runs: bool
+    typed_runs: bool | Literal["latin"]
     whole_runs: Sequence[CutKind]
 
     @property
-    def runs(self) -> TypedRuns | None:
+    def runs(self) -> TypedRuns | LatinRuns | None:
         """Finder of typed runs; None if the model looks for none."""
+        if self.typed_runs == "latin":
+            return LatinRuns()
         return TypedRuns(self.whole_runs) if self.typed_runs else None
 
     @abstractmethod
@@ -475,7 +478,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
 
     def _text_of(self, words: Sequence[str]) -> str:
         """The text of words without white space; if runs are looked for, as people write it."""
-        if not self.typed_runs:
+        if self.typed_runs is not True:
             return "".join(words)
         return "".join(
             word + " " * space for word, space in zip(words, latin_spaces(words), strict=True)
@@ -691,7 +694,27 @@ class TextEstimator(Estimator[GoldT, FinderT, ScoresT], RawTextPredictor[FinderT
 
     def _examples(self, sentence: GoldT) -> Sequence[GoldT]:
         examples = self.SCHEMA.examples(sentence, split=self.sentences == "punctuation")
+        if self.typed_runs == "latin":
+            return list(map(self._joined, examples))
         return list(map(self._seen, examples)) if self.typed_runs else examples
+
+    def _joined(self, example: GoldT) -> GoldT:
+        """An example with words joined that cut a run; what is known in part stays as it is."""
+        if isinstance(example, PartialSentence):
+            return example
+        words = self.SCHEMA.layers(example)[0]
+        ends = list(accumulate(map(len, words)))
+        runs = LatinRuns().find("".join(words))
+        cut = {place for run in runs for place in range(run.start + 1, run.end)}
+        joined: list[Any] = []
+        for item, start in zip(cast("list[Any]", example), [0, *ends], strict=False):
+            if start not in cut:
+                joined.append(item)
+            elif isinstance(item, str):
+                joined[-1] += item
+            else:
+                joined[-1] = (joined[-1][0] + item[0], joined[-1][1])
+        return cast("GoldT", joined)
 
     def _seen(self, example: GoldT) -> GoldT:
         """An example with the stand-ins of typed runs, as models see them."""

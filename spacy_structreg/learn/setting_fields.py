@@ -263,6 +263,8 @@ def _checked(name: str, value: Any, hint: Any, about: Setting) -> Any:
     kinds = members_of(hint)
     if value is None and NoneType in kinds:
         return None
+    if isinstance(value, bool) and bool in kinds:
+        return value
     if literals := literals_of(kinds):
         check_choice(name, value, literals)
     elif int in kinds:

@@ -253,7 +253,8 @@ class TextArcCounts:
     """Counts of words by what is right of them, with or without punctuation.
 
     gold, predicted: words in the gold text and in the prediction. tags, heads, labels: words in
-    both with the right tag; with the right head; with the right head and label.
+    both with the right tag; with the right head; with the right head and label. gold_roots,
+    predicted_roots, roots: of gold, predicted and heads, those that are roots there.
     """
 
     gold: int = 0
@@ -261,14 +262,23 @@ class TextArcCounts:
     tags: int = 0
     heads: int = 0
     labels: int = 0
+    gold_roots: int = 0
+    predicted_roots: int = 0
+    roots: int = 0
 
     def as_dict(self, suffix: str = "") -> dict[str, float | None]:
-        """F, the harmonic mean of precision and recall, of tags, heads, and labeled heads."""
+        """F, the harmonic mean of precision and recall, of tags, heads, and labeled heads.
+
+        nonroot_f: of heads of words that are no roots (Zhang & Clark 2011, section 5.3).
+        """
         words = self.gold + self.predicted
         return {
             f"tag_f{suffix}": ratio(2 * self.tags, words),
             f"uas_f{suffix}": ratio(2 * self.heads, words),
             f"las_f{suffix}": ratio(2 * self.labels, words),
+            f"nonroot_f{suffix}": ratio(
+                2 * (self.heads - self.roots), words - self.gold_roots - self.predicted_roots
+            ),
         }
 
 
@@ -373,12 +383,15 @@ class TextParsingScorer:
     ) -> None:
         counts["gold"] += len(gold)
         counts["predicted"] += len(predicted)
+        counts["gold_roots"] += sum(word.head is None for word in gold.values())
+        counts["predicted_roots"] += sum(word.head is None for word in predicted.values())
         for span, wanted in gold.items():
             if (found := predicted.get(span)) is None:
                 continue
             right = wanted.head == found.head
             counts["tags"] += wanted.tag == found.tag
             counts["heads"] += right
+            counts["roots"] += right and wanted.head is None
             counts["labels"] += right and wanted.label == found.label
 
     def scores(self) -> TextParsingScores:

@@ -19,6 +19,7 @@ _WORDS = {
     "joint_p": "precision of words that are right with their tag",
     "joint_r": "recall of words that are right with their tag",
     "joint_f": "F of words that are right with their tag",
+    "joint_char_acc": "share of characters whose word has the right tag, wherever words end",
 }
 _TAGS = {
     f"{kind}_{end}": text.format(what)
@@ -42,6 +43,7 @@ _TREES = {
     "dep_complete": "share of sentences of given words with all heads right",
     "uas_f": "F, from raw text, of words that are right with their head",
     "las_f": "F, from raw text, of words that are right with their head and label",
+    "nonroot_f": "F, from raw text, of other words than roots that are right with their head",
 }
 _PUNCTUATED = {**_TREES, "tag_f": _TAGS["tag_f"]}
 _BRACKETS = {

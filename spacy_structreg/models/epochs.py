@@ -175,7 +175,7 @@ class Epochs(Generic[ScoresT]):
         an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
         learner = run.learner
-        trainer: Any = spec.new_trainer(learner)
+        trainer: Any = spec.resumed_trainer(learner, examples, run.epoch)
         by_minimiser = learner.settings.needs_whole_corpus
         began = time.perf_counter()
         interrupted = False

@@ -46,6 +46,10 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     def new_trainer(self, learner: Any) -> Trainer:
         """A trainer of a learner's weights."""
 
+    def resumed_trainer(self, learner: Any, examples: Sequence[Any], epochs: int) -> Trainer:
+        """A trainer of a learner that has visited compiled examples for so many epochs."""
+        return self.new_trainer(learner)
+
     def new_correction_trainer(self, learner: Any) -> Trainer:
         """A trainer that searches no wider than predictions do, so that what it gets right is."""
         return self.new_trainer(learner)

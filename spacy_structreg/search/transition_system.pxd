@@ -1,6 +1,6 @@
 """Contract between the agenda and a task."""
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner
 
@@ -65,6 +65,10 @@ cdef class TransitionSystem(BufferOwner):
     cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
+    ) except -1 nogil
+    cdef int take_in(
+        self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
+        Py_ssize_t count,
     ) except -1 nogil
     cdef int release(self) except -1 nogil
     cdef void hold_to(self, const void* known) noexcept nogil

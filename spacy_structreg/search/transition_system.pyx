@@ -14,7 +14,7 @@ A *state* is a block of `state_size` bytes without pointers into itself. A task 
 A system holds the sentence that it works on, and so belongs to one thread at a time.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve, reserve_zeros
 
@@ -79,6 +79,18 @@ cdef class TransitionSystem(BufferOwner):
 
         known: as the task has compiled it. Loading another part lifts it, too.
         """
+
+    cdef int take_in(
+        self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
+        Py_ssize_t count,
+    ) except -1 nogil:
+        """Learn whatever the system itself learns of a training sentence, if it does.
+
+        Called before a part of it is loaded to be decoded: `count` positions from `begin` on.
+        actions: of gold, the first of the sentence first. known: NULL, or what is known of the
+        sentence, as the task has compiled it; there is no gold then.
+        """
+        return 0
 
     cdef int release(self) except -1 nogil:
         """Load an empty sentence, so that nothing is read any more of what others own.

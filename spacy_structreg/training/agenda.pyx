@@ -112,6 +112,21 @@ cdef class AgendaTrainer(BufferOwner):
             self.system.release()
         return n_wrong, n_actions_wrong
 
+    def take_in(self, derivations, int times=1):
+        """Let the system learn what it learns of derivations in so many epochs, but no weights.
+
+        Raises ValueError if a derivation was made for another learner.
+        """
+        cdef DerivationView view
+        cdef int k
+        try:
+            for i, derivation in enumerate(derivations):
+                view = self._view(<Derivation?> derivation, i)
+                for k in range(times):
+                    self.system.take_in(view.sentence, view.actions, view.known, 0, view.n)
+        finally:
+            self.system.release()
+
     def restrict(self, derivations, Py_ssize_t least):
         """Give rows to the features that gold derivations have `least` times, and to no others.
 
@@ -192,6 +207,9 @@ cdef class AgendaTrainer(BufferOwner):
         if count == 0:
             self.learner.begin_example()
             return 0
+        self.system.take_in(
+            derivation.sentence, derivation.actions, derivation.known, begin, count
+        )
         if derivation.known != NULL:
             n_gold = self._find_latent(derivation, begin, count)
             gold = self._latent

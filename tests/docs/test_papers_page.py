@@ -41,6 +41,9 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
             "beam": 16,
             "closed_tags": tuple(sorted(CLOSED.split())),
             "least_begun": None,
+            # Section 4.2: records begin empty; 4.4.3: letters and digits by rule.
+            "growing_records": True,
+            "typed_runs": "latin",
         },
     ),
     # ZC11 §5: beam of 64; §6: of 16.

@@ -18,6 +18,7 @@ from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -60,6 +61,7 @@ MODELS: dict[str, tuple[Make, Any]] = {
         lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(dropout=0.1)),
         WORDS,
     ),
+    "growing": (lambda: WordJointTagger(epochs=4, seed=3, growing_records=True), PAIRS),
     "parser": (lambda: DependencyParser(epochs=4, seed=3, beam=4), ARCS),
     "counted": (lambda: WordSegmenter(epochs=4, seed=3, learning=Learning(min_count=3)), WORDS),
     "log_linear": (

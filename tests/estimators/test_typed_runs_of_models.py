@@ -319,6 +319,54 @@ def test_whole_runs(kind: Any, tmp_path: Path) -> None:
     assert {"￥35", "35", "kg", "#"} <= set(one)
 
 
+LATIN: Final[list[list[tuple[str, str]]]] = [
+    # One-character words are what all but the rule speaks for; 1998年 is one, and AB two.
+    *[[("看", "V"), ("a", "N"), ("一", "C"), ("1", "C"), ("书", "N")]] * 3,
+    [("1998年", "T"), ("A", "N"), ("B", "M"), ("Ｃ", "M"), ("1", "C"), ("2", "C"), ("看", "V")],
+]
+
+
+@all_kinds
+def test_words_cut_no_run_of_latin_letters_or_digits(kind: Any, tmp_path: Path) -> None:
+    tagged = kind in TAGGERS
+    gold = LATIN if tagged else [[word for word, _ in sentence] for sentence in LATIN]
+    text = "看abc12书１２３Ｘ一98年x.y"
+    free = untrained(kind, typed_runs=False).fit(gold)
+    held = untrained(kind, typed_runs="latin").fit(gold)
+
+    def cuts(words: list[str]) -> list[str]:
+        """The runs that are cut, told by pairs of characters."""
+        ends = {sum(map(len, words[:i])) for i in range(1, len(words))}
+        return [
+            text[i - 1 : i + 1]
+            for i in ends
+            if (text[i - 1] + text[i]).isdigit()
+            or all(c.isalpha() and c.upper() != c.lower() for c in text[i - 1 : i + 1])
+        ]
+
+    assert cuts(free.predict(text))
+    assert not cuts(held.predict(text))
+    held.save(tmp_path / "model.srt")
+    again = type(held).load(tmp_path / "model.srt")
+    assert again.typed_runs == "latin"
+    assert again.predict(text) == held.predict(text)
+    assert "".join(held.predict(text)) == text
+
+
+@plain_kinds
+def test_training_joins_words_that_cut_a_run(kind: Any) -> None:
+    model = kind(typed_runs="latin")
+    tagged = kind in TAGGERS
+    gold = LATIN[-1] if tagged else [word for word, _ in LATIN[-1]]
+    (example,) = model._examples(gold)
+    expected = [("1998年", "T"), ("ABＣ", "N"), ("12", "C"), ("看", "V")]
+    assert example == (expected if tagged else [word for word, _ in expected])
+    with pytest.raises(ValueError, match="choose typed_runs = true, or leave whole_runs out"):
+        kind(typed_runs="latin", whole_runs=["price"])
+    with pytest.raises(ValueError, match="typed_runs"):
+        kind(typed_runs="greek")
+
+
 @plain_kinds
 def test_settings_that_are_refused(kind: Any) -> None:
     with pytest.raises(ValueError, match="choose typed_runs = true, or leave whole_runs out"):

@@ -137,6 +137,60 @@ def test_training_without_a_limit_ends(corpus: list[Tagged]) -> None:
     assert (model.evaluate(corpus[:20]).joint_f or 0) > 0.5
 
 
+# Records that grow --------------------------------------------------------------------------------
+
+GROWING: dict[str, Any] = {"growing_records": True, "beam": 4, "epochs": 3, "seed": 3}
+
+
+def test_training_depends_on_when_records_are_known(corpus: list[Tagged]) -> None:
+    growing = WordJointTagger(**GROWING).fit(corpus)
+    static = WordJointTagger(**{**GROWING, "growing_records": False}).fit(corpus)
+    assert growing.labels == static.labels
+    weights = [model._decoders().tables for model in (growing, static)]
+    assert weights[0][0].n_rows != weights[1][0].n_rows
+    for model in (growing, static):
+        assert (model.evaluate(tagged_sentences(20, seed=2)).joint_f or 0) > 0.5
+    again = WordJointTagger.from_contents("model", *parse_model(growing.to_bytes()))
+    assert again.settings.growing_records
+    text = "今天老师去上海看书"
+    assert again.predict_tagged(text) == growing.predict_tagged(text)
+
+
+def test_predictions_know_what_all_epochs_have_counted() -> None:
+    # Seen twice an epoch: frequent, which is more than 5.0004 times, in the third.
+    corpus = [[("天", "A"), ("地", "B")]] * 2
+    for epochs, frequent in ((2, False), (3, True)):
+        model = WordJointTagger(**{**GROWING, "epochs": epochs, "least_begun": None}).fit(corpus)
+        spec = model._spec
+        assert isinstance(spec, WordJointSpec)
+        assert len(spec.records.word("天", spec.system.characters)) == (1 if frequent else 2)
+
+
+def test_models_side_by_side_have_records_of_their_own(corpus: list[Tagged]) -> None:
+    settings = {**GROWING, "n_models": 2}
+    one, two = (WordJointTagger(**settings).fit(corpus[:30], n_threads=n) for n in (1, 2))
+    assert one.to_bytes() == two.to_bytes()
+
+
+def test_a_training_in_portions_grows_records_too(corpus: list[Tagged]) -> None:
+    whole = WordJointTagger(**{**GROWING, "epochs": 1}).fit(corpus)
+    parts = WordJointTagger(**{**GROWING, "epochs": 1})
+    parts.learn(parts.compile(corpus))
+    assert parts.to_bytes() != WordJointTagger(epochs=1, beam=4, seed=3).fit(corpus).to_bytes()
+    text = "中国人很好"
+    assert parts.nbest(text, 3) == whole.nbest(text, 3)
+    # Trained weights go on with the records that they have.
+    trained = WordJointTagger.from_contents("model", *parse_model(whole.to_bytes()))
+    trained.partial_fit(corpus[:5])
+    assert trained._trainer is not None
+    assert trained._trainer.system.records is trained._spec.system.records  # type: ignore
+
+
+def test_records_that_grow_leave_no_features_to_count() -> None:
+    with pytest.raises(ValueError, match="growing_records begin empty"):
+        WordJointTagger(growing_records=True, learning=Learning(min_count=2))
+
+
 # Texts --------------------------------------------------------------------------------------------
 
 

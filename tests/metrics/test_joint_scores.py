@@ -13,7 +13,10 @@ from spacy_structreg.metrics.segmentation import score_segmentation
 
 Pairs = list[tuple[str, str]]
 
-KEYS = ["seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r", "joint_p", "joint_r", "joint_f"]
+KEYS = [
+    *("seg_p", "seg_r", "seg_f", "oov_rate", "oov_r", "iv_r"),
+    *("joint_p", "joint_r", "joint_f", "joint_char_acc"),
+]
 
 
 @st.composite
@@ -46,6 +49,7 @@ def test_worked_by_hand() -> None:
     ]
     # Segmented right: 他 学习 好 ！, with their tags: all but 学习. 5 gold, 6 predicted words.
     # Out of the vocabulary: 学习 (found), 语言学.
+    # Of 8 characters, 他 语 言 好 ！ have the right tag.
     scores = score_joint(gold, predicted, {"他", "好", "！"})
     assert scores == JointScores(
         gold=5,
@@ -56,6 +60,8 @@ def test_worked_by_hand() -> None:
         joint_gold=5,
         joint_predicted=6,
         joint_correct=3,
+        joint_characters=8,
+        joint_correct_characters=5,
     )
     assert scores.as_dict() == {
         "seg_p": pytest.approx(4 / 6),
@@ -67,6 +73,7 @@ def test_worked_by_hand() -> None:
         "joint_p": pytest.approx(3 / 6),
         "joint_r": pytest.approx(3 / 5),
         "joint_f": pytest.approx(6 / 11),
+        "joint_char_acc": pytest.approx(5 / 8),
     }
     assert list(scores.as_dict()) == KEYS
 
@@ -89,7 +96,8 @@ def test_sentences_with_a_word_without_gold_tag_count_for_words_alone() -> None:
     scores = score_joint(gold, [[("a", "N"), ("b", "N")], [("ab", "N")]])
     assert (scores.gold, scores.predicted, scores.correct) == (3, 3, 3)
     assert (scores.joint_gold, scores.joint_predicted, scores.joint_correct) == (1, 1, 1)
-    assert (scores.joint_f, scores.left_out) == (1.0, 1)
+    assert (scores.joint_f, scores.joint_char_acc, scores.left_out) == (1.0, 1.0, 1)
+    assert scores.joint_characters == 2
 
 
 @given(st.lists(sentence_pairs(), max_size=4), st.sets(st.text("ab", min_size=1, max_size=2)))
@@ -103,6 +111,13 @@ def test_equals_sets_of_spans(sentences: list[tuple[Pairs, Pairs]], known: set[s
         assert scores.joint_p == pytest.approx(p)
         assert scores.joint_r == pytest.approx(r)
         assert scores.joint_f == pytest.approx(2 * p * r / (p + r))
+
+    def tag_at(pairs: Pairs, place: int) -> str:
+        return next(tag for start, end, tag in tagged_spans(pairs) if start <= place < end)
+
+    places = [(g, p, i) for g, p in sentences for i in range(len("".join(word for word, _ in g)))]
+    alike = sum(tag_at(g, i) == tag_at(p, i) for g, p, i in places)
+    assert scores.joint_char_acc == (alike / len(places) if places else None)
     words = [[[word for word, _ in pairs] for pairs in sides] for sides in sentences]
     segmentation = score_segmentation([g for g, _ in words], [p for _, p in words], known)
     assert {key: scores.as_dict()[key] for key in KEYS[:6]} == segmentation.as_dict()

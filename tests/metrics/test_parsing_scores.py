@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -219,29 +220,39 @@ def test_worked_by_hand_on_raw_text() -> None:
     scores = score_text_parses([GOLD[:1]], [predicted], {"我", "喝", "茶"})
     assert (scores.gold, scores.predicted, scores.correct) == (5, 4, 3)
     assert scores.oov == 2
-    assert scores.all == TextArcCounts(gold=5, predicted=4, tags=2, heads=2, labels=2)
-    assert scores.nopunct == TextArcCounts(gold=4, predicted=3, tags=1, heads=2, labels=2)
+    # Both of the predicted sentences have a root; that of the first is right.
+    counts = TextArcCounts(gold=5, predicted=4, tags=2, heads=2, labels=2)
+    assert scores.all == replace(counts, gold_roots=1, predicted_roots=2, roots=1)
+    counts = TextArcCounts(gold=4, predicted=3, tags=1, heads=2, labels=2)
+    assert scores.nopunct == replace(counts, gold_roots=1, predicted_roots=1, roots=1)
     figures = scores.as_dict()
     assert figures["seg_f"] == pytest.approx(6 / 9)
     assert figures["oov_r"] == pytest.approx(1 / 2)
     assert figures["tag_f"] == pytest.approx(4 / 9)
     assert figures["uas_f"] == figures["las_f"] == pytest.approx(4 / 9)
     assert figures["uas_f_nopunct"] == pytest.approx(4 / 7)
+    # Right with its head and no root: 我.
+    assert figures["nonroot_f"] == pytest.approx(2 / (4 + 2))
+    assert figures["nonroot_f_nopunct"] == pytest.approx(2 / (3 + 2))
 
 
 def test_a_head_must_be_found_as_a_word_itself() -> None:
     gold = [sentence("我/PN 喝/VV 茶/NN", (1, -1, 1), "nsubj root obj")]
     predicted = [sentence("我/PN 喝茶/VV", (1, -1), "nsubj root")]
     # 我 is a word of both, but its heads 喝 and 喝茶 are not the same.
-    assert score_text_parses([gold], [predicted]).all == TextArcCounts(3, 2, 1, 0, 0)
+    assert score_text_parses([gold], [predicted]).all == TextArcCounts(
+        3, 2, 1, 0, 0, gold_roots=1, predicted_roots=1
+    )
 
 
 @given(trees_of_one_text())
 def test_raw_text_against_sets_of_spans(
     texts: tuple[list[DependencySentence], list[DependencySentence]],
 ) -> None:
-    def items(sentences: list[DependencySentence], *, labeled: bool, nopunct: bool) -> set[object]:
-        found: set[object] = set()
+    def items(
+        sentences: list[DependencySentence], *, labeled: bool, nopunct: bool
+    ) -> set[tuple[object, ...]]:
+        found: set[tuple[object, ...]] = set()
         before = ""
         for tree in sentences:
             starts = [len(before + "".join(tree.words[:i])) for i in range(len(tree.words))]
@@ -266,6 +277,15 @@ def test_raw_text_against_sets_of_spans(
             key = ("las_f" if labeled else "uas_f") + ("_nopunct" if nopunct else "")
             expected = 2 * len(wanted & found) / (len(wanted) + len(found) or 1)
             assert (figures[key] or 0) == pytest.approx(expected)
+            if labeled:
+                continue
+            # Items are (start, word, head, label).
+            wanted, found = (
+                {item for item in items_ if item[2] != "root"} for items_ in (wanted, found)
+            )
+            expected = 2 * len(wanted & found) / (len(wanted) + len(found) or 1)
+            key = "nonroot_f" + ("_nopunct" if nopunct else "")
+            assert (figures[key] or 0) == pytest.approx(expected)
 
 
 @given(st.data(), st.lists(st.sampled_from(["a", "bc", "。"]), min_size=1, max_size=9))
@@ -281,7 +301,7 @@ def test_on_gold_words_both_ways_of_scoring_agree(data: st.DataObject, words: li
 def test_a_predicted_word_without_head_is_wrong() -> None:
     gold = [sentence("好/VA ！/PU", (-1, 0), "root punct")]
     predicted = [sentence("好/VA ！/PU", (None, None), (None, None))]
-    assert score_text_parses([gold], [predicted]).all == TextArcCounts(2, 2, 2, 0, 0)
+    assert score_text_parses([gold], [predicted]).all == TextArcCounts(2, 2, 2, 0, 0, gold_roots=1)
 
 
 def test_texts_that_are_not_wholly_annotated_count_for_words_alone() -> None:
@@ -291,8 +311,8 @@ def test_texts_that_are_not_wholly_annotated_count_for_words_alone() -> None:
     found = [sentence("好/VV ！/PU", (-1, 0), "root punct")]
     scores = score_text_parses([headless, whole, tagless], [found * 2, found, found])
     assert (scores.gold, scores.predicted, scores.correct) == (8, 8, 8)
-    assert scores.all == TextArcCounts(2, 2, 1, 2, 2)
-    assert scores.nopunct == TextArcCounts(1, 1, 0, 1, 1)
+    assert scores.all == TextArcCounts(2, 2, 1, 2, 2, 1, 1, 1)
+    assert scores.nopunct == TextArcCounts(1, 1, 0, 1, 1, 1, 1, 1)
     assert scores.left_out == 2
     none = score_text_parses([tagless], [found])
     assert (none.as_dict()["seg_f"], none.as_dict()["uas_f"], none.left_out) == (1.0, None, 1)

@@ -53,6 +53,16 @@ def test_spacy_knows_what_tokens_look_like(architecture: str) -> None:
     assert [token.whitespace_ for token in doc if token.like_num] == ["", " ", ""]
 
 
+@architectures
+def test_a_config_may_ask_for_latin_runs_only(architecture: str) -> None:
+    model = {"@architectures": f"spacy_structreg.{architecture}.v1", "typed_runs": "latin"}
+    tokenizer = {"@tokenizers": f"spacy_structreg.{TOKENIZERS[architecture]}.v1", "model": model}
+    nlp: Any = spacy.blank("zh", config={"nlp": {"tokenizer": tokenizer}})
+    assert nlp.tokenizer.model.typed_runs == "latin"
+    nlp = spacy.blank("zh", config=nlp.config)
+    assert nlp.config["nlp"]["tokenizer"]["model"]["typed_runs"] == "latin"
+
+
 PIECES = [
     *TEXTS[:3],
     *(

@@ -14,10 +14,11 @@ from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_structreg.features.joint import JOINT_TABLES
 from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer, new_learner
-from spacy_structreg.tasks.joint.tag_records import TagRecords
+from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -148,6 +149,120 @@ def test_records_are_what_the_definitions_say(
             tag for tag in TAGS if tag in seen or not (begun[character] >= least or tag in closed)
         ]
         assert names(records.first(character, ATOMS)) == "".join(expected)
+
+
+# Records that grow --------------------------------------------------------------------------------
+
+
+def test_records_begin_empty_and_grow() -> None:
+    records = GrowingRecords(TAGS, closed=["A"], closed_firsts=["B"], least_begun=None)
+    assert records.longest() == [1, 1, 1]
+    assert names(records.word("甲乙", ATOMS)) == "BC"
+    assert names(records.first("甲", ATOMS)) == "AC"
+    records.add("甲乙", 0, ATOMS)
+    assert records.longest() == [2, 1, 1]
+    assert names(records.word("甲乙", ATOMS)) == "ABC"
+    assert names(records.first("甲", ATOMS)) == "AC"
+    for _ in range(4):
+        records.add("甲乙", 1, ATOMS)
+    assert names(records.first("甲", ATOMS)) == "ABC"
+    # Five times is not more than 5 / 5000 + 5 times, and six are more than 6 / 5000 + 5.
+    assert names(records.word("甲乙", ATOMS)) == "ABC"
+    records.add("甲乙", 1, ATOMS)
+    assert names(records.word("甲乙", ATOMS)) == "AB"
+    with pytest.raises(ValueError, match="there is no tag 3"):
+        records.add("甲", 3, ATOMS)
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(records)
+
+
+def test_what_is_frequent_depends_on_the_most_frequent_word() -> None:
+    records = GrowingRecords(TAGS)
+    for _ in range(6):
+        records.add("乙", 0, ATOMS)
+    assert names(records.word("乙", ATOMS)) == "A"
+    for _ in range(4999):
+        records.add("甲", 1, ATOMS)
+    assert names(records.word("乙", ATOMS)) == "A"
+    records.add("甲", 1, ATOMS)  # 5000 / 5000 + 5: six times is not more any longer.
+    assert names(records.word("乙", ATOMS)) == "ABC"
+
+
+@quick_examples(50)
+@given(corpora, st.integers(1, 4), st.integers(1, 3), st.sets(st.sampled_from(TAGS)), st.booleans())
+def test_grown_records_are_those_of_what_they_took_in(
+    corpus: list[Tagged], least: int, passes: int, closed: set[str], dictionary: bool
+) -> None:
+    settings: dict[str, Any] = {
+        "least_begun": least,
+        "closed": closed,
+        "closed_firsts": closed,
+        "dictionary": dictionary,
+    }
+    growing = GrowingRecords(TAGS, **settings)
+    for done in range(1, passes + 1):
+        for sentence in corpus:
+            for word, tag in sentence:
+                growing.add(word, TAGS.index(tag), ATOMS)
+        whole = collect(corpus, passes=done, **settings)
+        assert growing.longest() == np.maximum(whole.longest(), 1).tolist()
+        for text in map("".join, product("甲乙丙", repeat=2)):
+            assert growing.word(text, ATOMS) == whole.word(text, ATOMS)
+            assert growing.word(text[0], ATOMS) == whole.word(text[0], ATOMS)
+        for character in "甲乙丙丁":
+            assert growing.first(character, ATOMS) == whole.first(character, ATOMS)
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+@quick_examples(30)
+@given(corpora, st.integers(0, 9))
+def test_training_knows_each_example_before_it_is_decoded(
+    by_words: bool, corpus: list[Tagged], seed: int
+) -> None:
+    """Against one trainer for each visit, with the records of all examples up to it."""
+    settings: dict[str, Any] = {"least_begun": 2, "closed": "A", "closed_firsts": "B"}
+    order = np.random.default_rng(seed).integers(len(corpus), size=2 * len(corpus))
+
+    def system_of(records: TagRecords) -> WordTransitions:
+        return WordTransitions(ATOMS, len(TAGS), by_words, records=records)
+
+    def trained(*, at_once: bool) -> list[dict[str, np.ndarray]]:
+        system = system_of(GrowingRecords(TAGS, **settings))
+        templates = parse_state_templates(
+            ["zhang_clark_2011_joint"], system.events, system.atoms, JOINT_TABLES
+        )
+        learner = new_learner(system)
+        compiled = [
+            system.compile([w for w, _ in each], [TAGS.index(t) for _, t in each], learner)
+            for each in corpus
+        ]
+        if at_once:
+            AgendaTrainer(system, templates, learner, 2).epoch(compiled, order)
+        else:
+            for i in range(len(order)):
+                known = collect([corpus[k] for k in order[: i + 1]], **settings)
+                arrays = {**known.arrays, "lengths": np.maximum(known.arrays["lengths"], 1)}
+                one = system_of(TagRecords(len(TAGS), arrays))
+                AgendaTrainer(one, templates, learner, 2).epoch(compiled, order[i : i + 1])
+        return [table.state() for table in learner.tables]
+
+    for found, expected in zip(trained(at_once=True), trained(at_once=False), strict=True):
+        assert found.keys() == expected.keys()
+        for name, array in found.items():
+            np.testing.assert_array_equal(array, expected[name])
+
+
+def test_known_words_of_partial_sentences_are_taken_in() -> None:
+    records = GrowingRecords(TAGS, least_begun=1)
+    system = WordTransitions(ATOMS, len(TAGS), records=records)
+    templates = parse_state_templates(["tag: c0"], system.events, system.atoms)
+    learner = new_learner(system)
+    # 甲乙 is a word of A; 丙 begins one, of which nothing else is known.
+    part = system.compile_partial("甲乙丙丁", [False, True, None], [(0, 2, 0)], learner)
+    AgendaTrainer(system, templates, learner, 2).take_in([part])
+    assert records.longest() == [2, 1, 1]
+    assert names(records.first("甲", ATOMS)) == "A"
+    assert names(records.first("丙", ATOMS)) == "ABC"
 
 
 # What the search makes of it ----------------------------------------------------------------------

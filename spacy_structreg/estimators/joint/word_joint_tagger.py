@@ -38,10 +38,12 @@ from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import (
     CTB_CLOSED_FIRST_TAGS,
     CTB_CLOSED_TAGS,
+    GrowingRecords,
     TagRecords,
 )
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
+from spacy_structreg.training.agenda import AgendaTrainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +87,26 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
     prune_training: bool = setting(
         True, "Propose so little in training too, instead of in prediction only."
     )
+    growing_records: bool = setting(
+        False,
+        "In training, let what is known of tags, words and characters begin empty and take in each "
+        "example before it is decoded, counting on from epoch to epoch, as Zhang & Clark 2011 have "
+        "it, instead of knowing the whole corpus from the beginning. Predictions know what "
+        "`epochs` epochs leave.",
+    )
     merge: bool = setting(
         True,
         "In prediction, keep only the best of the states that no later score can tell apart, but "
         "for n-best lists.",
     )
+
+    def _check(self) -> None:
+        super()._check()
+        if self.growing_records and self.chosen_learning.min_count > 1:
+            raise ValueError(
+                "growing_records begin empty, so that their features cannot be counted before "
+                "training; choose min_count = 1, or growing_records = false"
+            )
 
 
 class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
@@ -99,7 +116,9 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
     With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
     `beam` words are kept for each tag of the next word: better at small widths, and many times
-    slower. Mini-samples are counted in words, and cut between them.
+    slower. With `growing_records` an example is looked up once more, word by word and character by
+    character, before it is decoded; to trained weights that are trained further records no longer
+    grow. Mini-samples are counted in words, and cut between them.
 
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are
@@ -151,18 +170,21 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
         sentences = list(map(known_pairs, examples))
         tags = tuple(sorted(tags_of(sentences)))
         atoms = new_word_atoms(self.settings)
+        passes = self.settings.epochs if self.settings.growing_records else 1
         records = TagRecords.collect(
-            sentences,
-            tags,
-            atoms,
-            lengths=self.settings.lengths,
-            dictionary=self.settings.dictionary,
-            closed=self._closed,
-            closed_firsts=self._closed_firsts,
-            least_begun=self.settings.least_begun,
-            least_seen=self.settings.least_seen,
+            sentences, tags, atoms, passes=passes, **self._record_settings()
         )
         return self._features(tags, records, atoms)
+
+    def _record_settings(self) -> dict[str, Any]:
+        return {
+            "lengths": self.settings.lengths,
+            "dictionary": self.settings.dictionary,
+            "closed": self._closed,
+            "closed_firsts": self._closed_firsts,
+            "least_begun": self.settings.least_begun,
+            "least_seen": self.settings.least_seen,
+        }
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
@@ -191,16 +213,22 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
             prune_training=self.settings.prune_training,
             tags=tags,
             records=records,
+            growing=self._record_settings() if self.settings.growing_records else None,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class WordJointSpec(WordSearchSpec[TaggedGold]):
-    """Features and search of words with tags. records: of the tags, by their numbers."""
+    """Features and search of words with tags.
+
+    records: of the tags, by their numbers. growing: settings of records of its own that a training
+    from nothing begins with; None for none.
+    """
 
     tags: tuple[str, ...]
     records: TagRecords
     merge: bool
+    growing: dict[str, Any] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -209,6 +237,28 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
     @cached_property
     def _number(self) -> dict[str, int]:
         return {tag: i for i, tag in enumerate(self.tags)}
+
+    def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        # Trained weights have seen a corpus whose words would be missing.
+        is_new = learner.clock == 0 and learner.n_rows() == 0
+        return self._trainer(learner, grows=is_new)
+
+    def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
+        return self._trainer(learner, grows=False)
+
+    def resumed_trainer(
+        self, learner: Perceptron, examples: Sequence[Any], epochs: int
+    ) -> AgendaTrainer:
+        trainer = self._trainer(learner, grows=True)
+        trainer.take_in(examples, epochs)
+        return trainer
+
+    def _trainer(self, learner: Perceptron, *, grows: bool) -> AgendaTrainer:
+        if not grows or self.growing is None:
+            return super().new_trainer(learner)
+        records = GrowingRecords(self.tags, **self.growing)
+        system = self.system.copy(records=records)
+        return replace(self, system=system, growing=None)._trainer(learner, grows=False)
 
     def new_decoder(
         self,

@@ -31,6 +31,22 @@ class TagRecords:
         closed_firsts: Collection[str] = (),
         least_begun: int | None = 30,
         least_seen: int = 1,
+        passes: int = 1,
     ) -> TagRecords: ...
+    def longest(self) -> list[int]: ...
     def word(self, word: str, atoms: CharacterAtoms) -> list[int]: ...
     def first(self, character: str, atoms: CharacterAtoms) -> list[int]: ...
+
+class GrowingRecords(TagRecords):
+    def __init__(
+        self,
+        tags: Sequence[str],
+        *,
+        lengths: bool = True,
+        dictionary: bool = True,
+        closed: Collection[str] = (),
+        closed_firsts: Collection[str] = (),
+        least_begun: int | None = 30,
+        least_seen: int = 1,
+    ) -> None: ...
+    def add(self, word: str, tag: int, atoms: CharacterAtoms) -> None: ...

@@ -4,16 +4,17 @@ Zhang & Clark 2011, section 4.2, prune joint segmentation and tagging by such re
 words of a tag are; the tags of frequent words; the words, and the first characters, of tags that
 are closed sets. Their atoms also read the tags seen with words that contain a character.
 
-The paper's records start empty and take in each training sentence before it is decoded, so that
-from the second pass on they are those of the whole corpus; these are of the whole corpus from the
-beginning. A record that is right about every training sentence because it was made of it teaches
+The paper's records start empty and take in each training sentence before it is decoded:
+`GrowingRecords`. `TagRecords` are of the whole corpus from the beginning. A record that is right about every training sentence because it was made of it teaches
 trust that fails on new words; what rare words and characters would say is therefore left out.
 """
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
+from spacy_structreg.learn.memory cimport BufferOwner, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
-from spacy_structreg.learn.rows cimport Rows
+from spacy_structreg.learn.rows cimport FeatureCounts, Rows
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 
 from collections import Counter, defaultdict
@@ -61,7 +62,7 @@ def check_tags(n_tags):
         raise ValueError(f"there cannot be {n_tags:,} tags; {MAX_TAGS:,} is the limit")
 
 
-cdef class TagRecords:
+cdef class TagRecords(BufferOwner):
     """The records of one corpus, which never change: threads may share them.
 
     n_tags: how many tags there are. arrays: as `arrays` holds them, of numbers of tags and bits:
@@ -150,6 +151,7 @@ cdef class TagRecords:
     def collect(
         sentences, tags, CharacterAtoms atoms not None, *, bint lengths=True,
         bint dictionary=True, closed=(), closed_firsts=(), least_begun=30, least_seen=1,
+        passes=1,
     ):
         """The records of a corpus.
 
@@ -164,6 +166,7 @@ cdef class TagRecords:
         least_begun: hold words that begin with a character that has begun so many of them to
             the tags that these had; None never does. least_seen: record the tags of the words
             that contain a character if it was seen so often.
+        passes: count as if the corpus had been seen so often.
         """
         cdef dict number = {tag: i for i, tag in enumerate(tags)}
         n_tags = len(number)
@@ -176,7 +179,8 @@ cdef class TagRecords:
         tags_of_character = defaultdict(set)
         character_counts = Counter()
         pairs = Counter(pair for sentence in sentences for pair in sentence)
-        for (text, tag), count in pairs.items():
+        for (text, tag), times in pairs.items():
+            count = times * passes
             word = tuple(atoms.symbols(text, 0)[0].tolist())
             t = number[tag]
             longest[t] = max(longest[t], len(word))
@@ -259,6 +263,10 @@ cdef class TagRecords:
     cdef bint is_in(self, const uint64_t* tags, int tag) noexcept nogil:
         return tags[tag // BITS] >> (tag % BITS) & 1
 
+    def longest(self):
+        """The most characters of a word of each tag; 0 for no limit."""
+        return [self.lengths[tag] for tag in range(self.n_tags)]
+
     def word(self, str word not None, CharacterAtoms atoms not None):
         """The numbers of the tags that a word may have."""
         return self._numbers(
@@ -273,6 +281,143 @@ cdef class TagRecords:
 
     cdef list _numbers(self, const uint64_t* tags):
         return [tag for tag in range(self.n_tags) if self.is_in(tags, tag)]
+
+
+cdef class GrowingRecords(TagRecords):
+    """Records that begin empty and take in one training example after the other.
+
+    The longest words are of one character at first, and all counts 0. Counts go on from epoch to
+    epoch, so that ever more words are frequent. They belong to one training, and cannot be pickled.
+
+    Taking in a word costs a look-up of it and one of each of its characters; memory is taken when
+    one of them is new, never while a sentence is decoded. After all examples have been taken in
+    `passes` times, they say what `TagRecords.collect` says with these passes.
+
+    tags: all tags, in their order. The other settings are those of `TagRecords.collect`.
+    """
+
+    def __init__(
+        self, tags, *, bint lengths=True, bint dictionary=True, closed=(), closed_firsts=(),
+        least_begun=30, least_seen=1,
+    ):
+        n_tags = len(tags)
+        check_tags(n_tags)
+        n_blocks = (n_tags + BITS - 1) // BITS
+        nothing = np.zeros(0, dtype=np.uint64)
+        no_tags = np.zeros((0, n_blocks), dtype=np.uint64)
+        open_words, open_firsts = (
+            [i for i, tag in enumerate(tags) if tag not in of] for of in (closed, closed_firsts)
+        )
+        super().__init__(n_tags, {
+            "lengths": np.full(n_tags, lengths, dtype=np.int64),
+            "any_words": _bits([open_words], n_tags)[0],
+            "any_firsts": _bits([open_firsts], n_tags)[0],
+            "words": nothing,
+            "word_tags": no_tags,
+            "characters": nothing,
+            "first_tags": no_tags,
+            "character_tags": no_tags,
+        })
+        self._limits_lengths = lengths
+        self._has_dictionary = dictionary
+        self._least_begun = 0 if least_begun is None else least_begun
+        self._least_seen = least_seen
+        # Indexes that rows can be added to.
+        self._word_index = FeatureCounts()
+        self._character_index = FeatureCounts()
+
+    def __reduce__(self):
+        raise TypeError("records that grow belong to one training and cannot be pickled")
+
+    cdef int take_in(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil:
+        """Record one more word, as the model sees its characters, and its tag."""
+        cdef uint64_t bit = <uint64_t> 1 << (tag % BITS)
+        cdef Py_ssize_t block = tag // BITS
+        cdef Py_ssize_t at
+        cdef Py_ssize_t i
+        cdef int32_t row = self._row_of_word(word_key(characters, n))
+        if self._limits_lengths and self.lengths[tag] < n:
+            (<int32_t*> self.lengths)[tag] = <int32_t> n
+        self._word_counts[row] += 1
+        self._most = max(self._most, self._word_counts[row])
+        at = <Py_ssize_t> row * self.n_blocks + block
+        self._word_seen[at] |= bit
+        self._word_open[at] |= bit
+        for i in range(n):
+            row = self._row_of_character(characters[i])
+            at = <Py_ssize_t> row * self.n_blocks + block
+            self._character_counts[row] += 1
+            self._character_seen[at] |= bit
+            if i == 0:
+                self._first_counts[row] += 1
+                self._first_seen[at] |= bit
+                self._first_open[at] |= bit
+        return 0
+
+    cdef int32_t _row_of_word(self, uint64_t word) except -1 nogil:
+        """The row of a word, which is given one if it has none."""
+        cdef Py_ssize_t size = self.n_blocks * sizeof(uint64_t)
+        cdef Py_ssize_t row = self._word_index.find(word)
+        if row >= 0:
+            return <int32_t> row
+        row = self._word_index.n_rows
+        reserve(&self.buffers, self._word_counts, row + 1)
+        reserve(&self.buffers, self._word_seen, (row + 1) * self.n_blocks)
+        reserve(&self.buffers, self._word_open, (row + 1) * self.n_blocks)
+        self._word_counts[row] = 0
+        memset(self._word_seen + row * self.n_blocks, 0, size)
+        memcpy(self._word_open + row * self.n_blocks, self.any_words, size)
+        self._word_index._append(word)
+        return <int32_t> row
+
+    cdef int32_t _row_of_character(self, uint64_t character) except -1 nogil:
+        """The row of a character, which is given one if it has none."""
+        cdef Py_ssize_t size = self.n_blocks * sizeof(uint64_t)
+        cdef Py_ssize_t row = self._character_index.find(character)
+        if row >= 0:
+            return <int32_t> row
+        row = self._character_index.n_rows
+        reserve(&self.buffers, self._first_counts, row + 1)
+        reserve(&self.buffers, self._first_seen, (row + 1) * self.n_blocks)
+        reserve(&self.buffers, self._first_open, (row + 1) * self.n_blocks)
+        reserve(&self.buffers, self._character_counts, row + 1)
+        reserve(&self.buffers, self._character_seen, (row + 1) * self.n_blocks)
+        self._first_counts[row] = 0
+        self._character_counts[row] = 0
+        memset(self._first_seen + row * self.n_blocks, 0, size)
+        memset(self._character_seen + row * self.n_blocks, 0, size)
+        memcpy(self._first_open + row * self.n_blocks, self.any_firsts, size)
+        self._character_tags = self._character_seen
+        self._character_index._append(character)
+        return <int32_t> row
+
+    cdef const uint64_t* tags_of_word(self, uint64_t word) noexcept nogil:
+        cdef Py_ssize_t row = self._word_index.find(word)
+        if row < 0:
+            return self.any_words
+        # More than most / 5000 + 5 times.
+        if self._has_dictionary and self._word_counts[row] * 5000 > self._most + 25000:
+            return self._word_seen + row * self.n_blocks
+        return self._word_open + row * self.n_blocks
+
+    cdef const uint64_t* tags_of_first(self, int32_t number) noexcept nogil:
+        if number < 0:
+            return self.any_firsts
+        if 0 < self._least_begun <= self._first_counts[number]:
+            return self._first_seen + <Py_ssize_t> number * self.n_blocks
+        return self._first_open + <Py_ssize_t> number * self.n_blocks
+
+    cdef uint64_t category(self, int32_t number) noexcept nogil:
+        if number < 0 or self._character_counts[number] < self._least_seen:
+            return 0
+        return TagRecords.category(self, number)
+
+    def add(self, str word not None, int tag, CharacterAtoms atoms not None):
+        """Record one more word, of one character at least, with the number of its tag."""
+        cdef uint32_t[::1] characters = atoms.symbols(word, 0)[0].astype(np.uint32)
+        if not 0 <= tag < self.n_tags:
+            raise ValueError(f"there is no tag {tag}")
+        self.take_in(&characters[0], characters.shape[0], tag)
 
 
 def _key(word):

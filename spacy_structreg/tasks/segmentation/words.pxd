@@ -4,7 +4,7 @@ from spacy_structreg.learn.memory cimport BufferOwner
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport TransitionSystem
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
-from spacy_structreg.tasks.joint.tag_records cimport TagRecords
+from spacy_structreg.tasks.joint.tag_records cimport GrowingRecords, TagRecords
 from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 
@@ -60,6 +60,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef readonly bint by_words
     cdef readonly Py_ssize_t max_word_length
     cdef readonly TagRecords records
+    cdef GrowingRecords _growing  # the same, if they grow in training
     cdef readonly bint prune
     cdef LexiconSource _lexicon
     cdef int32_t* _numbers        # of the characters, in the records

@@ -22,7 +22,7 @@ from spacy_structreg.search.transition_system cimport (
 )
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.derivations cimport Derivation
-from spacy_structreg.tasks.joint.tag_records cimport TagRecords, word_key
+from spacy_structreg.tasks.joint.tag_records cimport GrowingRecords, TagRecords, word_key
 from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport (
     ANY_TAG,
@@ -138,8 +138,9 @@ cdef class WordTransitions(TransitionSystem):
         3.5.1 and 4.3.1). As the tag of a word is chosen, and scored, together with the end of the
         word before, each tag has a beam of its own: as many words begin there as in the paper.
     max_word_length: no word becomes longer, unless it must not end; None for no limit.
-    records: what words and characters are known to be; None for nothing. prune: do not propose
-        what they exclude.
+    records: what words and characters are known to be; None for nothing. `GrowingRecords` take in
+        each part of a training sentence, of whole words, before it is decoded.
+    prune: do not propose what they exclude.
     """
 
     def __init__(
@@ -161,6 +162,7 @@ cdef class WordTransitions(TransitionSystem):
         if records is not None and records.n_tags != n_tags:
             raise ValueError(f"the records are of {records.n_tags} tags, not of {n_tags}")
         self.records = records
+        self._growing = records if isinstance(records, GrowingRecords) else None
         self.prune = prune and records is not None
         self.has_unpruned_slots = by_words
         self.in_step = not by_words
@@ -187,11 +189,11 @@ cdef class WordTransitions(TransitionSystem):
             self.records, self.prune,
         )
 
-    def copy(self, prune=None):
-        """A system of the same settings, for another thread. prune: another choice of this."""
+    def copy(self, prune=None, records=None):
+        """A system of the same settings, for another thread. prune, records: others than these."""
         return WordTransitions(
             self.characters.copy(), self.n_tags, self.by_words, self.max_word_length or None,
-            self.records, self.prune if prune is None else prune,
+            self.records if records is None else records, self.prune if prune is None else prune,
         )
 
     # The sentence ------------------------------------------------------------------------------
@@ -262,6 +264,38 @@ cdef class WordTransitions(TransitionSystem):
             for i in range(first, last):
                 self._hidden[i + 1] = self._hidden[i] + (next_unit(noise) < dropout)
             self._any_hidden = self._hidden[last] > 0
+        return 0
+
+    cdef int take_in(
+        self, const void* sentence, const int32_t* actions, const void* known, Py_ssize_t begin,
+        Py_ssize_t count,
+    ) except -1 nogil:
+        cdef const uint32_t* block = <const uint32_t*> sentence
+        cdef const int32_t* known_tags = <const int32_t*> known
+        cdef const uint8_t* constraints = NULL
+        cdef Py_ssize_t last = begin + count
+        cdef Py_ssize_t i = begin
+        cdef Py_ssize_t end
+        cdef int32_t tag
+        if self._growing is None:
+            return 0
+        if known != NULL:
+            constraints = <const uint8_t*> (known_tags + block[0])
+        self._fill(block + 1, block[0], begin, last)
+        while i < last:
+            end = i + 1
+            if known == NULL:
+                tag = actions[i] - START
+                while end < last and actions[end] == APPEND:
+                    end += 1
+            else:
+                tag = known_tags[i]
+                while end < last and constraints[end] == CONTINUES_WORD:
+                    end += 1
+            # Of a part that begins within a word, and of a word whose tag is not known, nothing is.
+            if 0 <= tag < self.n_tags:
+                self._growing.take_in(self._characters + i, end - i, tag)
+            i = end
         return 0
 
     cdef void hold_to(self, const void* known) noexcept nogil:
