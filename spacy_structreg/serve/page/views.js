@@ -444,7 +444,7 @@ function drawCategories(panel, scene) {
           {},
           make("button", { type: "button", "data-kind": "categories", textContent: label }),
           make("span", { className: "track", "aria-hidden": "true" }, bar),
-          make("span", { className: "number", textContent: percent(score) }),
+          make("span", { className: "number", textContent: score === null ? "–" : percent(score) }),
         );
       }),
     ),
