@@ -118,11 +118,11 @@ cdef class AgendaTrainer(BufferOwner):
         Raises ValueError if a derivation was made for another learner.
         """
         cdef DerivationView view
-        cdef int k
+        cdef int _
         try:
             for i, derivation in enumerate(derivations):
                 view = self._view(<Derivation?> derivation, i)
-                for k in range(times):
+                for _ in range(times):
                     self.system.take_in(view.sentence, view.actions, view.known, 0, view.n)
         finally:
             self.system.release()

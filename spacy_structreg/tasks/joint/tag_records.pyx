@@ -5,11 +5,12 @@ words of a tag are; the tags of frequent words; the words, and the first charact
 are closed sets. Their atoms also read the tags seen with words that contain a character.
 
 The paper's records start empty and take in each training sentence before it is decoded:
-`GrowingRecords`. `TagRecords` are of the whole corpus from the beginning. A record that is right about every training sentence because it was made of it teaches
-trust that fails on new words; what rare words and characters would say is therefore left out.
+`GrowingRecords`. `TagRecords` are of the whole corpus from the beginning. A record that is right
+about every training sentence because it was made of it teaches trust that fails on new words; what
+rare words and characters would say is therefore left out.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
