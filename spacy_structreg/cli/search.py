@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Any, Final
 
 import typer
@@ -321,6 +320,8 @@ def train_trial(task: Task, trial: Trial) -> dict[str, Any]:
         )
     if task.n_folds is None:
         return done[0]
+    from statistics import fmean
+
     shared = set.intersection(*(set(each["figures"]) for each in done))
     return {
         "epoch": round(fmean(each["epoch"] for each in done)),

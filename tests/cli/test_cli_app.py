@@ -23,7 +23,8 @@ import spacy_structreg.cli.app
 ours = {name for name in set(sys.modules) - before if not name.startswith("typing")}
 foreign = {name for name in ours if name.split(".")[0] != "spacy_structreg"}
 floors = {name for name in ours if name.count(".") and not name.startswith("spacy_structreg.cli")}
-light = {f"spacy_structreg.{name}" for name in ("about", "corpora", "corpora.corpus_options")}
+light = {"about", "corpora", "corpora.corpus_options", "corpora.palette", "serve", "serve.settings"}
+light = {f"spacy_structreg.{name}" for name in light}
 print(sorted(foreign | floors - light))
 """
 

@@ -19,7 +19,7 @@ from spacy.vocab import Vocab
 from warm_python import executable
 
 import spacy_structreg
-from spacy_structreg.cli.draw import styles
+from spacy_structreg.pipeline.display import drawn_styles
 from spacy_structreg.pipeline.task import all_tasks, registry
 
 COLUMNS = """\
@@ -167,7 +167,7 @@ def names_of_tasks() -> tuple[set[str], set[str]]:
                 names |= (
                     {entry.name, entry.name.split(".")[-2]} if "." in entry.name else {entry.name}
                 )
-    words = set(styles())
+    words = set(drawn_styles())
     words |= {template.name for task in all_tasks() for template in task.templates}
     # That of a command too.
     return names, words - {"segment"}

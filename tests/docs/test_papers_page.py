@@ -49,6 +49,8 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
     # ZC11 §5: beam of 64; §6: of 16.
     ("DependencyParser", PERCEPTRON, {**EARLY, "system": "arc_eager", "beam": 64}),
     ("ConstituencyParser", PERCEPTRON, {**EARLY, "beam": 16}),
+    # Z14: as many analyses of the characters' model as the words' one can tell apart.
+    ("JointReranker", Learning(algorithm="perceptron", mini_sample=None), {"n_best": 20}),
     # Z14: for segmentation, an L2 of 1e-4 and 3 % of dropout.
     ("CharacterSegmenter", Learning(l2=1e-4, dropout=0.03), {"half_width": False, "types": None}),
     ("DependencyParser", PERCEPTRON, {**EARLY, "system": "arc_standard", "merge": True}),
@@ -57,6 +59,12 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
     ("SequenceLabeler", Learning(algorithm="perceptron", mini_sample=5.5), {}),
     # W13: dropout as a penalty, in place of others; labels without prefixes.
     ("SequenceLabeler", LogLinear(noise="dropout", noise_level=0.5, l2=0.0), {"scheme": "io"}),
+    # The same by a batch method, to the optimum.
+    (
+        "SequenceLabeler",
+        LogLinear(optimizer="lbfgs", tolerance=1e-8, noise="dropout", noise_level=0.5, l2=0.01),
+        {"scheme": "io"},
+    ),
     # G10, Algorithm 1: means of the weights at the ends of epochs, each from nothing; six labels.
     (
         "CharacterSegmenter",

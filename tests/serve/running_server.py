@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -53,6 +54,8 @@ def running(
     environment: variables besides those of this process.
     """
     command = [sys.executable, "-W", "error", "-m", "spacy", "structreg", "serve", str(pipeline)]
+    # A shell lets what it runs in the background ignore this signal, and the service would, too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*command, "--port", "0", *options],
         stdin=subprocess.DEVNULL,
@@ -60,6 +63,7 @@ def running(
         stderr=subprocess.STDOUT,
         env={**os.environ, **(environment or {})},
     )
+    signal.signal(signal.SIGINT, before)
     assert process.stdout is not None
     output = bytearray()
     found = None
