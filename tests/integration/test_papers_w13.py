@@ -124,7 +124,12 @@ def test_labels_of_columns_are_learnt_to_the_optimum(finished):
     gold = {}
     for name, part in (("train", "train"), ("dev_", "dev"), ("", "test")):
         gold[name] = [
-            ([(word,) for word, _ in words], labels_of(tree.entities(), len(words)))
+            [
+                (word, label)
+                for (word, _), label in zip(
+                    words, labels_of(tree.entities(), len(words)), strict=True
+                )
+            ]
             for tree in islice(read_brackets(OURS / part / "news.bracket"), 40)
             for words in [tree.without_function_tags().remove_empties().tagged_words()]
         ]
