@@ -73,7 +73,8 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
     of its sentences, `from` and `to`, and the `category` of its texts; or it is a list of such
-    parts. Texts of the part `unlabeled` are learnt from without labels. draws: as many seeds have
+    parts. Texts of the part `unlabeled` are learnt from without labels; `scored` may name further
+    parts, as of several domains. draws: as many seeds have
     parts of their own: with `shares`, `whole` is shuffled and cut into parts by their shares; with
     `sample`, the training set is so large a share of `train`, which is drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
@@ -123,8 +124,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         parted = [dict(zip(PARTS, found, strict=True))]
     else:
         parted = [dict(zip(PARTS, read_parts(name, entry, docs), strict=True))]
-        if UNLABELED in entry:
-            parted[0][UNLABELED] = read_part(name, entry, UNLABELED, docs)
+        for part in (UNLABELED, *entry.get("scored", [])):
+            if part in entry and part not in parted[0]:
+                parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
     # All folds have the same sentences.
