@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -27,10 +28,12 @@ class Corpus:
     """Parts of a corpus, of each fold, as the bytes of `.spacy` files.
 
     refit: train once more in the end, on train and dev, for as many epochs as were best.
+    punctuation: the tags that it bears; None for the words that look like it.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
+    punctuation: frozenset[str] | None
     checksum: str
 
 
@@ -41,7 +44,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit: as of `Corpus`.
+    development set. A part may be {path, sections}: the first and the last number of folders such
+    as `02` to be taken, as in the Penn Treebank; or {path, first}: so many of its sentences.
+    refit: as of `Corpus`. punctuation: its tags, with spaces between them.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -58,8 +63,14 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         days = each.pop("days", None)
         if days is not None:
             each["days"] = frozenset(range(days[0], days[1] + 1))
-        for file in files_of(path) if path.is_dir() and "part" not in each else [path]:
-            yield from read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
+        sections, first = each.pop("sections", None), each.pop("first", None)
+        if sections is not None:
+            folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
+            files = [file for section in folders for file in files_of(section)]
+        else:
+            files = files_of(path) if path.is_dir() and "part" not in each else [path]
+        chosen = CorpusOptions(**{**vars(options), **each})
+        yield from islice(chain.from_iterable(read_docs(f, vocab, chosen) for f in files), first)
 
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -77,9 +88,11 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         parted = [read_parts(name, entry, docs)]
     checked = [doc for part in parted[0] for doc in part]
     words = ([*gold_words(doc), *(token.tag_ for token in doc)] for doc in checked)
+    punctuation = entry.get("punctuation")
     return Corpus(
         [dict(zip(PARTS, map(saved, parts), strict=True)) for parts in parted],
         bool(entry.get("refit", False)),
+        None if punctuation is None else frozenset(punctuation.split()),
         corpus_checksum(words)[:12],
     )
 
