@@ -253,7 +253,7 @@ class Grid(GridFile):
         before, lengths = given.get("before", ()), given.get("lengths", ())
         if wrong := [each for each in before if each not in above or above[each].before]:
             raise ValueError(
-                f"{name}: before names {wrong[0]!r}; name systems that stand above it and have "
+                f"{name}: before names {wrong[0]!r}; name systems that stand above it, and have "
                 "none before them"
             )
         further = {"before": tuple(above[each] for each in before), "lengths": tuple(lengths)}
