@@ -80,7 +80,8 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     over; it may have options of reading (`READ_AS`), `days` of PFR, and the `category` of its
     texts. It may also be a list of such parts.
     refit, scored, kinds: as of `Corpus`; `scored` may name further parts, as of several domains.
-    punctuation: its tags, with spaces between them.
+    punctuation: its tags, with spaces between them. tags: "universal" if universal parts of speech
+    stand for the tags.
     draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled and cut into
     parts by their shares; with `sample`, the training set is so large a share of `train`, which is
     drawn. Texts of the part `unlabeled` are learnt from without labels.
@@ -94,7 +95,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
+    is_universal = entry.get("tags") == "universal"
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -144,9 +148,12 @@ def docs_of_part(
     folder: Path,
     vocab: Vocab,
     options: CorpusOptions,
+    is_universal: bool,
 ) -> Iterator[Doc]:
     """Yield the Docs of a part of a corpus, as `read_corpus` says."""
-    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
     if isinstance(given, Sequence) and not isinstance(given, str):
         for each in given:
             yield from docs(each)
@@ -174,6 +181,9 @@ def docs_of_part(
     for doc in islice(found, begin, None if first is None else begin + first):
         if category is not None:
             doc.cats = {category: 1.0}
+        if is_universal:
+            for token in doc:
+                token.tag = token.pos
         yield doc
 
 
