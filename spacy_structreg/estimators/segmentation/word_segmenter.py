@@ -139,7 +139,7 @@ class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
+        return tuple(self.system.tables.values())
 
     def new_learner(self, learning: Learning) -> Perceptron:
         return new_learner(self.system, learning)
