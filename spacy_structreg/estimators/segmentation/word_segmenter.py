@@ -118,7 +118,13 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
 
 
 def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
-    return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+    return WordTransitions(
+        atoms,
+        1,
+        settings.by_words,
+        settings.max_word_length,
+        joins_runs=settings.typed_runs == "latin",
+    )
 
 
 @dataclass(frozen=True)
