@@ -54,11 +54,11 @@ class Corpus:
 
     folds: list[dict[str, bytes]]
     refit: bool
-    punctuation: frozenset[str] | None
     checksum: str
     drawn: bool = False
     scored: tuple[str, ...] = ("test",)
     kinds: tuple[str, ...] = ()
+    punctuation: frozenset[str] | None = None
 
     def parts(self, seed: int, fold: int) -> dict[str, bytes]:
         """The parts that a run is given."""
@@ -155,6 +155,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         drawn="draws" in entry,
         scored=tuple(entry.get("scored", ["test"])),
         kinds=tuple(entry.get("kinds", [])),
+        punctuation=frozenset(entry["punctuation"].split()) if "punctuation" in entry else None,
     )
 
 
