@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from grid import SPEED, Grid, Result, Results, Row, Table
 from run import unpacked
-from studies.tables import gained, interval, table, versions
+from studies.tables import full_columns, gained, interval, table, versions
 
 from spacy_structreg.metrics.significance import randomization_test
 from spacy_structreg.metrics.summary import Summary, differences, summary
@@ -136,7 +136,7 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
                 gain = differences(values[:n_pairs], before[:n_pairs])
                 cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
-    return table(header, rows)
+    return full_columns(header, rows, n_text=1)
 
 
 def state(grid: Grid, results: Results, each: Table) -> str:
