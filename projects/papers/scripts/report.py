@@ -39,6 +39,7 @@ class Runs:
     row: Row
     seeds: list[list[Result]]
     n_expected: int
+    varies: bool
 
     @property
     def is_whole(self) -> bool:
@@ -63,7 +64,7 @@ class Runs:
         values = self.values(figures) if self.is_whole else None
         if values is None:
             return None
-        return summary(values if self.row.system.drawn else values[:1])
+        return summary(values if self.varies else values[:1])
 
 
 def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
@@ -100,7 +101,8 @@ def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -
         if key in results:
             seeds.setdefault(key.seed, []).append(results[key])
     whole = [seeds[seed] for seed in sorted(seeds) if len(seeds[seed]) == grid.folds(corpus)]
-    return Runs(row, whole if row.system.drawn else whole * n_seeds, n_seeds)
+    varies = grid.varies(corpus, row)
+    return Runs(row, whole if varies else whole * n_seeds, n_seeds, varies)
 
 
 def p_value(first: Runs, second: Runs, figure: str) -> float | None:
@@ -161,7 +163,9 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
             if other.is_whole and before is not None:
                 is_tested = each.axis is None and len(figures) == 1
                 p = p_value(ours, other, figures[0]) if is_tested else None
-                cells[-2:] = [gained(differences(values, before)), "" if p is None else f"{p:.4f}"]
+                n_pairs = n_seeds if ours.varies or other.varies else 1
+                gain = differences(values[:n_pairs], before[:n_pairs])
+                cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
     return (full_columns if each.axis else table)(header, rows, n_text=1)
 
@@ -242,6 +246,8 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
         told = [f"Seeds: {each.seeds[corpus]}."]
         if any(row.on != "test" for row in each.rows):
             told.append("Figures are those of the development set.")
+        if "draws" in entry:
+            told.append("Each has parts of the corpus of its own, drawn by it.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))

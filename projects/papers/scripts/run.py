@@ -27,7 +27,7 @@ from spacy_structreg.cli.fit import best_epochs
 from spacy_structreg.cli.training import Training as Trained
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.pipeline.documents import gold_words
-from spacy_structreg.pipeline.evaluation import annotated_by, evaluate_docs
+from spacy_structreg.pipeline.evaluation import Evaluation, annotated_by, evaluate_docs
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
@@ -143,7 +143,7 @@ class Training:
         groups = {} if groups is None else groups
         with TemporaryDirectory() as name:
             folder = Path(name)
-            for part, content in corpus.folds[self.key.fold].items():
+            for part, content in corpus.parts(self.key.seed, self.key.fold).items():
                 (folder / f"{part}.spacy").write_bytes(content)
             for system in self.systems:
                 if system.of:
@@ -155,7 +155,9 @@ class Training:
                     models[system.model] = self.trained(system, folder, refit=corpus.refit)
             made = [models[system.model] for system in self.systems]
             nlp = joined([each.training for each in made])
-            docs = read_docbin(folder / "test.spacy", nlp.vocab)
+            scored = {
+                part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
+            }
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
             held_out = read_docbin(folder / "dev.spacy", nlp.vocab)
         settings = ScoreSettings(
@@ -163,20 +165,27 @@ class Training:
             frozenset(word for doc in learnt for word in gold_words(doc)),
             punctuation=corpus.punctuation,
         )
-        began = time.process_time()
-        annotated_by(nlp, docs, settings.given)
-        decoding = time.process_time() - began
-        scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
-        figures = dict(scores.figures)
-        for length in self.system.lengths:
-            if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
-                found = evaluate_docs(nlp, short, settings).figures
-                figures |= {f"{name}_{length}": value for name, value in found.items()}
+        figures: dict[str, float | None] = {}
+        sentences: dict[str, str] = {}
+        decoding = 0.0
+        for part, docs in scored.items():
+            began = time.process_time()
+            annotated_by(nlp, docs, settings.given)
+            decoding += time.process_time() - began
+            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+            named = "" if part == "test" else f"{part}_"
+            found = {**scores.figures, **dict(of_kinds(scores, corpus.kinds))}
+            for length in self.system.lengths:
+                if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
+                    of_short = evaluate_docs(nlp, short, settings).figures
+                    found |= {f"{name}_{length}": value for name, value in of_short.items()}
+            figures |= {named + name: value for name, value in rounded(found).items()}
+            sentences |= {named + name: packed(each) for name, each in scores.sentences.items()}
         yield (
             self.key,
             {
-                "figures": rounded(figures),
-                "sentences": {name: packed(counts) for name, counts in scores.sentences.items()},
+                "figures": figures,
+                "sentences": sentences,
                 "epochs": made[-1].epochs,
                 "training_seconds": round(sum(each.seconds for each in made), 3),
                 "decoding_seconds": round(decoding, 4),
@@ -184,7 +193,7 @@ class Training:
                 "commit": self.commit,
                 "dev": rounded(evaluate_docs(nlp, held_out, settings).figures),
                 "after": made[-1].after,
-                "n_sentences": len(docs),
+                "n_sentences": sum(map(len, scored.values())),
             },
         )
 
@@ -206,14 +215,21 @@ class Training:
         training, gold, held_out = self.prepared(system, folder)
         model = training.model
         model.n_models, model.mean = system.models, system.mean
+        further = {}
+        if system.unlabeled:
+            further["unlabeled"] = training.unlabeled(folder / f"{system.unlabeled}.spacy")
         seconds: list[float] = []
         began = time.process_time()
         model.fit(
             gold,
-            held_out,
+            None if system.to_the_optimum else held_out,
             n_threads=1,
             on_epoch=lambda _: seconds.append(round(time.process_time() - began, 3)),
+            **further,
         )
+        if system.to_the_optimum:
+            epochs = [*{report.model: report.epoch for report in model.history}.values()]
+            return Model(training, time.process_time() - began, epochs)
         epochs = [report.epoch for report in best_epochs(model.history)]
         after: dict[str, list[float | None]] = {}
         if self.curve:
@@ -222,7 +238,7 @@ class Training:
             after["seconds"] = [*seconds]
         if refit:
             model.epochs = round(sum(epochs) / len(epochs))
-            model.fit(gold + training.sentences(folder / "dev.spacy"), n_threads=1)
+            model.fit(gold + training.sentences(folder / "dev.spacy"), n_threads=1, **further)
         return Model(training, time.process_time() - began, epochs, after)
 
 
@@ -237,7 +253,10 @@ class Together:
         return self.runs[0].corpus
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.runs))
+        first, *others = map(str, self.runs)
+        return (
+            f"{first}; and {len(others)} more" if len(others) > 3 else "; ".join([first, *others])
+        )
 
     def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
         """Train and score."""
@@ -269,6 +288,14 @@ def joined(parts: Sequence[Trained]) -> Language:
 def rounded(figures: Mapping[str, float | None]) -> dict[str, float | None]:
     """Figures with as many digits as are kept."""
     return {name: None if value is None else round(value, 6) for name, value in figures.items()}
+
+
+def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> Iterator[tuple[str, float | None]]:
+    """The figures of labels, in the form `ents_f PER`; those that a test set has not are None."""
+    for name, by_label in scores.per_type.items():
+        for kind in kinds:
+            for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items():
+                yield f"{name.partition('_')[0]}_{letter} {kind}", value
 
 
 def commit() -> str:
