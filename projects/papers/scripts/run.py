@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import spacy
@@ -31,8 +31,9 @@ from spacy_structreg.pipeline.evaluation import Evaluation, annotated_by, evalua
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
-# They are looked for at every Doc that is read, which would take most of the time of short runs.
-srsly.msgpack_decoders.entry_points = False
+# Else looked for anew at every Doc that is read, which takes most of the time of short runs.
+DECODERS: Final = srsly.msgpack_decoders.get_all()
+srsly.msgpack_decoders.get_all = lambda: DECODERS
 
 
 def packed(counts: Sequence[Counts]) -> str:
