@@ -167,7 +167,7 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
                 gain = differences(values[:n_pairs], before[:n_pairs])
                 cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
-    return (full_columns if each.axis else table)(header, rows, n_text=1)
+    return full_columns(header, rows, n_text=1)
 
 
 def shortened(found: Summary | None) -> tuple[str, str]:
