@@ -658,9 +658,9 @@ def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
     page = visit.open(None)
     ground = "() => getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
-    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="Colors").click()
     assert page.evaluate(ground) == light
-    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="Colors").click()
     assert page.evaluate(ground) != light
     page.reload()
     dark = page.evaluate(ground)

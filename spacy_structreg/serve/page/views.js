@@ -28,7 +28,7 @@ const percent = (value) => `${(100 * value).toFixed(value > 0.995 && value < 1 ?
 /** The tag that a word is shown with. */
 const tagOf = (token) => token.tag || token.pos || "";
 
-/** A colour: of the word class, or, where there is none, of the label. */
+/** A color: of the word class, or, where there is none, of the label. */
 function hueOf({ pipeline }, label, wordClass) {
   return (wordClass ? CLASS_OF[wordClass] : pipeline.fills[label]) ?? "other";
 }
