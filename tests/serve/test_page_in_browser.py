@@ -60,6 +60,8 @@ def browser() -> Iterator[Browser]:
             program = stack.enter_context(chromium())
         except FileNotFoundError as error:
             pytest.skip(str(error))
+        # As `Visit` waits for what it does: machines are shared.
+        expect.set_options(timeout=15_000)
         yield program
 
 

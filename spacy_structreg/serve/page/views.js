@@ -521,7 +521,8 @@ async function drawAlternatives(panel, scene) {
     make("p", {
       className: "muted",
       textContent: "The best analyses, and how far their scores are behind. What the best one does not "
-        + "have is marked; of trees, what it has instead is struck out.",
+        + "have is marked; of trees, what it has instead is struck out. Where the model weighed no other, "
+        + "the best one stands alone.",
     }),
   );
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {
