@@ -176,7 +176,8 @@ class TextSettings(ViewSettings):
         "and cut them as the Penn Chinese Treebank does. Those that say little by their characters "
         '(URLs, addresses, @names, paths, emoji) look alike to the model. "latin" finds runs of '
         "Latin letters and of digits only, which no word cuts (Zhang & Clark 2011, section 4.4.3): "
-        "words of the training corpus that do are joined, with the first one's tag.",
+        "words of the training corpus that do are joined, with the first one's tag, and word-based "
+        "models propose none in training either.",
     )
     whole_runs: Sequence[CutKind] = setting(
         (),
