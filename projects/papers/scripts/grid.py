@@ -388,7 +388,11 @@ class Grid(GridFile):
             elif given["vary"] == "models":
                 yield value, replace(system, models=value, of=max(given["values"]))
             else:
-                yield value, replace(system, changed={**system.changed, given["vary"]: value})
+                names = [given["vary"]] if isinstance(given["vary"], str) else given["vary"]
+                yield (
+                    value,
+                    replace(system, changed={**system.changed, **dict.fromkeys(names, value)}),
+                )
 
     def _system_of(
         self, table: str, name: str, given: Mapping[str, Any], systems: Mapping[str, System]

@@ -248,10 +248,10 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
         entry = grid.corpora[corpus]
         parts.append(f"## {title}{entry.get('title', corpus)}")
         told = [f"Seeds: {each.seeds[corpus]}."]
-        if "draws" in entry:
-            told.append("Each has parts of the corpus of its own, drawn by it.")
         if any(row.on != "test" for row in each.rows):
             told.append("Figures are those of the development set.")
+        if "draws" in entry:
+            told.append("Each has parts of the corpus of its own, drawn by it.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))

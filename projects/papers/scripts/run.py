@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import spacy
@@ -31,8 +31,9 @@ from spacy_structreg.pipeline.evaluation import Evaluation, annotated_by, evalua
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
-# They are looked for at every Doc that is read, which would take most of the time of short runs.
-srsly.msgpack_decoders.entry_points = False
+# Else looked for anew at every Doc that is read, which takes most of the time of short runs.
+DECODERS: Final = srsly.msgpack_decoders.get_all()
+srsly.msgpack_decoders.get_all = lambda: DECODERS
 
 
 def packed(counts: Sequence[Counts]) -> str:
@@ -169,19 +170,19 @@ class Training:
         sentences: dict[str, str] = {}
         decoding = 0.0
         for part, docs in scored.items():
-            named = "" if part == "test" else f"{part}_"
+            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+            # The second time, so that spaCy knows the words.
             began = time.process_time()
             annotated_by(nlp, docs, settings.given)
             decoding += time.process_time() - began
-            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+            named = "" if part == "test" else f"{part}_"
             found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
             for length in self.system.lengths:
                 if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
                     of_short = evaluate_docs(nlp, short, settings).figures
                     found |= {f"{name}_{length}": value for name, value in of_short.items()}
-            figures |= {named + name: value for name, value in found.items()}
-            counted = scores.sentences.items()
-            sentences |= {named + name: packed(counts) for name, counts in counted}
+            figures |= {named + name: value for name, value in rounded(found).items()}
+            sentences |= {named + name: packed(each) for name, each in scores.sentences.items()}
         yield (
             self.key,
             {
@@ -230,7 +231,7 @@ class Training:
         )
         if system.to_the_optimum:
             last = {report.model: report.epoch for report in model.history}
-            return Model(training, seconds[-1], [*last.values()])
+            return Model(training, time.process_time() - began, [*last.values()])
         epochs = [report.epoch for report in best_epochs(model.history)]
         after: dict[str, list[float | None]] = {}
         if self.curve:
@@ -265,7 +266,10 @@ class Together:
         return self.runs[0].corpus
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.runs))
+        first, *others = map(str, self.runs)
+        return (
+            f"{first}; and {len(others)} more" if len(others) > 3 else "; ".join([first, *others])
+        )
 
     def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
         """Train and score."""
