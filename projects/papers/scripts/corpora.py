@@ -76,7 +76,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     between them.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
-    of its sentences, `from` and `to`, and the `category` of its texts; the first and the last
+    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts; the first and the last
     number of `articles` of the Chinese Treebank, or of `sections` of the Penn Treebank, folders
     such as `02`; or it is a list of such parts. Texts of the part `unlabeled` are learnt from
     without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled
