@@ -76,12 +76,12 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     between them.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
-    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts; the first and the last
-    number of `articles` of the Chinese Treebank, or of `sections` of the Penn Treebank, folders
-    such as `02`; or it is a list of such parts. Texts of the part `unlabeled` are learnt from
-    without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled
-    and cut into parts by their shares; with `sample`, the training set is so large a share of
-    `train`, which is drawn.
+    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
+    the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
+    Penn Treebank, folders such as `02`; or it is a list of such parts. Texts of the part
+    `unlabeled` are learnt from without labels. draws: as many seeds have parts of their own: with
+    `shares`, `whole` is shuffled and cut into parts by their shares; with `sample`, the training
+    set is so large a share of `train`, which is drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
