@@ -93,10 +93,10 @@ class System:
     this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
     `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
     drawn: whether training draws anything; if not, one run stands for all seeds, unless these have
-    parts of the corpus of their own. to_the_optimum: train until the objective stands still, and
-    look at no development set. unlabeled: the part of the corpus whose texts count without their
-    labels. of: the models are the first of a group of so many, from which averages of other sizes
-    are taken as well.
+    parts of the corpus of their own. of: the models are the first of a group of so many, from which
+    averages of other sizes are taken as well. to_the_optimum: train until the objective stands
+    still, and look at no development set. unlabeled: the part of the corpus whose texts count
+    without their labels.
     """
 
     config: str
@@ -107,9 +107,9 @@ class System:
     given: str = "text"
     lengths: tuple[int, ...] = ()
     drawn: bool = True
+    of: int = 0
     to_the_optimum: bool = False
     unlabeled: str = ""
-    of: int = 0
 
     @property
     def group(self) -> int:
@@ -158,7 +158,8 @@ class Row:
 
     paper: the figures of the paper, in percent, by corpus and name of the figure. against: the name
     of the row that it is held against; "" for none. length: of the sentences that it is about,
-    at most so many words, one of `System.lengths`; None for all sentences.
+    at most so many words, one of `System.lengths`; None for all sentences. kind: the label that it
+    is about, one of `Corpus.kinds`; "" for all.
 
     Of a point of a figure, series: the name of its curve; value: what is varied, None for a level
     that curves are held against. on: whose figures are shown, of the "test" or the "dev" set, or,
@@ -173,6 +174,7 @@ class Row:
     series: str = ""
     value: Any = None
     on: str = "test"
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -327,7 +329,11 @@ class Grid(GridFile):
             length = each.get("length")
             if length is not None and length not in system.lengths:
                 raise ValueError(f"{table}: {name}: {each['system']} has no lengths {length}")
-            yield name, Row(name, system, each.get("paper", {}), against, length)
+            kind = each.get("kind", "")
+            if kind and not any(kind in self.corpora[c].get("kinds", []) for c in given["seeds"]):
+                raise ValueError(f"{table}: {name}: no corpus has the kind {kind!r}")
+            paper = each.get("paper", {})
+            yield name, Row(name, system, paper, against, length, kind=kind)
 
     def _points(
         self, table: str, given: dict[str, Any], systems: Mapping[str, System]

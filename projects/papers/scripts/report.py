@@ -34,7 +34,10 @@ DRAWN = (
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a row on a corpus: of each seed its folds, as far as they are there."""
+    """The runs of a row on a corpus: of each seed its folds, as far as they are there.
+
+    varies: whether seeds differ; if not, they are one run.
+    """
 
     row: Row
     seeds: list[list[Result]]
@@ -87,8 +90,9 @@ def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
 
 def figures_in(column: str, row: Row) -> list[str]:
     """The names of the figures of a row that may stand in a column."""
-    names = column.split(" or ")
-    return names if row.length is None else [f"{name}_{row.length}" for name in names]
+    length = "" if row.length is None else f"_{row.length}"
+    kind = f" {row.kind}" if row.kind else ""
+    return [f"{name}{length}{kind}" for name in column.split(" or ")]
 
 
 def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:

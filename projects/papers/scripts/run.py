@@ -176,7 +176,7 @@ class Training:
             annotated_by(nlp, docs, settings.given)
             decoding += time.process_time() - began
             named = "" if part == "test" else f"{part}_"
-            found = {**scores.figures, **dict(of_kinds(scores, corpus.kinds))}
+            found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
             for length in self.system.lengths:
                 if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
                     of_short = evaluate_docs(nlp, short, settings).figures
@@ -186,7 +186,7 @@ class Training:
         yield (
             self.key,
             {
-                "figures": figures,
+                "figures": rounded(figures),
                 "sentences": sentences,
                 "epochs": made[-1].epochs,
                 "training_seconds": round(sum(each.seconds for each in made), 3),
@@ -230,8 +230,8 @@ class Training:
             **further,
         )
         if system.to_the_optimum:
-            epochs = [*{report.model: report.epoch for report in model.history}.values()]
-            return Model(training, time.process_time() - began, epochs)
+            last = {report.model: report.epoch for report in model.history}
+            return Model(training, time.process_time() - began, [*last.values()])
         epochs = [report.epoch for report in best_epochs(model.history)]
         after: dict[str, list[float | None]] = {}
         if self.curve:
@@ -240,8 +240,19 @@ class Training:
             after["seconds"] = [*seconds]
         if refit:
             model.epochs = round(sum(epochs) / len(epochs))
-            model.fit(gold + training.sentences(folder / "dev.spacy"), n_threads=1, **further)
+            gold += training.sentences(folder / "dev.spacy")
+            model.fit(gold, n_threads=1, **further)
         return Model(training, time.process_time() - began, epochs, after)
+
+
+def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> dict[str, float | None]:
+    """The figures of labels, as `ents_f PER`; those that a test set has not are None."""
+    return {
+        f"{name.partition('_')[0]}_{letter} {kind}": value
+        for name, by_label in scores.per_type.items()
+        for kind in kinds
+        for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items()
+    }
 
 
 @dataclass(frozen=True)
@@ -290,14 +301,6 @@ def joined(parts: Sequence[Trained]) -> Language:
 def rounded(figures: Mapping[str, float | None]) -> dict[str, float | None]:
     """Figures with as many digits as are kept."""
     return {name: None if value is None else round(value, 6) for name, value in figures.items()}
-
-
-def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> Iterator[tuple[str, float | None]]:
-    """The figures of labels, in the form `ents_f PER`; those that a test set has not are None."""
-    for name, by_label in scores.per_type.items():
-        for kind in kinds:
-            for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items():
-                yield f"{name.partition('_')[0]}_{letter} {kind}", value
 
 
 def commit() -> str:
