@@ -47,7 +47,8 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
     development set. A part may be {path, sections}: the first and the last number of folders such
     as `02` to be taken, as in the Penn Treebank; {path, articles}: those of articles of the Chinese
-    Treebank; {path, first}: so many of its sentences.
+    Treebank; {path, first}: so many of its sentences; {path, files}: these files of a folder. Each
+    may have a `format` of its own.
     refit: as of `Corpus`. punctuation: its tags, with spaces between them.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
@@ -62,6 +63,8 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     def docs(given: str | Mapping[str, Any]) -> Iterator[Doc]:
         each = {"path": given} if isinstance(given, str) else dict(given)
         path = folder / each.pop("path")
+        if "format" in each:
+            each["format"] = FormatName(each["format"])
         days = each.pop("days", None)
         if days is not None:
             each["days"] = frozenset(range(days[0], days[1] + 1))
@@ -71,9 +74,12 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
             yield from docs_of(trees, docs)
             return
         sections, first = each.pop("sections", None), each.pop("first", None)
+        named = each.pop("files", None)
         if sections is not None:
             folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
             files = [file for section in folders for file in files_of(section)]
+        elif named is not None:
+            files = [path / name for name in named]
         else:
             files = files_of(path) if path.is_dir() and "part" not in each else [path]
         chosen = CorpusOptions(**{**vars(options), **each})

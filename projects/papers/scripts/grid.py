@@ -19,9 +19,13 @@ from spacy_structreg.learn.model_average import MEANS
 
 GIVEN: Final = ("text", "words", "words,tags")
 HERE: Final = ("yes", "in part", "no")
+RAW: Final = ("", "alone", "together")
 
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
+
+TRAINING: Final = "training_seconds"
+"""In columns: `Result.training_seconds`."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ class System:
     before: systems that are trained for themselves, and whose models annotate the test set before
     this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
     `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
-    drawn: whether training draws anything; if not, one run stands for all seeds.
+    drawn: whether training draws anything; if not, one run stands for all seeds. raw: whether what
+    the model knows of raw text is counted anew on the text of the test set, "alone" or "together"
+    with that of training; "" for no.
     """
 
     config: str
@@ -89,6 +95,7 @@ class System:
     given: str = "text"
     lengths: tuple[int, ...] = ()
     drawn: bool = True
+    raw: str = ""
 
     @property
     def model(self) -> str:
@@ -105,6 +112,8 @@ class System:
             changed["given"] = self.given
         if self.lengths:
             changed["lengths"] = ",".join(map(str, self.lengths))
+        if self.raw:
+            changed["raw"] = self.raw
         return canonical(changed)
 
     @property
@@ -136,10 +145,10 @@ class Table:
     """A table of a paper, or the points of a figure.
 
     columns: titles by the names of figures; of several, with "or" between them, the first that a
-    system has; `SPEED` is one, too. seeds: how many there are, by corpus. of: the corpus of the
-    paper whose figures stand beside those of corpora that the paper does not have. here: as much as
-    there is of it: "yes", "in part" or "no"; because: the reason. differs: in the data. shows: one
-    sentence on what our figures show.
+    system has; `SPEED` and `TRAINING` are such, too. seeds: how many there are, by corpus. of: the
+    corpus of the paper whose figures stand beside those of corpora that the paper does not have.
+    here: as much as there is of it: "yes", "in part" or "no"; because: the reason. differs: in the
+    data. shows: one sentence on what our figures show.
     """
 
     name: str
@@ -202,6 +211,8 @@ class Grid(GridFile):
                 f"{name}: mean is one of {', '.join(MEANS)}, given one of {'; '.join(GIVEN)}, "
                 "models 1 or more"
             )
+        if system.raw not in RAW:
+            raise ValueError(f"{name}: raw is one of {' or '.join(filter(None, RAW))}")
         return system
 
     def _table(self, name: str, given: dict[str, Any], systems: Mapping[str, System]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from grid import SPEED, Grid, Result, Results, Row, Table
+from grid import SPEED, TRAINING, Grid, Result, Results, Row, Table
 from run import unpacked
 from studies.tables import gained, interval, table, versions
 
@@ -39,7 +39,7 @@ class Runs:
     def values(self, figures: Sequence[str]) -> list[float] | None:
         """The first figure that a run has, seed by seed, the mean of the folds; None without any.
 
-        In percent, but for `SPEED`.
+        In percent, but for `SPEED` and `TRAINING`.
         """
         values = []
         for folds in self.seeds:
@@ -51,10 +51,12 @@ class Runs:
 
 
 def figure_of(result: Result, figures: Sequence[str]) -> float | None:
-    """The first of some figures that a run has, in percent; or its speed."""
+    """The first of some figures that a run has, in percent; or its speed or time."""
     if SPEED in figures:
         n_sentences = max(map(len, map(unpacked, result.sentences.values())))
         return n_sentences / result.decoding_seconds
+    if TRAINING in figures:
+        return result.training_seconds
     found = (result.figures.get(figure) for figure in figures)
     return next((100 * value for value in found if value is not None), None)
 

@@ -98,6 +98,7 @@ class Training:
                     models[system.model] = self.trained(system, folder, refit=corpus.refit)
             made = [models[system.model] for system in self.systems]
             nlp = joined([each.training for each in made])
+            last = made[-1].training
             docs = read_docbin(folder / "test.spacy", nlp.vocab)
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
         settings = ScoreSettings(
@@ -105,14 +106,19 @@ class Training:
             frozenset(word for doc in learnt for word in gold_words(doc)),
             punctuation=corpus.punctuation,
         )
-        began = time.process_time()
-        figures = dict(evaluate_docs(nlp, docs, settings).figures)
-        decoding = time.process_time() - began
-        counted = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
-        for length in self.system.lengths:
-            if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
-                found = evaluate_docs(nlp, short, settings).figures
-                figures |= {f"{name}_{length}": value for name, value in found.items()}
+        model = last.model
+        if self.system.raw:
+            together = self.system.raw == "together"
+            model = model.adapt((doc.text for doc in docs), together=together)
+        with last.holding(model):
+            began = time.process_time()
+            figures = dict(evaluate_docs(nlp, docs, settings).figures)
+            decoding = time.process_time() - began
+            counted = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
+            for length in self.system.lengths:
+                if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
+                    found = evaluate_docs(nlp, short, settings).figures
+                    figures |= {f"{name}_{length}": value for name, value in found.items()}
         yield (
             self.key,
             {
