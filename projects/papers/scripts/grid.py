@@ -18,6 +18,7 @@ from studies.results import ResultFile
 from spacy_structreg.learn.model_average import MEANS
 
 GIVEN: Final = ("text", "words", "words,tags")
+UNLABELED: Final = ("", "test", "unlabeled")
 HERE: Final = ("yes", "in part", "no")
 RAW: Final = ("", "alone", "together")
 
@@ -82,9 +83,11 @@ class System:
     before: systems that are trained for themselves, and whose models annotate the test set before
     this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
     `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
-    drawn: whether training draws anything; if not, one run stands for all seeds. raw: whether what
-    the model knows of raw text is counted anew on the text of the test set, "alone" or "together"
-    with that of training; "" for no.
+    drawn: whether training draws anything; if not, one run stands for all seeds, unless these have
+    parts of the corpus of their own. to_the_optimum: train until the objective stands still, and
+    look at no development set. unlabeled: the part of the corpus whose texts count without their
+    labels. raw: whether what the model knows of raw text is counted anew on the text of the test
+    set, "alone" or "together" with that of training; "" for no.
     """
 
     config: str
@@ -95,6 +98,8 @@ class System:
     given: str = "text"
     lengths: tuple[int, ...] = ()
     drawn: bool = True
+    to_the_optimum: bool = False
+    unlabeled: str = ""
     raw: str = ""
 
     @property
@@ -121,6 +126,10 @@ class System:
         changed = dict(self.changed)
         if self.models > 1:
             changed |= {"models": self.models, "mean": self.mean}
+        if self.to_the_optimum:
+            changed["to_the_optimum"] = True
+        if self.unlabeled:
+            changed["unlabeled"] = self.unlabeled
         return changed
 
 
@@ -178,9 +187,13 @@ class Grid(GridFile):
         """The folds that a corpus is tested on, one by one."""
         return int(self.corpora[corpus].get("folds", 1))
 
+    def varies(self, corpus: str, row: Row) -> bool:
+        """True if the seeds of a row on a corpus differ: something is drawn, or parts are."""
+        return row.system.drawn or "draws" in self.corpora[corpus]
+
     def keys(self, corpus: str, row: Row, n_seeds: int) -> Iterator[Key]:
         """The runs of a row on a corpus, seed by seed, fold by fold."""
-        for seed in range(n_seeds if row.system.drawn else 1):
+        for seed in range(n_seeds if self.varies(corpus, row) else 1):
             for fold in range(self.folds(corpus)):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
 
@@ -211,6 +224,8 @@ class Grid(GridFile):
                 f"{name}: mean is one of {', '.join(MEANS)}, given one of {'; '.join(GIVEN)}, "
                 "models 1 or more"
             )
+        if system.unlabeled not in UNLABELED:
+            raise ValueError(f"{name}: unlabeled is one of {', '.join(filter(None, UNLABELED))}")
         if system.raw not in RAW:
             raise ValueError(f"{name}: raw is one of {' or '.join(filter(None, RAW))}")
         return system
@@ -225,6 +240,9 @@ class Grid(GridFile):
         seeds = {
             self.known_corpus(each, name): int(n) for each, n in given.get("seeds", {}).items()
         }
+        for corpus, n_seeds in seeds.items():
+            if n_seeds > self.corpora[corpus].get("draws", n_seeds):
+                raise ValueError(f"{name}: {corpus} has fewer draws than seeds")
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,

@@ -26,7 +26,7 @@ from spacy_structreg.cli.fit import best_epochs
 from spacy_structreg.cli.training import Training as Trained
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.pipeline.documents import gold_words
-from spacy_structreg.pipeline.evaluation import evaluate_docs
+from spacy_structreg.pipeline.evaluation import Evaluation, evaluate_docs
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
@@ -91,42 +91,50 @@ class Training:
         models = {} if models is None else models
         with TemporaryDirectory() as name:
             folder = Path(name)
-            for part, content in corpus.folds[self.key.fold].items():
+            for part, content in corpus.parts(self.key.seed, self.key.fold).items():
                 (folder / f"{part}.spacy").write_bytes(content)
             for system in self.systems:
                 if system.model not in models:
                     models[system.model] = self.trained(system, folder, refit=corpus.refit)
             made = [models[system.model] for system in self.systems]
             nlp = joined([each.training for each in made])
-            last = made[-1].training
-            docs = read_docbin(folder / "test.spacy", nlp.vocab)
+            scored = {
+                part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
+            }
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
             frozenset(word for doc in learnt for word in gold_words(doc)),
             punctuation=corpus.punctuation,
         )
-        model = last.model
-        if self.system.raw:
-            together = self.system.raw == "together"
-            model = model.adapt((doc.text for doc in docs), together=together)
-        with last.holding(model):
-            began = time.process_time()
-            figures = dict(evaluate_docs(nlp, docs, settings).figures)
-            decoding = time.process_time() - began
-            counted = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
-            for length in self.system.lengths:
-                if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
-                    found = evaluate_docs(nlp, short, settings).figures
-                    figures |= {f"{name}_{length}": value for name, value in found.items()}
+        figures: dict[str, float | None] = {}
+        sentences: dict[str, str] = {}
+        decoding = 0.0
+        last = made[-1].training
+        for part, docs in scored.items():
+            model = last.model
+            if self.system.raw:
+                together = self.system.raw == "together"
+                model = model.adapt((doc.text for doc in docs), together=together)
+            with last.holding(model):
+                began = time.process_time()
+                scores = evaluate_docs(nlp, docs, settings)
+                decoding += time.process_time() - began
+                counted = evaluate_docs(nlp, docs, settings, by_doc=True).sentences
+                named = "" if part == "test" else f"{part}_"
+                found = {**scores.figures, **dict(of_kinds(scores, corpus.kinds))}
+                for length in self.system.lengths:
+                    if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
+                        of_short = evaluate_docs(nlp, short, settings).figures
+                        found |= {f"{name}_{length}": value for name, value in of_short.items()}
+            for name, value in found.items():
+                figures[named + name] = None if value is None else round(value, 6)
+            sentences |= {named + name: packed(counts) for name, counts in counted.items()}
         yield (
             self.key,
             {
-                "figures": {
-                    name: None if value is None else round(value, 6)
-                    for name, value in figures.items()
-                },
-                "sentences": {name: packed(counts) for name, counts in counted.items()},
+                "figures": figures,
+                "sentences": sentences,
                 "epochs": made[-1].epochs,
                 "training_seconds": round(sum(each.seconds for each in made), 3),
                 "decoding_seconds": round(decoding, 3),
@@ -147,12 +155,19 @@ class Training:
         training.apply_settings()
         model = training.model
         model.n_models, model.mean, model.patience = system.models, system.mean, None
+        further = {}
+        if system.unlabeled:
+            further["unlabeled"] = training.unlabeled(folder / f"{system.unlabeled}.spacy")
         began = time.process_time()
-        model.fit(gold, held_out, n_threads=1)
+        if system.to_the_optimum:
+            model.fit(gold, n_threads=1, **further)
+            epochs = [*{report.model: report.epoch for report in model.history}.values()]
+            return Model(training, time.process_time() - began, epochs)
+        model.fit(gold, held_out, n_threads=1, **further)
         epochs = [report.epoch for report in best_epochs(model.history)]
         if refit:
             model.epochs = round(sum(epochs) / len(epochs))
-            model.fit(gold + training.sentences(dev), n_threads=1)
+            model.fit(gold + training.sentences(dev), n_threads=1, **further)
         return Model(training, time.process_time() - began, epochs)
 
 
@@ -193,6 +208,14 @@ def joined(parts: Sequence[Trained]) -> Language:
         else:
             raise ValueError("a tokenizer can only be the first of the systems of a pipeline")
     return nlp
+
+
+def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> Iterator[tuple[str, float | None]]:
+    """The figures of labels, in the form `ents_f PER`; those that a test set has not are None."""
+    for name, by_label in scores.per_type.items():
+        for kind in kinds:
+            for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items():
+                yield f"{name.partition('_')[0]}_{letter} {kind}", value
 
 
 def commit() -> str:
