@@ -57,7 +57,7 @@ class TrainingSettings(Settings):
 
     learning: AnyLearning | None = setting(
         None,
-        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1, for a "
+        "How weights are learned and regularized: a block of spacy_structreg.Learning.v1, for a "
         "structured perceptron, or of spacy_structreg.LogLinear.v1, for a conditional random "
         "field; null for the default of the model.",
         restore=learning_from_dict,
@@ -114,7 +114,7 @@ class PerceptronSettings(TrainingSettings):
 
     learning: Learning | None = setting(
         None,
-        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1; null for "
+        "How weights are learned and regularized: a block of spacy_structreg.Learning.v1; null for "
         "the default of the model.",
         restore=learning_from_dict,
     )

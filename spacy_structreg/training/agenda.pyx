@@ -287,7 +287,7 @@ cdef class AgendaTrainer(BufferOwner):
         """Learn from the best action of each state; returns how many were wrong.
 
         The best action leads to the next state, or that of gold where the task asks for it. Where
-        gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
+        gold is not legal, nothing is learned. Ties go to the lower action, as in the agenda.
         """
         cdef Py_ssize_t size = self.system.state_size
         cdef uint8_t* mask = self.agenda.mask

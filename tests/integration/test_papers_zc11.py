@@ -161,9 +161,10 @@ def test_every_cell_of_a_licensed_corpus_is_filled(made: Path, name: str) -> Non
         assert [row[0] for row in rows[1:]] == list(table["rows"])
         for row in rows[1:]:
             cells = dict(zip(rows[0], row, strict=True))
-            # Where the paper has a figure, so have we.
+            # Where the paper has a figure, so have we; columns without any are left out.
             for title in table["columns"].values():
-                assert cells[f"{title}, ours"] or not cells[f"{title}, paper"], (row[0], title)
+                if cells.get(f"{title}, paper"):
+                    assert cells[f"{title}, ours"], (row[0], title)
 
 
 def line(results: Lines, corpus: str, system: str, **setting: Any) -> dict[str, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from functools import partial
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 
 from spacy_structreg.corpora.brackets import Tree
@@ -74,15 +76,16 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
     development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
-    between them.
+    between them. tags: "universal" if universal parts of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
     of its sentences, `from` and `to`, and the `category` of its texts; the first and the last
     number of `articles` of the Chinese Treebank, or of `sections` of the Penn Treebank, folders
-    such as `02`; or it is a list of such parts. Texts of the part `unlabeled` are learnt from
-    without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled
-    and cut into parts by their shares; with `sample`, the training set is so large a share of
-    `train`, which is drawn.
+    such as `02`; and `first`, of how many sentences it is in all; or it is a list of such parts.
+    `scored` may name further parts. Texts of the part `unlabeled` are learnt from without labels.
+    draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled and cut into
+    parts by their shares; with `sample`, the training set is so large a share of `train`, which is
+    drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -92,32 +95,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    def docs(given: str | Mapping[str, Any] | Sequence[Any]) -> Iterator[Doc]:
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            for each in given:
-                yield from docs(each)
-            return
-        each = {"path": given} if isinstance(given, str) else dict(given)
-        path = folder / each.pop("path")
-        begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
-        days = each.pop("days", None)
-        if days is not None:
-            each["days"] = frozenset(range(days[0], days[1] + 1))
-        each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
-        if "articles" in each:
-            first, last = each["articles"]
-            yield from docs_of(trees_of(list_articles(path), range(first, last + 1)), docs)
-            return
-        first, last = each.pop("sections", (None, None))
-        folders = [path] if first is None else [path / f"{n:02}" for n in range(first, last + 1)]
-        whole = path.is_dir() and "part" not in each
-        for file in [file for each in folders for file in files_of(each)] if whole else [path]:
-            read = read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
-            for doc in islice(read, begin, end):
-                if category is not None:
-                    doc.cats = {category: 1.0}
-                yield doc
-
+    is_universal = entry.get("tags") == "universal"
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -136,8 +117,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         parted = [dict(zip(PARTS, found, strict=True))]
     else:
         parted = [dict(zip(PARTS, read_parts(name, entry, docs), strict=True))]
-        if UNLABELED in entry:
-            parted[0][UNLABELED] = read_part(name, entry, UNLABELED, docs)
+        for part in (UNLABELED, *entry.get("scored", [])):
+            if part in entry and part not in parted[0]:
+                parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
     # All folds have the same sentences.
@@ -159,6 +141,48 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     )
 
 
+def docs_of_part(
+    given: str | Mapping[str, Any] | Sequence[Any],
+    *,
+    folder: Path,
+    vocab: Vocab,
+    options: CorpusOptions,
+    is_universal: bool,
+) -> Iterator[Doc]:
+    """Yield the Docs of a part of a corpus, as `read_corpus` says."""
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        for each in given:
+            yield from docs(each)
+        return
+    each = {"path": given} if isinstance(given, str) else dict(given)
+    path = folder / each.pop("path")
+    begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
+    days = each.pop("days", None)
+    if days is not None:
+        each["days"] = frozenset(range(days[0], days[1] + 1))
+    each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
+    if "articles" in each:
+        first, last = each["articles"]
+        yield from docs_of(trees_of(list_articles(path), range(first, last + 1)), docs)
+        return
+    first, last = each.pop("sections", (None, None))
+    folders = [path] if first is None else [path / f"{n:02}" for n in range(first, last + 1)]
+    is_whole = path.is_dir() and "part" not in each
+    files = [file for each in folders for file in files_of(each)] if is_whole else [path]
+    most = each.pop("first", None)
+    chosen = CorpusOptions(**{**vars(options), **each})
+    found = (doc for file in files for doc in islice(read_docs(file, vocab, chosen), begin, end))
+    for doc in islice(found, most):
+        if category is not None:
+            doc.cats = {category: 1.0}
+        for token in doc if is_universal else ():
+            token.tag = token.pos
+        yield doc
+
+
 def shared(
     name: str, whole: Sequence[Doc], shares: Mapping[str, float], seed: int
 ) -> dict[str, list[Doc]]:
@@ -170,9 +194,8 @@ def shared(
         raise ValueError(f"the corpus {name} has shares of an unknown part, {min(unknown)!r}")
     mixed = random.Random(seed).sample(whole, len(whole))
     ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
-    found = dict(
-        zip(shares, (mixed[i:j] for i, j in zip([0, *ends], ends, strict=False)), strict=True)
-    )
+    cuts = (mixed[begin:end] for begin, end in pairwise([0, *ends]))
+    found = dict(zip(shares, cuts, strict=True))
     if not all(found.get(part) for part in PARTS):
         raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
     return found
