@@ -146,6 +146,7 @@ class CharWordEnsemble(
     epochs = _of_both("epochs")
     patience = _of_both("patience")
     n_models = _of_both("n_models")
+    mean = _of_both("mean")
     seed = _of_both("seed")
 
     # Training ------------------------------------------------------------------------------------

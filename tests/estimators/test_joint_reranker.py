@@ -141,6 +141,13 @@ def test_files(model: JointReranker, tmp_path: Any) -> None:
     assert isinstance(model, TokenizerModel)
 
 
+def test_how_models_are_averaged_is_told_to_both(model: JointReranker) -> None:
+    both = model.untrained()
+    both.n_models, both.mean = 3, "plain"
+    parts = (both.characters, both.words)
+    assert [(part.n_models, part.mean) for part in parts] == [(3, "plain")] * 2
+
+
 def test_averages(model: JointReranker, corpus: list[Tagged]) -> None:
     other = model.untrained()
     other.seed = 7

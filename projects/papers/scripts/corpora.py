@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -13,25 +15,51 @@ from spacy.tokens import Doc
 from studies.corpora import read_part, read_parts
 
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.corpus_options import (
+    CorpusOptions,
+    FormatName,
+    HeadRuleSet,
+    SchemeName,
+    Spaces,
+    parse_columns,
+)
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")
+UNLABELED: Final = "unlabeled"
+READ_AS: Final = {
+    "columns": parse_columns,
+    "scheme": SchemeName,
+    "spaces": Spaces,
+    "head_rules": HeadRuleSet,
+    "comments": str,
+    "lang": str,
+}
+"""Options of reading that a corpus, or a part of it, may have."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Parts of a corpus, of each fold, as the bytes of `.spacy` files.
+    """Parts of a corpus, of each fold or draw, as the bytes of `.spacy` files.
 
-    refit: train once more in the end, on train and dev, for as many epochs as were best.
+    refit: train once more in the end, on train and dev, for as many epochs as were best. drawn:
+    whether each seed has parts of its own. scored: the parts that figures are of. kinds: the labels
+    whose figures are kept besides those of all.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
     checksum: str
+    drawn: bool = False
+    scored: tuple[str, ...] = ("test",)
+    kinds: tuple[str, ...] = ()
+
+    def parts(self, seed: int, fold: int) -> dict[str, bytes]:
+        """The parts that a run is given."""
+        return self.folds[seed if self.drawn else fold]
 
 
 def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
@@ -41,7 +69,13 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit: as of `Corpus`.
+    development set. refit, scored, kinds: as of `Corpus`.
+
+    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
+    of its sentences, `from` and `to`, and the `category` of its texts; or it is a list of such
+    parts. Texts of the part `unlabeled` are learnt from without labels. draws: as many seeds have
+    parts of their own: with `shares`, `whole` is shuffled and cut into parts by their shares; with
+    `sample`, the training set is so large a share of `train`, which is drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -49,39 +83,98 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     options = CorpusOptions(
         format=FormatName(entry.get("format", "auto")),
         encoding=entry.get("encoding", "utf-8"),
-        head_rules=HeadRuleSet(entry["head_rules"]) if "head_rules" in entry else None,
+        **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    def docs(given: str | Mapping[str, Any]) -> Iterator[Doc]:
+    def docs(given: str | Mapping[str, Any] | Sequence[Any]) -> Iterator[Doc]:
+        if isinstance(given, Sequence) and not isinstance(given, str):
+            for each in given:
+                yield from docs(each)
+            return
         each = {"path": given} if isinstance(given, str) else dict(given)
         path = folder / each.pop("path")
+        begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
         days = each.pop("days", None)
         if days is not None:
             each["days"] = frozenset(range(days[0], days[1] + 1))
+        each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
         for file in files_of(path) if path.is_dir() and "part" not in each else [path]:
-            yield from read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
+            read = read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
+            for doc in islice(read, begin, end):
+                if category is not None:
+                    doc.cats = {category: 1.0}
+                yield doc
 
+    parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
         bounds = fold_bounds(len(whole), int(entry["folds"]))
         runs = [whole[begin:end] for begin, end in bounds]
-        parted = []
         for number in range(len(runs)):
             dev = (number + 1) % len(runs)
             rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
-            parted.append((rest, runs[dev], runs[number]))
+            parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
+    elif "shares" in entry:
+        whole = read_part(name, entry, "whole", docs)
+        parted = [shared(name, whole, entry["shares"], seed) for seed in range(entry["draws"])]
     elif "split" in entry:
         split, release = CTB_SPLITS[entry["split"]], folder / entry["whole"]
-        parted = [tuple(articles(split, release, docs, check=entry.get("counts") != "any"))]
+        found = articles(split, release, docs, check=entry.get("counts") != "any")
+        parted = [dict(zip(PARTS, found, strict=True))]
     else:
-        parted = [read_parts(name, entry, docs)]
-    checked = [doc for part in parted[0] for doc in part]
-    words = ([*gold_words(doc), *(token.tag_ for token in doc)] for doc in checked)
-    return Corpus(
-        [dict(zip(PARTS, map(saved, parts), strict=True)) for parts in parted],
-        bool(entry.get("refit", False)),
-        corpus_checksum(words)[:12],
+        parted = [dict(zip(PARTS, read_parts(name, entry, docs), strict=True))]
+        if UNLABELED in entry:
+            parted[0][UNLABELED] = read_part(name, entry, UNLABELED, docs)
+        if "sample" in entry:
+            parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
+    # All folds have the same sentences.
+    checked = parted if "draws" in entry else parted[:1]
+    layers = (
+        said(doc, labels="columns" in entry)
+        for parts in checked
+        for found in parts.values()
+        for doc in found
     )
+    return Corpus(
+        [{part: saved(found) for part, found in parts.items()} for parts in parted],
+        bool(entry.get("refit", False)),
+        corpus_checksum(layers)[:12],
+        drawn="draws" in entry,
+        scored=tuple(entry.get("scored", ["test"])),
+        kinds=tuple(entry.get("kinds", [])),
+    )
+
+
+def shared(
+    name: str, whole: Sequence[Doc], shares: Mapping[str, float], seed: int
+) -> dict[str, list[Doc]]:
+    """Parts of a corpus by their shares, of its sentences in an order of the seed.
+
+    Raises ValueError for a part that there is not, or that gets no sentence.
+    """
+    if unknown := set(shares) - {*PARTS, UNLABELED}:
+        raise ValueError(f"the corpus {name} has shares of an unknown part, {min(unknown)!r}")
+    mixed = random.Random(seed).sample(whole, len(whole))
+    ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
+    found = dict(
+        zip(shares, (mixed[i:j] for i, j in zip([0, *ends], ends, strict=False)), strict=True)
+    )
+    if not all(found.get(part) for part in PARTS):
+        raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
+    return found
+
+
+def sampled(parts: Mapping[str, list[Doc]], share: float, seed: int) -> dict[str, list[Doc]]:
+    """The parts with a share of the training set, drawn by the seed, in the order of the corpus."""
+    train = parts["train"]
+    numbers = random.Random(seed).sample(range(len(train)), max(1, round(share * len(train))))
+    return {**parts, "train": [train[number] for number in sorted(numbers)]}
+
+
+def said(doc: Doc, *, labels: bool) -> list[str]:
+    """What the checksum of a corpus is of: words, tags, categories and, if asked for, labels."""
+    spans = [f"{span.start} {span.end} {span.label_}" for span in doc.ents] if labels else []
+    return [*gold_words(doc), *(token.tag_ for token in doc), *doc.cats, *spans]
 
 
 def files_of(folder: Path) -> list[Path]:

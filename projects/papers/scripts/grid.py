@@ -18,6 +18,7 @@ from studies.results import ResultFile
 from spacy_structreg.learn.model_average import MEANS
 
 GIVEN: Final = ("text", "words", "words,tags")
+UNLABELED: Final = ("", "test", "unlabeled")
 HERE: Final = ("yes", "in part", "no")
 
 
@@ -73,7 +74,9 @@ class System:
 
     changed: settings by their names in the config. models: how many are averaged, `mean`: how.
     given: what the pipeline is given of the test set, as in `structreg evaluate --gold`. drawn:
-    whether training draws anything; if not, one run stands for all seeds.
+    whether training draws anything; if not, one run stands for all seeds, unless these have parts
+    of the corpus of their own. to_the_optimum: train until the objective stands still, and look at
+    no development set. unlabeled: the part of the corpus whose texts count without their labels.
     """
 
     config: str
@@ -82,6 +85,8 @@ class System:
     mean: str = "nonzero"
     given: str = "text"
     drawn: bool = True
+    to_the_optimum: bool = False
+    unlabeled: str = ""
 
     @property
     def setting(self) -> str:
@@ -91,6 +96,10 @@ class System:
             changed |= {"models": self.models, "mean": self.mean}
         if self.given != "text":
             changed["given"] = self.given
+        if self.to_the_optimum:
+            changed["to_the_optimum"] = True
+        if self.unlabeled:
+            changed["unlabeled"] = self.unlabeled
         return canonical(changed)
 
 
@@ -143,9 +152,13 @@ class Grid(GridFile):
         """The folds that a corpus is tested on, one by one."""
         return int(self.corpora[corpus].get("folds", 1))
 
+    def varies(self, corpus: str, row: Row) -> bool:
+        """True if the seeds of a row on a corpus differ: something is drawn, or parts are."""
+        return row.system.drawn or "draws" in self.corpora[corpus]
+
     def keys(self, corpus: str, row: Row, n_seeds: int) -> Iterator[Key]:
         """The runs of a row on a corpus, seed by seed, fold by fold."""
-        for seed in range(n_seeds if row.system.drawn else 1):
+        for seed in range(n_seeds if self.varies(corpus, row) else 1):
             for fold in range(self.folds(corpus)):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
 
@@ -169,6 +182,8 @@ class Grid(GridFile):
                 f"{name}: mean is one of {', '.join(MEANS)}, given one of {'; '.join(GIVEN)}, "
                 "models 1 or more"
             )
+        if system.unlabeled not in UNLABELED:
+            raise ValueError(f"{name}: unlabeled is one of {', '.join(filter(None, UNLABELED))}")
         return system
 
     def _table(self, name: str, given: dict[str, Any], systems: Mapping[str, System]) -> Table:
@@ -181,6 +196,9 @@ class Grid(GridFile):
         seeds = {
             self.known_corpus(each, name): int(n) for each, n in given.get("seeds", {}).items()
         }
+        for corpus, n_seeds in seeds.items():
+            if n_seeds > self.corpora[corpus].get("draws", n_seeds):
+                raise ValueError(f"{name}: {corpus} has fewer draws than seeds")
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,

@@ -57,7 +57,7 @@ def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -
         if key in results:
             seeds.setdefault(key.seed, []).append(results[key])
     whole = [seeds[seed] for seed in sorted(seeds) if len(seeds[seed]) == grid.folds(corpus)]
-    return Runs(whole if row.system.drawn else whole * n_seeds, n_seeds)
+    return Runs(whole if grid.varies(corpus, row) else whole * n_seeds, n_seeds)
 
 
 def p_value(first: Runs, second: Runs, figure: str) -> float | None:
@@ -102,7 +102,8 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
             if values is None:
                 cells += [NOT_RUN if not ours.is_whole else "", "", "", ""]
                 continue
-            ours_summary = summary(values if row.system.drawn else values[:1])
+            varies = grid.varies(corpus, row)
+            ours_summary = summary(values if varies else values[:1])
             cells += [f"{ours_summary.mean:.2f}", interval(ours_summary), "", ""]
             if not row.against:
                 continue
@@ -110,7 +111,10 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
             theirs = other.values(figure) if other.is_whole else None
             if theirs is not None:
                 p = p_value(ours, other, figure)
-                cells[-2:] = [gained(differences(values, theirs)), "" if p is None else f"{p:.4f}"]
+                varies = varies or grid.varies(corpus, names[row.against])
+                n_pairs = n_seeds if varies else 1
+                gain = differences(values[:n_pairs], theirs[:n_pairs])
+                cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
     return table(header, rows)
 
@@ -141,6 +145,8 @@ def page(grid: Grid, results: Results, each: Table) -> list[str]:
         entry = grid.corpora[corpus]
         parts.append(f"## {entry.get('title', corpus)}")
         told = [f"Seeds: {each.seeds[corpus]}."]
+        if "draws" in entry:
+            told.append("Each has parts of the corpus of its own, drawn by it.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         if not any(key.corpus == corpus for key, _ in results.items()):

@@ -24,7 +24,7 @@ from spacy_structreg.cli.fit import best_epochs
 from spacy_structreg.cli.training import Training as Trained
 from spacy_structreg.cli.training import load_training
 from spacy_structreg.pipeline.documents import gold_words
-from spacy_structreg.pipeline.evaluation import evaluate_docs
+from spacy_structreg.pipeline.evaluation import Evaluation, evaluate_docs
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
@@ -65,7 +65,7 @@ class Training:
         """Train and score."""
         with TemporaryDirectory() as name:
             folder = Path(name)
-            for part, content in corpus.folds[self.key.fold].items():
+            for part, content in corpus.parts(self.key.seed, self.key.fold).items():
                 (folder / f"{part}.spacy").write_bytes(content)
             config = folder / "config.cfg"
             config.write_text(self.config, encoding="utf-8")
@@ -73,24 +73,30 @@ class Training:
             seed = self.key.seed * self.system.models
             training = load_training(config, {**self.system.changed, "training.seed": seed})
             seconds, epochs = self.trained(training, folder, refit=corpus.refit)
-            docs = read_docbin(folder / "test.spacy", training.nlp.vocab)
+            vocab = training.nlp.vocab
+            scored = {part: read_docbin(folder / f"{part}.spacy", vocab) for part in corpus.scored}
             learnt = read_docbin(folder / "train.spacy", training.nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
             frozenset(word for doc in learnt for word in gold_words(doc)),
         )
-        began = time.process_time()
-        scores = evaluate_docs(training.nlp, docs, settings)
-        decoding = time.process_time() - began
-        counted = evaluate_docs(training.nlp, docs, settings, by_doc=True).sentences
+        figures: dict[str, float | None] = {}
+        sentences: dict[str, str] = {}
+        decoding = 0.0
+        for part, docs in scored.items():
+            began = time.process_time()
+            scores = evaluate_docs(training.nlp, docs, settings)
+            decoding += time.process_time() - began
+            counted = evaluate_docs(training.nlp, docs, settings, by_doc=True).sentences
+            named = "" if part == "test" else f"{part}_"
+            for name, value in [*scores.figures.items(), *of_kinds(scores, corpus.kinds)]:
+                figures[named + name] = None if value is None else round(value, 6)
+            sentences |= {named + name: packed(counts) for name, counts in counted.items()}
         yield (
             self.key,
             {
-                "figures": {
-                    name: None if value is None else round(value, 6)
-                    for name, value in scores.figures.items()
-                },
-                "sentences": {name: packed(counts) for name, counts in counted.items()},
+                "figures": figures,
+                "sentences": sentences,
                 "epochs": epochs,
                 "training_seconds": round(seconds, 3),
                 "decoding_seconds": round(decoding, 3),
@@ -107,13 +113,28 @@ class Training:
         training.apply_settings()
         model = training.model
         model.n_models, model.mean, model.patience = self.system.models, self.system.mean, None
+        further = {}
+        if self.system.unlabeled:
+            further["unlabeled"] = training.unlabeled(folder / f"{self.system.unlabeled}.spacy")
         began = time.process_time()
-        model.fit(gold, held_out, n_threads=1)
+        if self.system.to_the_optimum:
+            model.fit(gold, n_threads=1, **further)
+            epochs = [*{report.model: report.epoch for report in model.history}.values()]
+            return time.process_time() - began, epochs
+        model.fit(gold, held_out, n_threads=1, **further)
         epochs = [report.epoch for report in best_epochs(model.history)]
         if refit:
             model.epochs = round(sum(epochs) / len(epochs))
-            model.fit(gold + training.sentences(dev), n_threads=1)
+            model.fit(gold + training.sentences(dev), n_threads=1, **further)
         return time.process_time() - began, epochs
+
+
+def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> Iterator[tuple[str, float | None]]:
+    """The figures of labels, in the form `ents_f PER`; those that a test set has not are None."""
+    for name, by_label in scores.per_type.items():
+        for kind in kinds:
+            for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items():
+                yield f"{name.partition('_')[0]}_{letter} {kind}", value
 
 
 def digest(text: str) -> str:
