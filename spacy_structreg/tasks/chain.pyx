@@ -50,8 +50,8 @@ cdef class ChainFeatures(BufferOwner):
     n_labels: how many labels there are.
     lists: which lists of features there are, in their order: of `LISTS`. Their tables follow those
         of the shapes; `label_list` and `edge_list` are their numbers, -1 where there is none.
-    edge_shapes: shapes of one template each, whose n-grams are the list of edge features; none if there
-        is no such list, or the task gives it. `n_given` is how many lists it gives.
+    edge_shapes: shapes of one template each, whose n-grams are the list of edge features; none if
+        there is no such list, or the task gives it. `n_given` is how many lists it gives.
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
@@ -360,7 +360,7 @@ cdef class ChainFeatures(BufferOwner):
             (n, n_labels), as `LabelGraph.prune` gives them; or how many positions there are, if
             nothing is known of their labels. Where one label is left at every position, these are
             the gold labels.
-        lists: of each list that the task gives, in the order of `lists`: starts, int64 of (n + 1,),
+        lists: of each list that the task gives, in the order of `lists`: starts, int64 (n + 1,),
             keys, uint64 of shape (m,), and values, float64 of shape (m,), or None if all are 1. The
             features of position i are starts[i] to starts[i + 1].
         Raises ValueError if shapes do not agree, a label does not exist, or a value is not finite.
