@@ -36,7 +36,7 @@ corpora:
   kinds_of_text:
     draws: 2
     shares: {{train: 2, dev: 1, test: 2, unlabeled: 1}}
-    whole: [{{path: news.txt, category: news}}, {{path: novels.txt, category: novels, to: 30}}]
+    whole: [{{path: news.txt, category: news}}, {{path: novels.txt, category: novels, first: 30}}]
 systems:
   names: {NAMES.replace("L.", "components.sequence_labeler.model.learning.")}
   texts: {{config: w13_texts, drawn: false, to_the_optimum: true, given: words, changed: &noise

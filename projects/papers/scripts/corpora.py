@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from functools import partial
+from itertools import accumulate, chain, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 
+from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_options import (
     CorpusOptions,
@@ -45,13 +48,15 @@ READ_AS: Final = {
 class Corpus:
     """Parts of a corpus, of each fold or draw, as the bytes of `.spacy` files.
 
-    refit: train once more in the end, on train and dev, for as many epochs as were best. drawn:
-    whether each seed has parts of its own. scored: the parts that figures are of. kinds: the labels
-    whose figures are kept besides those of all.
+    refit: train once more in the end, on train and dev, for as many epochs as were best.
+    punctuation: the tags that it bears; None for the words that look like it. drawn: whether each
+    seed has parts of its own. scored: the parts that figures are of. kinds: the labels whose
+    figures are kept besides those of all.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
+    punctuation: frozenset[str] | None
     checksum: str
     drawn: bool = False
     scored: tuple[str, ...] = ("test",)
@@ -69,13 +74,16 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit, scored, kinds: as of `Corpus`.
-
-    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
-    of its sentences, `from` and `to`, and the `category` of its texts; or it is a list of such
-    parts. Texts of the part `unlabeled` are learnt from without labels. draws: as many seeds have
-    parts of their own: with `shares`, `whole` is shuffled and cut into parts by their shares; with
-    `sample`, the training set is so large a share of `train`, which is drawn.
+    development set. A part may be {path, sections}: the first and the last number of folders such
+    as `02` to be taken, as in the Penn Treebank; {path, articles}: those of articles of the Chinese
+    Treebank; {path, from, first}: so many of its sentences, after the first ones that are passed
+    over; it may have options of reading (`READ_AS`), `days` of PFR, and the `category` of its
+    texts. It may also be a list of such parts.
+    refit, scored, kinds: as of `Corpus`; `scored` may name further parts, as of several domains.
+    punctuation: its tags, with spaces between them.
+    draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled and cut into
+    parts by their shares; with `sample`, the training set is so large a share of `train`, which is
+    drawn. Texts of the part `unlabeled` are learnt from without labels.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -86,25 +94,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    def docs(given: str | Mapping[str, Any] | Sequence[Any]) -> Iterator[Doc]:
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            for each in given:
-                yield from docs(each)
-            return
-        each = {"path": given} if isinstance(given, str) else dict(given)
-        path = folder / each.pop("path")
-        begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
-        days = each.pop("days", None)
-        if days is not None:
-            each["days"] = frozenset(range(days[0], days[1] + 1))
-        each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
-        for file in files_of(path) if path.is_dir() and "part" not in each else [path]:
-            read = read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
-            for doc in islice(read, begin, end):
-                if category is not None:
-                    doc.cats = {category: 1.0}
-                yield doc
-
+    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -123,8 +113,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         parted = [dict(zip(PARTS, found, strict=True))]
     else:
         parted = [dict(zip(PARTS, read_parts(name, entry, docs), strict=True))]
-        if UNLABELED in entry:
-            parted[0][UNLABELED] = read_part(name, entry, UNLABELED, docs)
+        for part in (UNLABELED, *entry.get("scored", [])):
+            if part in entry and part not in parted[0]:
+                parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
     # All folds have the same sentences.
@@ -135,14 +126,55 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         for found in parts.values()
         for doc in found
     )
+    punctuation = entry.get("punctuation")
     return Corpus(
         [{part: saved(found) for part, found in parts.items()} for parts in parted],
         bool(entry.get("refit", False)),
+        None if punctuation is None else frozenset(punctuation.split()),
         corpus_checksum(layers)[:12],
         drawn="draws" in entry,
         scored=tuple(entry.get("scored", ["test"])),
         kinds=tuple(entry.get("kinds", [])),
     )
+
+
+def docs_of_part(
+    given: str | Mapping[str, Any] | Sequence[Any],
+    *,
+    folder: Path,
+    vocab: Vocab,
+    options: CorpusOptions,
+) -> Iterator[Doc]:
+    """Yield the Docs of a part of a corpus, as `read_corpus` says."""
+    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        for each in given:
+            yield from docs(each)
+        return
+    each = {"path": given} if isinstance(given, str) else dict(given)
+    path = folder / each.pop("path")
+    days = each.pop("days", None)
+    if days is not None:
+        each["days"] = frozenset(range(days[0], days[1] + 1))
+    each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
+    if "articles" in each:
+        begin, end = each["articles"]
+        trees = trees_of(list_articles(path), range(begin, end + 1))
+        yield from docs_of(trees, docs)
+        return
+    sections, category = each.pop("sections", None), each.pop("category", None)
+    begin, first = each.pop("from", 0), each.pop("first", None)
+    if sections is not None:
+        folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
+        files = [file for section in folders for file in files_of(section)]
+    else:
+        files = files_of(path) if path.is_dir() and "part" not in each else [path]
+    chosen = CorpusOptions(**{**vars(options), **each})
+    found = chain.from_iterable(read_docs(file, vocab, chosen) for file in files)
+    for doc in islice(found, begin, None if first is None else begin + first):
+        if category is not None:
+            doc.cats = {category: 1.0}
+        yield doc
 
 
 def shared(
@@ -156,9 +188,8 @@ def shared(
         raise ValueError(f"the corpus {name} has shares of an unknown part, {min(unknown)!r}")
     mixed = random.Random(seed).sample(whole, len(whole))
     ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
-    found = dict(
-        zip(shares, (mixed[i:j] for i, j in zip([0, *ends], ends, strict=False)), strict=True)
-    )
+    cuts = (mixed[begin:end] for begin, end in pairwise([0, *ends]))
+    found = dict(zip(shares, cuts, strict=True))
     if not all(found.get(part) for part in PARTS):
         raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
     return found
@@ -185,17 +216,27 @@ def files_of(folder: Path) -> list[Path]:
 def articles(
     split: Mapping[str, CtbPart], folder: Path, docs: Any, *, check: bool
 ) -> Iterator[list[Doc]]:
-    """Yield the parts of a split of the Chinese Treebank, prepared as by the project `ctb5`."""
+    """Yield the parts of a split of the Chinese Treebank."""
     files = list_articles(folder)
     for name in PARTS:
-        trees = [tree.remove_empties() for tree in read_articles(files, split[name].numbers())]
-        words = [each.without_function_tags().collapse_unaries() for each in trees if each]
+        trees = trees_of(files, split[name].numbers())
         if check:
-            check_counts(name, split[name], len(words), sum(len(tree.leaves()) for tree in words))
-        with TemporaryDirectory() as made:
-            path = Path(made) / f"{name}.bracket"
-            path.write_text("\n".join(tree.to_bracket(2) for tree in words), encoding="utf-8")
-            yield list(docs(str(path)))
+            check_counts(name, split[name], len(trees), sum(len(tree.leaves()) for tree in trees))
+        yield docs_of(trees, docs)
+
+
+def trees_of(files: Mapping[int, Path], articles: Iterable[int]) -> list[Tree]:
+    """The trees of articles of the Chinese Treebank, prepared as by the project `ctb5`."""
+    found = (tree.remove_empties() for tree in read_articles(files, articles))
+    return [tree.without_function_tags().collapse_unaries() for tree in found if tree]
+
+
+def docs_of(trees: Iterable[Tree], docs: Callable[[str], Iterator[Doc]]) -> list[Doc]:
+    """Trees as the Docs that a reader makes of a file of them."""
+    with TemporaryDirectory() as made:
+        path = Path(made) / "trees.bracket"
+        path.write_text("\n".join(tree.to_bracket(2) for tree in trees), encoding="utf-8")
+        return list(docs(str(path)))
 
 
 def saved(docs: list[Doc]) -> bytes:
