@@ -25,7 +25,11 @@ ON: Final = ("test", "dev")
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
 
-MEASURED: Final = {SPEED: "sentences a second", "training_seconds": "seconds to train"}
+MEASURED: Final = {
+    SPEED: "sentences a second",
+    "training_seconds": "seconds to train",
+    "epoch_milliseconds": "milliseconds an epoch",
+}
 """What is no score, but was measured of runs: its title on an axis."""
 
 
