@@ -126,7 +126,7 @@ cdef class LogLinearTrainer(BufferOwner):
     def epoch(self, chains, pieces, noise=0):
         """Visit pieces of sequences once, and go a step down the gradient of each.
 
-        chains: a list of `CompiledChain`; those without labels count in the noising regulariser
+        chains: a list of `CompiledChain`; those without labels count in the noising regularizer
             only. pieces: which to visit, in this order, as `training.chain.cut` gives them; or just
             the numbers of the sequences, to visit them whole. noise: nothing is drawn here.
         Returns how many labeled pieces, and how many labels in all, were not the most probable.
@@ -676,7 +676,7 @@ cdef class LogLinearTrainer(BufferOwner):
             self._pulls[i + 1] += share * self._variance * step
 
     cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil:
-        """Add the regulariser to the loss, and its gradient to steps and pulls."""
+        """Add the regularizer to the loss, and its gradient to steps and pulls."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t size = n_labels * sizeof(double)
         cdef Py_ssize_t i

@@ -252,7 +252,8 @@ class StudyContract:
             assert done.returncode == 0, done.stderr
             kept = study.folder / folder
             assert made.read_bytes() == (kept / "README.md").read_bytes()
-            pictures = pictures_of(made.read_text(encoding="utf-8"))
+            pages = [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md")]
+            pictures = set().union(*map(pictures_of, pages))
             assert pictures == {path.name for path in kept.glob("*.svg")}
 
     def test_what_is_kept_holds_figures_and_no_text_of_a_corpus(self, study: Study) -> None:

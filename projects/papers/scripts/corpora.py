@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -48,19 +48,19 @@ READ_AS: Final = {
 class Corpus:
     """Parts of a corpus, of each fold or draw, as the bytes of `.spacy` files.
 
-    refit: train once more in the end, on train and dev, for as many epochs as were best.
-    punctuation: the tags that it bears; None for the words that look like it. drawn: whether each
-    seed has parts of its own. scored: the parts that figures are of. kinds: the labels whose
-    figures are kept besides those of all.
+    refit: train once more in the end, on train and dev, for as many epochs as were best. drawn:
+    whether each seed has parts of its own. scored: the parts that figures are of. kinds: the labels
+    whose figures are kept besides those of all. punctuation: the tags that it bears; None for the
+    words that look like it.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
-    punctuation: frozenset[str] | None
     checksum: str
     drawn: bool = False
     scored: tuple[str, ...] = ("test",)
     kinds: tuple[str, ...] = ()
+    punctuation: frozenset[str] | None = None
 
     def parts(self, seed: int, fold: int) -> dict[str, bytes]:
         """The parts that a run is given."""
@@ -74,16 +74,17 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. A part may be {path, sections}: the first and the last number of folders such
-    as `02` to be taken, as in the Penn Treebank; {path, articles}: those of articles of the Chinese
-    Treebank; {path, from, first}: so many of its sentences, after the first ones that are passed
-    over; it may have options of reading (`READ_AS`), `days` of PFR, and the `category` of its
-    texts. It may also be a list of such parts.
-    refit, scored, kinds: as of `Corpus`; `scored` may name further parts, as of several domains.
-    punctuation: its tags, with spaces between them.
+    development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
+    between them. tags: "universal" if universal parts of speech stand for the tags.
+
+    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
+    of its sentences, `from` and `to`, and the `category` of its texts; the first and the last
+    number of `articles` of the Chinese Treebank, or of `sections` of the Penn Treebank, folders
+    such as `02`; and `first`, of how many sentences it is in all; or it is a list of such parts.
+    `scored` may name further parts. Texts of the part `unlabeled` are learnt from without labels.
     draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled and cut into
     parts by their shares; with `sample`, the training set is so large a share of `train`, which is
-    drawn. Texts of the part `unlabeled` are learnt from without labels.
+    drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -98,7 +99,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
+    is_universal = entry.get("tags") == "universal"
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -130,15 +134,14 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         for found in parts.values()
         for doc in found
     )
-    punctuation = entry.get("punctuation")
     return Corpus(
         [{part: saved(found) for part, found in parts.items()} for parts in parted],
         bool(entry.get("refit", False)),
-        None if punctuation is None else frozenset(punctuation.split()),
         corpus_checksum(layers)[:12],
         drawn="draws" in entry,
         scored=tuple(entry.get("scored", ["test"])),
         kinds=tuple(entry.get("kinds", [])),
+        punctuation=frozenset(entry["punctuation"].split()) if "punctuation" in entry else None,
     )
 
 
@@ -148,36 +151,39 @@ def docs_of_part(
     folder: Path,
     vocab: Vocab,
     options: CorpusOptions,
+    is_universal: bool,
 ) -> Iterator[Doc]:
     """Yield the Docs of a part of a corpus, as `read_corpus` says."""
-    docs = partial(docs_of_part, folder=folder, vocab=vocab, options=options)
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
     if isinstance(given, Sequence) and not isinstance(given, str):
         for each in given:
             yield from docs(each)
         return
     each = {"path": given} if isinstance(given, str) else dict(given)
     path = folder / each.pop("path")
+    begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
     days = each.pop("days", None)
     if days is not None:
         each["days"] = frozenset(range(days[0], days[1] + 1))
     each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
     if "articles" in each:
-        begin, end = each["articles"]
-        trees = trees_of(list_articles(path), range(begin, end + 1))
-        yield from docs_of(trees, docs)
+        first, last = each["articles"]
+        yield from docs_of(trees_of(list_articles(path), range(first, last + 1)), docs)
         return
-    sections, category = each.pop("sections", None), each.pop("category", None)
-    begin, first = each.pop("from", 0), each.pop("first", None)
-    if sections is not None:
-        folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
-        files = [file for section in folders for file in files_of(section)]
-    else:
-        files = files_of(path) if path.is_dir() and "part" not in each else [path]
+    first, last = each.pop("sections", (None, None))
+    folders = [path] if first is None else [path / f"{n:02}" for n in range(first, last + 1)]
+    is_whole = path.is_dir() and "part" not in each
+    files = [file for each in folders for file in files_of(each)] if is_whole else [path]
+    most = each.pop("first", None)
     chosen = CorpusOptions(**{**vars(options), **each})
-    found = chain.from_iterable(read_docs(file, vocab, chosen) for file in files)
-    for doc in islice(found, begin, None if first is None else begin + first):
+    found = (doc for file in files for doc in islice(read_docs(file, vocab, chosen), begin, end))
+    for doc in islice(found, most):
         if category is not None:
             doc.cats = {category: 1.0}
+        for token in doc if is_universal else ():
+            token.tag = token.pos
         yield doc
 
 

@@ -97,10 +97,10 @@ class System:
     this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
     `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
     drawn: whether training draws anything; if not, one run stands for all seeds, unless these have
-    parts of the corpus of their own. to_the_optimum: train until the objective stands still, and
-    look at no development set. unlabeled: the part of the corpus whose texts count without their
-    labels. of: the models are the first of a group of so many, from which averages of other sizes
-    are taken as well.
+    parts of the corpus of their own. of: the models are the first of a group of so many, from which
+    averages of other sizes are taken as well. to_the_optimum: train until the objective stands
+    still, and look at no development set. unlabeled: the part of the corpus whose texts count
+    without their labels.
     """
 
     config: str
@@ -111,9 +111,9 @@ class System:
     given: str = "text"
     lengths: tuple[int, ...] = ()
     drawn: bool = True
+    of: int = 0
     to_the_optimum: bool = False
     unlabeled: str = ""
-    of: int = 0
 
     @property
     def group(self) -> int:
@@ -147,12 +147,12 @@ class System:
         changed = dict(self.changed)
         if self.models > 1:
             changed |= {"models": self.models, "mean": self.mean}
+        if self.of > self.models:
+            changed |= {"models": self.models, "of": self.of}
         if self.to_the_optimum:
             changed["to_the_optimum"] = True
         if self.unlabeled:
             changed["unlabeled"] = self.unlabeled
-        if self.of > self.models:
-            changed |= {"models": self.models, "of": self.of}
         return changed
 
 
@@ -162,7 +162,8 @@ class Row:
 
     paper: the figures of the paper, in percent, by corpus and name of the figure. against: the name
     of the row that it is held against; "" for none. length: of the sentences that it is about,
-    at most so many words, one of `System.lengths`; None for all sentences.
+    at most so many words, one of `System.lengths`; None for all sentences. kind: the label that it
+    is about, one of `Corpus.kinds`; "" for all.
 
     Of a point of a figure, series: the name of its curve; value: what is varied, None for a level
     that curves are held against. on: whose figures are shown, of the "test" or the "dev" set, or,
@@ -177,6 +178,7 @@ class Row:
     series: str = ""
     value: Any = None
     on: str = "test"
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ class Grid(GridFile):
         before, lengths = given.get("before", ()), given.get("lengths", ())
         if wrong := [each for each in before if each not in above or above[each].before]:
             raise ValueError(
-                f"{name}: before names {wrong[0]!r}; name systems that stand above it and have "
+                f"{name}: before names {wrong[0]!r}; name systems that stand above it, and have "
                 "none before them"
             )
         further = {"before": tuple(above[each] for each in before), "lengths": tuple(lengths)}
@@ -331,7 +333,11 @@ class Grid(GridFile):
             length = each.get("length")
             if length is not None and length not in system.lengths:
                 raise ValueError(f"{table}: {name}: {each['system']} has no lengths {length}")
-            yield name, Row(name, system, each.get("paper", {}), against, length)
+            kind = each.get("kind", "")
+            if kind and not any(kind in self.corpora[c].get("kinds", []) for c in given["seeds"]):
+                raise ValueError(f"{table}: {name}: no corpus has the kind {kind!r}")
+            paper = each.get("paper", {})
+            yield name, Row(name, system, paper, against, length, kind=kind)
 
     def _points(
         self, table: str, given: dict[str, Any], systems: Mapping[str, System]
@@ -386,7 +392,11 @@ class Grid(GridFile):
             elif given["vary"] == "models":
                 yield value, replace(system, models=value, of=max(given["values"]))
             else:
-                yield value, replace(system, changed={**system.changed, given["vary"]: value})
+                names = [given["vary"]] if isinstance(given["vary"], str) else given["vary"]
+                yield (
+                    value,
+                    replace(system, changed={**system.changed, **dict.fromkeys(names, value)}),
+                )
 
     def _system_of(
         self, table: str, name: str, given: Mapping[str, Any], systems: Mapping[str, System]

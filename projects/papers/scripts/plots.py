@@ -84,20 +84,26 @@ def draw(axes: Any, part: Table, curves: Curves, column: str) -> None:
     axes.set_ylabel(unit if column in MEASURED else f"{unit}, {on}")
 
 
-def draw_paper(axes: Any, part: Table, column: str) -> bool:
-    """The points that the paper gives of a panel; returns whether there are any."""
-    found: dict[str, list[tuple[float, float]]] = {}
-    for row in part.rows:
-        figure = row.paper.get(part.of, {}).get(column)
-        if figure is not None and row.value is not None:
-            found.setdefault(row.series, []).append((place_of(part, row.value), figure))
+def draw_paper(axes: Any, part: Table, column: str) -> None:
+    """The points that the paper gives."""
     order = list(dict.fromkeys(row.series for row in part.rows))
-    for series, points in found.items():
-        color = f"C{order.index(series)}"
-        xs, ys = zip(*points, strict=True)
-        axes.plot(xs, ys, "o", color=color, markerfacecolor="none", label=series)
-    axes.set_ylabel(f"{part.columns[column]}, %")
-    return bool(found)
+    for row, figure in papers_points(part, column):
+        axes.plot(
+            place_of(part, row.value),
+            figure,
+            "o",
+            color=f"C{order.index(row.series)}",
+            markerfacecolor="none",
+            label=row.series,
+        )
+
+
+def papers_points(part: Table, column: str) -> list[tuple[Row, float]]:
+    """The rows of a panel that the paper gives a figure of, and that have a place on the axis."""
+    if part.axis is None or part.axis.by in MEASURED:
+        return []
+    found = [(row, row.paper.get(part.of, {}).get(column)) for row in part.rows]
+    return [(row, each) for row, each in found if row.value is not None and each is not None]
 
 
 def scale(axes: Any, part: Table) -> None:
@@ -118,38 +124,55 @@ def scale(axes: Any, part: Table) -> None:
     if any(isinstance(value, str) for value in values):
         axes.set_xticks(range(len(values)), values)
         axes.set_xlim(-0.5, len(values) - 0.5)
-    elif len(values) < 12 and not any(row.on == "epoch" for row in part.rows):
+        return
+    first, last = min(values), max(values)
+    if part.axis.log:
+        margin = (last / first) ** 0.06
+        axes.set_xlim(first / margin, last * margin)
+    else:
+        margin = (last - first) * 0.05
+        axes.set_xlim(first - margin, last + margin)
+    if not any(row.on == "epoch" for row in part.rows):
         axes.xaxis.set_major_locator(FixedLocator(values))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
+def panels_of(grid: Grid, results: Results, each: Table) -> list[tuple[Table, str, str, Curves]]:
+    """What is drawn: parts of a figure, corpora, columns, our curves.
+
+    There are none beside what the paper gives of a corpus that we have not run.
+    """
+    drawn = drawn_panels(grid, results, each)
+    found = []
+    for part in dict.fromkeys(part.title for part, _ in drawn):
+        (table,) = (each for each in each.parts if each.title == part)
+        corpora = [corpus for other, corpus in drawn if other is table]
+        for column in table.columns:
+            for corpus in corpora:
+                if curves := curves_of(grid, results, table, corpus, column):
+                    found.append((table, corpus, column, curves))
+            if table.of not in corpora and papers_points(table, column):
+                found.append((table, table.of, column, {}))
+    return found
+
+
 def picture(grid: Grid, results: Results, each: Table) -> Any:
-    """The picture of a figure: our curves, and beside them what the paper gives of its own."""
-    wanted: list[tuple[Table, str, str]] = []
-    for part, corpus in drawn_panels(grid, results, each):
-        for column in part.columns:
-            if any(curves_of(grid, results, part, corpus, column).values()):
-                wanted.append((part, corpus, column))
-    for part in each.parts:
-        for column in part.columns:
-            placed = part.axis is not None and part.axis.by == "value"
-            if placed and any(
-                row.value is not None and column in row.paper.get(part.of, {}) for row in part.rows
-            ):
-                wanted.append((part, "", column))
+    """The picture of a figure: our curves, and the points that the paper gives."""
+    wanted = panels_of(grid, results, each)
     figure, places = panels(len(wanted), 2, 4.9, 3.4)
-    for axes, (part, corpus, column) in zip(places, wanted, strict=True):
-        if corpus:
-            draw(axes, part, curves_of(grid, results, part, corpus, column), column)
-        else:
+    for axes, (part, corpus, column, curves) in zip(places, wanted, strict=True):
+        draw(axes, part, curves, column)
+        if corpus == part.of:
             draw_paper(axes, part, column)
         scale(axes, part)
-        of = str(grid.corpora[corpus or part.of].get("title", corpus or part.of))
-        whose = of.partition(" (")[0] if corpus else f"the paper: {of.partition(',')[0]}"
-        axes.set_title(f"{part.title}: {whose}" if each.panels else whose)
-        if len(axes.get_legend_handles_labels()[0]) > 1:
-            axes.legend()
+        title = str(grid.corpora[corpus].get("title", corpus)).partition(" (")[0]
+        told = [part.title] * bool(each.panels) + ["the paper"] * (not curves) + [title]
+        axes.set_title(": ".join(told))
+        handles, labels = axes.get_legend_handles_labels()
+        if len(set(labels)) > 1:
+            named = dict(reversed([*zip(labels, handles, strict=True)]))
+            axes.legend([named[label] for label in dict.fromkeys(labels)], dict.fromkeys(labels))
     return figure
 
 

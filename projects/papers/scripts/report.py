@@ -36,7 +36,7 @@ DRAWN = (
 class Runs:
     """The runs of a row on a corpus: of each seed its folds, as far as they are there.
 
-    varies: whether seeds differ (`Grid.varies`).
+    varies: whether seeds differ; if not, they are one run.
     """
 
     row: Row
@@ -92,8 +92,9 @@ def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
 
 def figures_in(column: str, row: Row) -> list[str]:
     """The names of the figures of a row that may stand in a column."""
-    names = column.split(" or ")
-    return names if row.length is None else [f"{name}_{row.length}" for name in names]
+    length = "" if row.length is None else f"_{row.length}"
+    kind = f" {row.kind}" if row.kind else ""
+    return [f"{name}{length}{kind}" for name in column.split(" or ")]
 
 
 def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:
@@ -172,7 +173,7 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
                 gain = differences(values[:n_pairs], before[:n_pairs])
                 cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
-    return (full_columns if each.axis else table)(header, rows, n_text=1)
+    return full_columns(header, rows, n_text=1)
 
 
 def shortened(found: Summary | None) -> tuple[str, str]:
@@ -249,10 +250,10 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
         entry = grid.corpora[corpus]
         parts.append(f"## {title}{entry.get('title', corpus)}")
         told = [f"Seeds: {each.seeds[corpus]}."]
-        if "draws" in entry:
-            told.append("Each has parts of the corpus of its own, drawn by it.")
         if any(row.on != "test" for row in each.rows):
             told.append("Figures are those of the development set.")
+        if "draws" in entry:
+            told.append("Each has parts of the corpus of its own, drawn by it.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import spacy
@@ -31,8 +31,9 @@ from spacy_structreg.pipeline.evaluation import Evaluation, annotated_by, evalua
 from spacy_structreg.pipeline.gold_docs import read_docbin
 from spacy_structreg.pipeline.task import Counts, Given, ScoreSettings
 
-# They are looked for at every Doc that is read, which would take most of the time of short runs.
-srsly.msgpack_decoders.entry_points = False
+# Else looked for anew at every Doc that is read, which takes most of the time of short runs.
+DECODERS: Final = srsly.msgpack_decoders.get_all()
+srsly.msgpack_decoders.get_all = lambda: DECODERS
 
 
 def packed(counts: Sequence[Counts]) -> str:
@@ -169,10 +170,11 @@ class Training:
         sentences: dict[str, str] = {}
         decoding = 0.0
         for part, docs in scored.items():
+            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+            # The second time, so that spaCy knows the words.
             began = time.process_time()
             annotated_by(nlp, docs, settings.given)
             decoding += time.process_time() - began
-            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
             named = "" if part == "test" else f"{part}_"
             found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
             for length in self.system.lengths:
@@ -180,11 +182,11 @@ class Training:
                     of_short = evaluate_docs(nlp, short, settings).figures
                     found |= {f"{name}_{length}": value for name, value in of_short.items()}
             figures |= {named + name: value for name, value in rounded(found).items()}
-            sentences |= {named + name: packed(counts) for name, counts in scores.sentences.items()}
+            sentences |= {named + name: packed(each) for name, each in scores.sentences.items()}
         yield (
             self.key,
             {
-                "figures": figures,
+                "figures": rounded(figures),
                 "sentences": sentences,
                 "epochs": made[-1].epochs,
                 "training_seconds": round(sum(each.seconds for each in made), 3),
@@ -220,17 +222,16 @@ class Training:
             further["unlabeled"] = training.unlabeled(folder / f"{system.unlabeled}.spacy")
         seconds: list[float] = []
         began = time.process_time()
-        if system.to_the_optimum:
-            model.fit(gold, n_threads=1, **further)
-            epochs = [*{report.model: report.epoch for report in model.history}.values()]
-            return Model(training, time.process_time() - began, epochs)
         model.fit(
             gold,
-            held_out,
+            None if system.to_the_optimum else held_out,
             n_threads=1,
             on_epoch=lambda _: seconds.append(round(time.process_time() - began, 3)),
             **further,
         )
+        if system.to_the_optimum:
+            last = {report.model: report.epoch for report in model.history}
+            return Model(training, time.process_time() - began, [*last.values()])
         epochs = [report.epoch for report in best_epochs(model.history)]
         after: dict[str, list[float | None]] = {}
         if self.curve:
@@ -239,8 +240,19 @@ class Training:
             after["seconds"] = [*seconds]
         if refit:
             model.epochs = round(sum(epochs) / len(epochs))
-            model.fit(gold + training.sentences(folder / "dev.spacy"), n_threads=1, **further)
+            gold += training.sentences(folder / "dev.spacy")
+            model.fit(gold, n_threads=1, **further)
         return Model(training, time.process_time() - began, epochs, after)
+
+
+def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> dict[str, float | None]:
+    """The figures of labels, as `ents_f PER`; those that a test set has not are None."""
+    return {
+        f"{name.partition('_')[0]}_{letter} {kind}": value
+        for name, by_label in scores.per_type.items()
+        for kind in kinds
+        for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items()
+    }
 
 
 @dataclass(frozen=True)
@@ -254,7 +266,10 @@ class Together:
         return self.runs[0].corpus
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.runs))
+        first, *others = map(str, self.runs)
+        return (
+            f"{first}; and {len(others)} more" if len(others) > 3 else "; ".join([first, *others])
+        )
 
     def run(self, corpus: Corpus) -> Iterator[tuple[Key, dict[str, Any]]]:
         """Train and score."""
@@ -281,16 +296,6 @@ def joined(parts: Sequence[Trained]) -> Language:
         else:
             raise ValueError("a tokenizer can only be the first of the systems of a pipeline")
     return nlp
-
-
-def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> dict[str, float | None]:
-    """The figures of labels, as `ents_f PER`; those that a test set has not are None."""
-    return {
-        f"{name.partition('_')[0]}_{letter} {kind}": value
-        for name, by_label in scores.per_type.items()
-        for kind in kinds
-        for letter, value in (by_label.get(kind) or dict.fromkeys("prf")).items()
-    }
 
 
 def rounded(figures: Mapping[str, float | None]) -> dict[str, float | None]:

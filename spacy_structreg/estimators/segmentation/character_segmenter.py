@@ -83,7 +83,7 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
         'type. Behind "t-1t0", atoms go with each pair of neighbouring labels: "t-1t0c0".',
         restore=CompleteTemplates.checked,
     )
-    skip_bigram: bool = setting(False, "Add the two neighbours of a character as a feature.")
+    skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
     scheme: Literal["bmes", "six"] = setting(
         "bmes",
         'Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the '
