@@ -15,11 +15,11 @@ instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 Additive noise falls on all features, also on those of value 0 (section 2): V is σ² times the sum of
 the squares of all weights of the label b and of the pair a, b, and each step visits all weights.
 
-Gaussian dropout (Wang & Manning 2013, "Fast dropout training") is for two labels without pairs: the
-difference d of their scores is a sum over features, and under dropout nearly normal, of the variance
-v = δ / (1 - δ) Σ g² (θ_0 - θ_1)². R is E[log(1 + exp d)] under that distribution, less log(1 + exp d)
-of the mean. The mean is that of points at equal distances: the closed form that the paper takes for
-it is twice too large where most texts are right.
+Gaussian dropout (Wang & Manning 2013, "Fast dropout training") is for two labels without pairs:
+the difference d of their scores is a sum over features, and under dropout nearly normal, of the
+variance v = δ / (1 - δ) Σ g² (θ_0 - θ_1)². R is E[log(1 + exp d)] under that distribution, less
+log(1 + exp d) of the mean. The mean is that of points at equal distances: the closed form that the
+paper takes for it is twice too large where most texts are right.
 """
 
 from libc.math cimport INFINITY, exp, fabs, isfinite, log1p, sqrt
@@ -93,8 +93,8 @@ cdef class LogLinearTrainer(BufferOwner):
             features.n_labels == 2 and features.n_shapes == 0 and features.edge_list < 0 and is_free
         ):
             raise ValueError(
-                "noise = 'gaussian_dropout' is for texts of two categories; choose 'dropout', which "
-                "is for any number of labels, and for sequences"
+                "noise = 'gaussian_dropout' is for texts of two categories; choose 'dropout', "
+                "which is for any number of labels, and for sequences"
             )
         self._pulls_features = self._variance > 0.0 and not self._additive
         window = learner.settings.noise_window

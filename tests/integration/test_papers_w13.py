@@ -190,7 +190,7 @@ def test_names_are_learnt_to_the_optimum(finished):
 
 @pytest.mark.slow
 def test_every_genre_has_figures(finished):
-    """The test set is all of them: its figures are those of the genres together."""
+    """Each genre is scored by itself, on its development and its test set."""
     (found,) = lines_of(finished, "sancl")
     names = [
         f"{genre}{part}_label_acc"
@@ -198,7 +198,7 @@ def test_every_genre_has_figures(finished):
         for part in ("", "_dev")
     ]
     assert len({found["figures"][name] for name in names}) > 3
-    assert tables((finished / "report/sancl.md").read_text("utf-8"))[0][1][2] == (
+    assert tables((finished / "report/sancl.md").read_text("utf-8"))[0][1][1] == (
         f"{100 * found['figures']['reviews_label_acc']:.2f}"
     )
 

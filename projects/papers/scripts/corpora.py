@@ -34,6 +34,7 @@ from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 PARTS: Final = ("train", "dev", "test")
 UNLABELED: Final = "unlabeled"
 READ_AS: Final = {
+    "format": FormatName,
     "columns": parse_columns,
     "scheme": SchemeName,
     "spaces": Spaces,
@@ -78,13 +79,13 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     between them. tags: "universal" if universal parts of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
-    of its sentences, `from` and `to`, and the `category` of its texts; the first and the last
-    number of `articles` of the Chinese Treebank, or of `sections` of the Penn Treebank, folders
-    such as `02`; and `first`, of how many sentences it is in all; or it is a list of such parts.
-    `scored` may name further parts. Texts of the part `unlabeled` are learnt from without labels.
-    draws: as many seeds have parts of their own: with `shares`, `whole` is shuffled and cut into
-    parts by their shares; with `sample`, the training set is so large a share of `train`, which is
-    drawn.
+    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
+    the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
+    Penn Treebank, folders such as `02`; and `first`, of how many sentences it is in all; or it is a
+    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learnt
+    from without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is
+    shuffled and cut into parts by their shares; with `sample`, the training set is so large a share
+    of `train`, which is drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -94,7 +95,6 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         return read_signals(entry)
     vocab = spacy.blank("zh").vocab
     options = CorpusOptions(
-        format=FormatName(entry.get("format", "auto")),
         encoding=entry.get("encoding", "utf-8"),
         **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )

@@ -21,6 +21,7 @@ GIVEN: Final = ("text", "words", "words,tags")
 UNLABELED: Final = ("", "test", "unlabeled")
 HERE: Final = ("yes", "in part", "no")
 ON: Final = ("test", "dev")
+RAW: Final = ("", "alone", "together")
 
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
@@ -100,7 +101,8 @@ class System:
     parts of the corpus of their own. of: the models are the first of a group of so many, from which
     averages of other sizes are taken as well. to_the_optimum: train until the objective stands
     still, and look at no development set. unlabeled: the part of the corpus whose texts count
-    without their labels.
+    without their labels. raw: whether what the model knows of raw text is counted anew on the
+    text of the test set, "alone" or "together" with that of training; "" for no.
     """
 
     config: str
@@ -114,6 +116,7 @@ class System:
     of: int = 0
     to_the_optimum: bool = False
     unlabeled: str = ""
+    raw: str = ""
 
     @property
     def group(self) -> int:
@@ -140,6 +143,8 @@ class System:
             changed["given"] = self.given
         if self.lengths:
             changed["lengths"] = ",".join(map(str, self.lengths))
+        if self.raw:
+            changed["raw"] = self.raw
         return canonical(changed)
 
     @property
@@ -287,6 +292,8 @@ class Grid(GridFile):
             )
         if system.unlabeled not in UNLABELED:
             raise ValueError(f"{name}: unlabeled is one of {', '.join(filter(None, UNLABELED))}")
+        if system.raw not in RAW:
+            raise ValueError(f"{name}: raw is one of {' or '.join(filter(None, RAW))}")
         return system
 
     def _table(self, name: str, given: dict[str, Any], systems: Mapping[str, System]) -> Table:

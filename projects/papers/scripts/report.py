@@ -289,7 +289,10 @@ def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
                 f"{mean(epoch for one in made for epoch in one.epochs):.1f}",
             ]
         )
-    header = ["system", "settings", "s to train", "s to test", "best epoch"]
+    epochs = "best epoch"
+    if any(row.system.to_the_optimum for row in each.rows):
+        epochs += ", or iterations to the optimum"
+    header = ["system", "settings", "s to train", "s to test", epochs]
     checksums = sorted({one.checksum for one in found})
     commits = sorted({one.commit or "unknown" for one in found})
     return (

@@ -169,18 +169,24 @@ class Training:
         figures: dict[str, float | None] = {}
         sentences: dict[str, str] = {}
         decoding = 0.0
+        last = made[-1].training
         for part, docs in scored.items():
-            scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
-            # The second time, so that spaCy knows the words.
-            began = time.process_time()
-            annotated_by(nlp, docs, settings.given)
-            decoding += time.process_time() - began
-            named = "" if part == "test" else f"{part}_"
-            found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
-            for length in self.system.lengths:
-                if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
-                    of_short = evaluate_docs(nlp, short, settings).figures
-                    found |= {f"{name}_{length}": value for name, value in of_short.items()}
+            model = last.model
+            if self.system.raw:
+                together = self.system.raw == "together"
+                model = model.adapt((doc.text for doc in docs), together=together)
+            with last.holding(model):
+                scores = evaluate_docs(nlp, docs, settings, by_doc=self.counted)
+                # The second time, so that spaCy knows the words.
+                began = time.process_time()
+                annotated_by(nlp, docs, settings.given)
+                decoding += time.process_time() - began
+                named = "" if part == "test" else f"{part}_"
+                found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
+                for length in self.system.lengths:
+                    if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
+                        of_short = evaluate_docs(nlp, short, settings).figures
+                        found |= {f"{name}_{length}": value for name, value in of_short.items()}
             figures |= {named + name: value for name, value in rounded(found).items()}
             sentences |= {named + name: packed(each) for name, each in scores.sentences.items()}
         yield (
