@@ -78,6 +78,8 @@ def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
         return n_sentences / result.decoding_seconds
     if "training_seconds" in figures:
         return result.training_seconds
+    if "epoch_milliseconds" in figures:
+        return 1000 * result.training_seconds / sum(result.epochs)
     of_row = result.figures
     if row.on == "dev":
         of_row = result.dev
