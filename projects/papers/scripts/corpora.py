@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -12,6 +13,7 @@ import spacy
 from spacy.tokens import Doc
 from studies.corpora import read_part, read_parts
 
+from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
@@ -27,10 +29,12 @@ class Corpus:
     """Parts of a corpus, of each fold, as the bytes of `.spacy` files.
 
     refit: train once more in the end, on train and dev, for as many epochs as were best.
+    punctuation: the tags that it bears; None for the words that look like it.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
+    punctuation: frozenset[str] | None
     checksum: str
 
 
@@ -41,7 +45,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit: as of `Corpus`.
+    development set. A part may be {path, sections}: the first and the last number of folders such
+    as `02` to be taken, as in the Penn Treebank; {path, articles}: those of articles of the Chinese
+    Treebank; {path, first}: so many of its sentences.
+    refit: as of `Corpus`. punctuation: its tags, with spaces between them.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
@@ -58,8 +65,19 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         days = each.pop("days", None)
         if days is not None:
             each["days"] = frozenset(range(days[0], days[1] + 1))
-        for file in files_of(path) if path.is_dir() and "part" not in each else [path]:
-            yield from read_docs(file, vocab, CorpusOptions(**{**vars(options), **each}))
+        if "articles" in each:
+            begin, end = each["articles"]
+            trees = trees_of(list_articles(path), range(begin, end + 1))
+            yield from docs_of(trees, docs)
+            return
+        sections, first = each.pop("sections", None), each.pop("first", None)
+        if sections is not None:
+            folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
+            files = [file for section in folders for file in files_of(section)]
+        else:
+            files = files_of(path) if path.is_dir() and "part" not in each else [path]
+        chosen = CorpusOptions(**{**vars(options), **each})
+        yield from islice(chain.from_iterable(read_docs(f, vocab, chosen) for f in files), first)
 
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
@@ -77,9 +95,11 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         parted = [read_parts(name, entry, docs)]
     checked = [doc for part in parted[0] for doc in part]
     words = ([*gold_words(doc), *(token.tag_ for token in doc)] for doc in checked)
+    punctuation = entry.get("punctuation")
     return Corpus(
         [dict(zip(PARTS, map(saved, parts), strict=True)) for parts in parted],
         bool(entry.get("refit", False)),
+        None if punctuation is None else frozenset(punctuation.split()),
         corpus_checksum(words)[:12],
     )
 
@@ -92,17 +112,27 @@ def files_of(folder: Path) -> list[Path]:
 def articles(
     split: Mapping[str, CtbPart], folder: Path, docs: Any, *, check: bool
 ) -> Iterator[list[Doc]]:
-    """Yield the parts of a split of the Chinese Treebank, prepared as by the project `ctb5`."""
+    """Yield the parts of a split of the Chinese Treebank."""
     files = list_articles(folder)
     for name in PARTS:
-        trees = [tree.remove_empties() for tree in read_articles(files, split[name].numbers())]
-        words = [each.without_function_tags().collapse_unaries() for each in trees if each]
+        trees = trees_of(files, split[name].numbers())
         if check:
-            check_counts(name, split[name], len(words), sum(len(tree.leaves()) for tree in words))
-        with TemporaryDirectory() as made:
-            path = Path(made) / f"{name}.bracket"
-            path.write_text("\n".join(tree.to_bracket(2) for tree in words), encoding="utf-8")
-            yield list(docs(str(path)))
+            check_counts(name, split[name], len(trees), sum(len(tree.leaves()) for tree in trees))
+        yield docs_of(trees, docs)
+
+
+def trees_of(files: Mapping[int, Path], articles: Iterable[int]) -> list[Tree]:
+    """The trees of articles of the Chinese Treebank, prepared as by the project `ctb5`."""
+    found = (tree.remove_empties() for tree in read_articles(files, articles))
+    return [tree.without_function_tags().collapse_unaries() for tree in found if tree]
+
+
+def docs_of(trees: Iterable[Tree], docs: Callable[[str], Iterator[Doc]]) -> list[Doc]:
+    """Trees as the Docs that a reader makes of a file of them."""
+    with TemporaryDirectory() as made:
+        path = Path(made) / "trees.bracket"
+        path.write_text("\n".join(tree.to_bracket(2) for tree in trees), encoding="utf-8")
+        return list(docs(str(path)))
 
 
 def saved(docs: list[Doc]) -> bytes:

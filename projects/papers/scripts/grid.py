@@ -20,6 +20,9 @@ from spacy_structreg.learn.model_average import MEANS
 GIVEN: Final = ("text", "words", "words,tags")
 HERE: Final = ("yes", "in part", "no")
 
+SPEED: Final = "sentences_a_second"
+"""In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
+
 
 @dataclass(frozen=True)
 class Key:
@@ -72,26 +75,44 @@ class System:
     """A config of `systems/`, and how it is trained and scored.
 
     changed: settings by their names in the config. models: how many are averaged, `mean`: how.
-    given: what the pipeline is given of the test set, as in `structreg evaluate --gold`. drawn:
-    whether training draws anything; if not, one run stands for all seeds.
+    before: systems that are trained for themselves, and whose models annotate the test set before
+    this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
+    `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
+    drawn: whether training draws anything; if not, one run stands for all seeds.
     """
 
     config: str
     changed: Mapping[str, Any] = field(default_factory=dict)
     models: int = 1
     mean: str = "nonzero"
+    before: tuple[System, ...] = ()
     given: str = "text"
+    lengths: tuple[int, ...] = ()
     drawn: bool = True
+
+    @property
+    def model(self) -> str:
+        """What its own model is trained by, as one line."""
+        return f"{self.config} {canonical(self._changed)}".strip()
 
     @property
     def setting(self) -> str:
         """What is changed, as one line."""
+        changed = self._changed
+        if self.before:
+            changed["before"] = ", ".join(each.model for each in self.before)
+        if self.given != "text":
+            changed["given"] = self.given
+        if self.lengths:
+            changed["lengths"] = ",".join(map(str, self.lengths))
+        return canonical(changed)
+
+    @property
+    def _changed(self) -> dict[str, Any]:
         changed = dict(self.changed)
         if self.models > 1:
             changed |= {"models": self.models, "mean": self.mean}
-        if self.given != "text":
-            changed["given"] = self.given
-        return canonical(changed)
+        return changed
 
 
 @dataclass(frozen=True)
@@ -99,23 +120,26 @@ class Row:
     """A system in a table.
 
     paper: the figures of the paper, in percent, by corpus and name of the figure. against: the name
-    of the row that it is held against; "" for none.
+    of the row that it is held against; "" for none. length: of the sentences that it is about,
+    at most so many words, one of `System.lengths`; None for all sentences.
     """
 
     name: str
     system: System
     paper: Mapping[str, Mapping[str, float]]
     against: str
+    length: int | None = None
 
 
 @dataclass(frozen=True)
 class Table:
     """A table of a paper, or the points of a figure.
 
-    columns: titles by the names of figures. seeds: how many there are, by corpus. of: the corpus of
-    the paper whose figures stand beside those of corpora that the paper does not have. here: as
-    much as there is of it: "yes", "in part" or "no"; because: the reason. differs: in the data.
-    shows: one sentence on what our figures show.
+    columns: titles by the names of figures; of several, with "or" between them, the first that a
+    system has; `SPEED` is one, too. seeds: how many there are, by corpus. of: the corpus of the
+    paper whose figures stand beside those of corpora that the paper does not have. here: as much as
+    there is of it: "yes", "in part" or "no"; because: the reason. differs: in the data. shows: one
+    sentence on what our figures show.
     """
 
     name: str
@@ -136,7 +160,9 @@ class Grid(GridFile):
     def read(self, given: dict[str, Any]) -> None:
         self.title = str(given["title"])
         self.corpora = given["corpora"]
-        systems = {name: self._system(name, each) for name, each in given["systems"].items()}
+        systems: dict[str, System] = {}
+        for name, each in given["systems"].items():
+            systems[name] = self._system(name, each, systems)
         self.tables = [self._table(name, each, systems) for name, each in given["tables"].items()]
 
     def folds(self, corpus: str) -> int:
@@ -160,8 +186,15 @@ class Grid(GridFile):
             for key in self.keys(corpus, row, table.seeds[corpus])
         }
 
-    def _system(self, name: str, given: Mapping[str, Any]) -> System:
-        system = System(**given)
+    def _system(self, name: str, given: Mapping[str, Any], above: Mapping[str, System]) -> System:
+        before, lengths = given.get("before", ()), given.get("lengths", ())
+        if wrong := [each for each in before if each not in above or above[each].before]:
+            raise ValueError(
+                f"{name}: before names {wrong[0]!r}; name systems that stand above it, and have "
+                "none before them"
+            )
+        further = {"before": tuple(above[each] for each in before), "lengths": tuple(lengths)}
+        system = System(**{**given, **further})
         if not config_of(system.config).is_file():
             raise ValueError(f"{name}: there is no {config_of(system.config).as_posix()}")
         if system.mean not in MEANS or system.given not in GIVEN or system.models < 1:
@@ -200,7 +233,10 @@ class Grid(GridFile):
                 raise ValueError(f"{table}: {name} names an unknown system, {each['system']!r}")
             against = each.get("against", given.get("against", ""))
             against = "" if against == name else against
-            yield name, Row(name, systems[each["system"]], each.get("paper", {}), against)
+            system, length = systems[each["system"]], each.get("length")
+            if length is not None and length not in system.lengths:
+                raise ValueError(f"{table}: {name}: {each['system']} has no lengths {length}")
+            yield name, Row(name, system, each.get("paper", {}), against, length)
 
 
 def config_of(name: str) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from grid import Grid, Result, Results, Row, Table
+from grid import SPEED, Grid, Result, Results, Row, Table
 from run import unpacked
 from studies.tables import gained, interval, table, versions
 
@@ -36,15 +36,33 @@ class Runs:
         """True if none is missing."""
         return len(self.seeds) == self.n_expected
 
-    def values(self, figure: str) -> list[float] | None:
-        """A figure in percent, seed by seed, the mean of the folds; None if a run has none."""
+    def values(self, figures: Sequence[str]) -> list[float] | None:
+        """The first figure that a run has, seed by seed, the mean of the folds; None without any.
+
+        In percent, but for `SPEED`.
+        """
         values = []
         for folds in self.seeds:
-            given = [fold.figures.get(figure) for fold in folds]
+            given = [figure_of(fold, figures) for fold in folds]
             if any(each is None for each in given):
                 return None
-            values.append(100 * summary(each for each in given if each is not None).mean)
+            values.append(mean(each for each in given if each is not None))
         return values
+
+
+def figure_of(result: Result, figures: Sequence[str]) -> float | None:
+    """The first of some figures that a run has, in percent; or its speed."""
+    if SPEED in figures:
+        n_sentences = max(map(len, map(unpacked, result.sentences.values())))
+        return n_sentences / result.decoding_seconds
+    found = (result.figures.get(figure) for figure in figures)
+    return next((100 * value for value in found if value is not None), None)
+
+
+def figures_in(column: str, row: Row) -> list[str]:
+    """The names of the figures of a row that may stand in a column."""
+    names = column.split(" or ")
+    return names if row.length is None else [f"{name}_{row.length}" for name in names]
 
 
 def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:
@@ -95,10 +113,12 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
     for row in each.rows:
         ours = runs_of(grid, results, corpus, row, n_seeds)
         cells = [row.name]
-        for figure in each.columns:
-            paper = row.paper.get(corpus, row.paper.get(each.of, {})).get(figure)
+        for column in each.columns:
+            theirs = row.paper.get(corpus, row.paper.get(each.of, {}))
+            paper = next((theirs[name] for name in column.split(" or ") if name in theirs), None)
             cells.append("" if paper is None else f"{paper:g}")
-            values = ours.values(figure) if ours.is_whole else None
+            figures = figures_in(column, row)
+            values = ours.values(figures) if ours.is_whole else None
             if values is None:
                 cells += [NOT_RUN if not ours.is_whole else "", "", "", ""]
                 continue
@@ -107,10 +127,10 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
             if not row.against:
                 continue
             other = runs_of(grid, results, corpus, names[row.against], n_seeds)
-            theirs = other.values(figure) if other.is_whole else None
-            if theirs is not None:
-                p = p_value(ours, other, figure)
-                cells[-2:] = [gained(differences(values, theirs)), "" if p is None else f"{p:.4f}"]
+            before = other.values(figures_in(column, names[row.against]))
+            if other.is_whole and before is not None:
+                p = p_value(ours, other, figures[0]) if len(figures) == 1 else None
+                cells[-2:] = [gained(differences(values, before)), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
     return table(header, rows)
 
