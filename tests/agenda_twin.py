@@ -413,7 +413,7 @@ def table_of(width: int, rows: dict[int, Sequence[float]]) -> TrainedRows:
 
 
 def empty_tables(system: WordTransitions) -> list[TrainedRows]:
-    return [table_of(width, {}) for width in system.events.values()]
+    return [table_of(width, {}) for width in system.tables.values()]
 
 
 def agenda_of(

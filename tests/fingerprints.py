@@ -189,6 +189,10 @@ def models() -> Iterator[tuple[str, Callable[[], Result]]]:  # noqa: PLR0915 - a
         lambda: of_trees(DependencyParser(system="arc_standard", beam=4, **short), trees),
     )
     yield (
+        "DependencyParser, weights shared by both directions",
+        lambda: of_trees(DependencyParser(templates="zhang_clark_2011", beam=4, **short), trees),
+    )
+    yield (
         "DependencyParser, greedy, features counted",
         lambda: of_trees(DependencyParser(beam=1, learning=Learning(min_count=2), **short), trees),
     )

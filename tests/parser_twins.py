@@ -25,7 +25,12 @@ from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.rows import Rows, TrainedRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
-from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.dependencies.arc_eager import (
+    ARC_ATOMS,
+    ARC_EAGER_ATOMS,
+    ARC_EAGER_EVENTS,
+    ArcEager,
+)
 from spacy_structreg.tasks.dependencies.arc_standard import (
     ARC_STANDARD_ATOMS,
     ARC_STANDARD_EVENTS,
@@ -203,8 +208,10 @@ class ParserTwin(ABC):
             return word
         if relation in ("-1", "+1"):
             return word + int(relation)
-        if relation[0] == "h":
+        if relation[0] in "hp":
             above = state.head(word)
+            if relation == "p" and above is None:
+                return self.front(state.position)
             return state.head(above) if relation == "h2" and above is not None else above
         return dict(enumerate(state.children(word, relation[0]))).get(len(relation) - 1)
 
@@ -409,6 +416,32 @@ class Item:
         )  # fmt: skip
 
 
+ROLES = {
+    "left": {"P": "N0", "P-1": "N-1", "P+1": "N1", "C": "S0", "S": "N0l", "Cl": "S0l"},
+    "right": {"P": "S0", "C": "N0", "C-1": "N-1", "C+1": "N1", "S": "S0r", "Cl": "N0l"},
+}
+
+
+def renamed(atom: str, side: str) -> str:
+    """An atom of an arc as that of the state in which the arc is made."""
+
+    def node(match: re.Match[str]) -> str:
+        roles = ROLES[side]
+        return roles.get(match[0]) or roles[match[0][0]] + match[0][1:]
+
+    if atom.startswith("dist"):
+        # The twin's distances are of two nodes in the order of the sentence.
+        nodes = re.findall(r"[PCS]", atom)
+        ordered = sorted((ROLES[side][each] for each in nodes), key=ORDER.index)
+        return f"dist({','.join(ordered)})"
+    if atom.startswith("between"):
+        return "between(S0,N0)"
+    return re.sub(r"\b[PCS](?:[+-]1|l)?(?=[wt)]|$)", node, atom)
+
+
+ORDER = ["S0", "S0r", "N0l", "N0"]
+
+
 class EagerTwin(ParserTwin):
     """SHIFT, REDUCE, then ARC-LEFT and ARC-RIGHT by labels."""
 
@@ -446,8 +479,22 @@ class EagerTwin(ParserTwin):
         pushes = action == SHIFT or action >= 2 + self.n_labels
         events = {"action": action, "push" if pushes else "pop": 0}
         if action > REDUCE:
-            events["right" if pushes else "left"] = label
+            side = "right" if pushes else "left"
+            events |= {side: label, f"arc to the {side}": 0}
         return events
+
+    def features(self, state: State, event: str) -> list[Feature]:
+        if not event.startswith("arc to the "):
+            return super().features(state, event)
+        found = []
+        for template in self.templates:
+            if template.event == "arc":
+                names = [
+                    renamed(name, event.removeprefix("arc to the ")) for name in template.atoms
+                ]
+                values = [self.atom(state, name) for name in names]
+                found += [Feature(template, joined) for joined in product(*values)]
+        return found
 
     def view(self, state: State, step: int) -> object:
         def side(word: int, which: str) -> object:
@@ -564,10 +611,10 @@ class System:
     twin: type[ParserTwin]
     atoms: tuple[str, ...]
     events: tuple[str, ...]
-    tables: dict[str, str] = field(default_factory=dict)
+    own_atoms: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def parse(self, *texts: str) -> tuple[StateTemplate, ...]:
-        return parse_state_templates(texts, self.events, self.atoms, self.tables)
+        return parse_state_templates(texts, self.events, self.atoms, own_atoms=self.own_atoms)
 
     def new(self, templates: Sequence[StateTemplate], n_labels: int) -> DependencyTransitions:
         atoms = [atom for template in templates for atom in template.atoms]
@@ -580,7 +627,14 @@ def without_classes(atoms: Sequence[str]) -> tuple[str, ...]:
     return tuple(atom for atom in atoms if not atom.startswith("class"))
 
 
-EAGER = System("arc_eager", ArcEager, EagerTwin, without_classes(ARC_EAGER_ATOMS), ARC_EAGER_EVENTS)
+EAGER = System(
+    "arc_eager",
+    ArcEager,
+    EagerTwin,
+    without_classes(ARC_EAGER_ATOMS),
+    ARC_EAGER_EVENTS,
+    {"arc": without_classes(ARC_ATOMS)},
+)
 STANDARD = System(
     "arc_standard",
     ArcStandard,
@@ -612,8 +666,7 @@ def tables_of(system: System, twin: ParserTwin) -> list[TrainedRows]:
     """Tables of the weights that the twin has drawn so far."""
     if isinstance(twin.weights, SmallWeights):
         return twin.weights.tables()
-    events = system.new(twin.templates, twin.n_labels).events
-    return SmallWeights(0, events).tables()
+    return SmallWeights(0, system.new(twin.templates, twin.n_labels).tables).tables()
 
 
 def walk(draw: random.Random, twin: ParserTwin) -> list[int]:

@@ -182,7 +182,7 @@ class CrfsuitePerceptron(_Crfsuite):
 
 
 class SpacyNer(_Labeler):
-    """spaCy's entity recogniser as `spacy init config --optimize efficiency` sets it up."""
+    """spaCy's entity recognizer as `spacy init config --optimize efficiency` sets it up."""
 
     name = "spacy-ner"
     title = "spaCy's ner"

@@ -25,6 +25,7 @@ What is a study's own stands in these modules of its folder `scripts`:
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import nullcontext
 from importlib import import_module
@@ -108,6 +109,8 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
+    # Of numpy, before it is imported: idle threads would spin, and count as the time of a run.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = parse()
     sys.path[:0] = [str(Path("scripts").resolve()), str(PROJECTS)]
     try:

@@ -42,7 +42,7 @@ def adapt_command(
     """Count the statistics of a pipeline anew, on raw text of a new domain.
 
     For pipelines whose models were trained with statistics of raw text. Weights stay as they are,
-    and nothing is learnt from labels. Texts may be of any size; memory is bounded.
+    and nothing is learned from labels. Texts may be of any size; memory is bounded.
     """
     with user_errors():
         n_characters = adapt(

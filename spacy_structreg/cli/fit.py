@@ -167,7 +167,7 @@ def fit(
 
     The figure is that by which the model chooses epochs, under ``dev_`` and its name. The pipeline
     is initialized as in spaCy's training: rules, lists of words, what is copied from others.
-    unlabeled: what else is learnt from, of models that have feature noising.
+    unlabeled: what else is learned from, of models that have feature noising.
     beam_loss: tune the setting `beam_margin`, at no more than this loss of the figure on dev, in
     percentage points; it is among what is returned then.
     resume: go on with a training whose state lies beside the output; without it, that is dropped.

@@ -27,8 +27,8 @@ def info_command(
 ) -> None:
     """Tell what is in a pipeline: its models, labels, templates, settings and sizes.
 
-    Also how models learnt, the checksum of their corpus, the knowledge sources that are stored with
-    them, and how many words users have listed.
+    Also how models learned, the checksum of their corpus, the knowledge sources that are stored
+    with them, and how many words users have listed.
     """
     with user_errors():
         found = info(pipeline)

@@ -171,8 +171,8 @@ def init_config(
     Tasks on words whose training corpus has universal tags alone go by these.
 
     Raises ValueError for an unknown task or language, for a path with `$` in it, for a corpus
-    without what is to be learnt, and as `read_docs` for the training corpus; OSError if that cannot
-    be read.
+    without what is to be learned, and as `read_docs` for the training corpus; OSError if that
+    cannot be read.
     """
     from spacy.util import get_lang_class
 

@@ -279,7 +279,7 @@ def augmenter_of(config: Config) -> Augmenter | None:
 
 
 def check_names(config: dict[str, Any]) -> None:
-    """Raise ValueError for settings that there are not: misspelt ones would do nothing."""
+    """Raise ValueError for settings that there are not: misspelled ones would do nothing."""
     from spacy.schemas import ConfigSchemaNlp, ConfigSchemaTraining
 
     for block, schema in (("nlp", ConfigSchemaNlp), ("training", ConfigSchemaTraining)):

@@ -2,7 +2,7 @@
 
 Of a phrase of more than two children the leftmost is split off until the head is leftmost, then
 the rightmost; what is left is a *temporary* phrase of the same label, which is dissolved
-afterwards. A binarised tree is written in post-order, one step for each of its nodes: so do
+afterwards. A binarized tree is written in post-order, one step for each of its nodes: so do
 shift-reduce parsers build it.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["Kind", "Step", "binarize", "debinarize"]
 
 
 class Kind(IntEnum):
-    """The parts of a node of a binarised tree."""
+    """The parts of a node of a binarized tree."""
 
     WORD = 0
     """The next word."""
@@ -35,7 +35,7 @@ class Kind(IntEnum):
 
 
 class Step(NamedTuple):
-    """A node of a binarised tree. label: of a phrase; "" for a word."""
+    """A node of a binarized tree. label: of a phrase; "" for a word."""
 
     kind: Kind
     label: str = ""

@@ -1,7 +1,7 @@
 r"""Classified texts, each of one category: lines of cells between tabs, or of JSON.
 
-harbour	Two boats left the quay at dawn.
-{"text": "Two boats left the quay at dawn.", "category": "harbour"}
+harbor	Two boats left the quay at dawn.
+{"text": "Two boats left the quay at dawn.", "category": "harbor"}
 """
 
 from __future__ import annotations

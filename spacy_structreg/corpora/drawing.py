@@ -53,7 +53,7 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
     """A tree as SVG: each phrase in the row below its parent, all tags in one row above the words.
 
     font_size: in pixels. heads: whether lines to what heads a phrase are thick. The picture has the
-    colour of the text around it, and its texts have classes, to which `palette.css` gives others;
+    color of the text around it, and its texts have classes, to which `palette.css` gives others;
     characters that XML cannot hold are shown as U+FFFD.
 
     Raises ValueError for a font size that is not above 0.
@@ -108,7 +108,7 @@ def tree_svg(sentence: ConstituencySentence, *, font_size: float = 16, heads: bo
 def span_svg(sentence: ConstituencySentence, *, font_size: float = 16) -> str:
     """A tree as SVG: words at the top, and a bar with its label for each phrase, by depth.
 
-    font_size, and what is raised: as of `tree_svg`. Phrases of one label have one colour.
+    font_size, and what is raised: as of `tree_svg`. Phrases of one label have one color.
     """
     _check_font_size(font_size)
     edges = _column_edges(sentence, font_size)
@@ -212,7 +212,7 @@ def _text(text: str, x: float, y: float, attributes: str = "") -> str:
 
 
 def _strokes(lines: Sequence[str], width: float | None = None) -> str:
-    """Lines in the colour of the text; nothing if there are none."""
+    """Lines in the color of the text; nothing if there are none."""
     if not lines:
         return ""
     given = "" if width is None else f' stroke-width="{width:.2f}"'

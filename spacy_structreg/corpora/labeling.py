@@ -7,7 +7,7 @@ hold hyphens itself):
     iob1   as bio, but B-X only where a span of the same label ends right before; only read
     bioes  besides, E-X ends a span, and S-X is one of a single token; M is read as I, L as E and U
            as S (BMES, BILOU)
-    io     X says that a token is in a span of that label: neighbours of one label are one span
+    io     X says that a token is in a span of that label: neighbors of one label are one span
 
 Sources: Ramshaw and Marcus 1995, "Text chunking using transformation-based learning" (IOB1); Tjong
 Kim Sang and Veenstra 1999, "Representing text chunks" (IOB2); Wang, Wang, Wager, Liang and Manning
@@ -116,7 +116,7 @@ def labels_of(spans: Iterable[Span], n: int, scheme: Scheme = "bio") -> list[str
 
 
 def convert(labels: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
-    """The labels of a sentence in another scheme; in io, neighbours of one label become one span.
+    """The labels of a sentence in another scheme; in io, neighbors of one label become one span.
 
     The result is always well-formed: what `spans_of` mends is mended. Raises ValueError as
     `spans_of` and `labels_of`.

@@ -1,4 +1,4 @@
-"""Colours of drawings, plots and pages, on light and on dark grounds.
+"""Colors of drawings, plots and pages, on light and on dark grounds.
 
 On ``ground`` and ``surface``, texts in any other of `COLORS` have a contrast of at least 4.5 to 1;
 ``line`` has 3 to 1, and ``rule`` only separates rows. The six of `SERIES` can be told
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Color(NamedTuple):
-    """A colour on a light ground and its counterpart on a dark one, both as ``#rrggbb``."""
+    """A color on a light ground and its counterpart on a dark one, both as ``#rrggbb``."""
 
     light: str
     dark: str
@@ -40,7 +40,7 @@ SERIES: Final[dict[str, Color]] = {
     "brown": Color("#5c2e08", "#f5cf5c"),
     "rose": Color("#8f2060", "#d0708f"),
 }
-"""Colours of lines, points and words that are compared, in the order in which they are taken."""
+"""Colors of lines, points and words that are compared, in the order in which they are taken."""
 
 COLORS: Final[dict[str, Color]] = {
     "ground": Color("#ffffff", "#161a20"),
@@ -59,7 +59,7 @@ COLORS: Final[dict[str, Color]] = {
     "error": Color("#b3261e", "#ff8a80"),
     **SERIES,
 }
-"""All colours but those of `FILLS`, by name."""
+"""All colors but those of `FILLS`, by name."""
 
 FILLS: Final[dict[str, Color]] = {
     "red": Color("#ffc9c4", "#663936"),
@@ -73,14 +73,14 @@ FILLS: Final[dict[str, Color]] = {
     "violet": Color("#dfd0ff", "#4d3f66"),
     "pink": Color("#fac9e3", "#613950"),
 }
-"""Grounds of bars and marked words. The colour ``text`` is read on them at 4.5 to 1 and more."""
+"""Grounds of bars and marked words. The color ``text`` is read on them at 4.5 to 1 and more."""
 
 
 DRAWING: Final = "structreg-tree"
 """The class of the drawings of trees."""
 
 IN_DRAWINGS: Final = {"tag": "muted", "phrase": "accent", "relation": "purple"}
-"""The colours of texts in drawings, by their classes; other texts have that of their page."""
+"""The colors of texts in drawings, by their classes; other texts have that of their page."""
 
 
 def fill_of(label: str) -> str:
@@ -163,9 +163,9 @@ def plot_style() -> dict[str, Any]:
 
 
 def readable_on_dark(svg: str) -> str:
-    """The picture with a style sheet that takes the dark colours where readers prefer those.
+    """The picture with a style sheet that takes the dark colors where readers prefer those.
 
-    svg: a picture in a file of its own, by matplotlib in light colours of the palette, or a drawing
+    svg: a picture in a file of its own, by matplotlib in light colors of the palette, or a drawing
     of `corpora.drawing`. Raises ValueError if it has no ``svg`` element.
     """
     start = re.search(r"<svg\b[^>]*>", svg)

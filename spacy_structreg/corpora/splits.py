@@ -68,7 +68,7 @@ CTB_SPLITS: Mapping[str, Mapping[str, CtbPart]] = MappingProxyType(
 def fold_bounds(n_sentences: int, n_folds: int = 10) -> list[tuple[int, int]]:
     """Begin and end of each fold: runs of sentences that cover all, none empty.
 
-    Neighbours stay together, so that a text lies in two folds only where one ends in it. Fold k
+    Neighbors stay together, so that a text lies in two folds only where one ends in it. Fold k
     goes from n·k // n_folds on. Raises ValueError for fewer sentences than folds, and for fewer
     than two folds.
     """

@@ -302,7 +302,7 @@ class CharWordEnsemble(
         """Hook: decoders of both models as they are now, with this weight of characters."""
 
     def untrained(self) -> Self:
-        """A pair of the same settings that has learnt nothing."""
+        """A pair of the same settings that has learned nothing."""
         characters, words = self.characters.untrained(), self.words.untrained()
         return self.of(replace(self.settings, characters=characters, words=words))
 

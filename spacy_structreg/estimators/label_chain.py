@@ -162,7 +162,7 @@ class SequenceDecoder:
         return found.about_items(len(places))
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
-        """The weights of pairs of neighbouring labels of the chain, where they are not 0."""
+        """The weights of pairs of neighboring labels of the chain, where they are not 0."""
         features = self._spec.features
         if features.tag_bigram < 0:
             return {}
@@ -241,7 +241,7 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
         return dict(entries), dict(arrays)
 
     def compile_unlabeled(self, items: Sequence[Any], learner: Learner) -> CompiledChain:
-        """A sequence of unknown labels, which counts in the regulariser of feature noising."""
+        """A sequence of unknown labels, which counts in the regularizer of feature noising."""
         symbols, lists = self.see(items)
         return self.features.compile(symbols, len(items), learner, lists)
 
@@ -290,12 +290,12 @@ class ChainEstimator(Estimator[GoldT, SequenceDecoder, ScoresT]):
         """As `Estimator.fit`, with inputs without labels besides.
 
         unlabeled: what `predict` takes; their uncertainty under feature noising counts in the
-            regulariser, as much as `LogLinear.unlabeled_weight` says (Wang et al. 2013, 2.1).
+            regularizer, as much as `LogLinear.unlabeled_weight` says (Wang et al. 2013, 2.1).
         """
         further = [items for given in unlabeled if (items := self._items(given))]
         if further and not self.learning.learns_from_unlabeled:
             raise ValueError(
-                "what has no labels counts in the regulariser of feature noising only; "
+                "what has no labels counts in the regularizer of feature noising only; "
                 "choose LogLinear(noise='dropout', noise_level=…), or leave it out"
             )
 
@@ -473,7 +473,7 @@ class Labeler(ChainEstimator[GoldT, SpanScores | LabelScores]):
         return self._marginals_stream(map(self._items, sequences), n_threads)
 
     def transition_weights(self) -> dict[tuple[str, str], float]:
-        """The weights of pairs of neighbouring labels of the chain, where they are not 0.
+        """The weights of pairs of neighboring labels of the chain, where they are not 0.
 
         Raises ValueError as `predict`.
         """

@@ -76,7 +76,7 @@ class TreeParser(
     """Builds a tree over tagged words by beam search over the states of a transition system.
 
     events, atoms: those that templates may name. tables: of templates, by name. table: that of
-    which the default of `templates` is the name.
+    which the default of `templates` is the name. own_atoms: of events that have others, these.
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
@@ -91,10 +91,15 @@ class TreeParser(
         atoms: Sequence[str],
         tables: Mapping[str, str],
         table: str,
+        own_atoms: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         templates = table if settings.templates is None else settings.templates
         self._templates = parse_state_templates(
-            joined(templates, *further_tables(settings)), events, atoms, tables
+            joined(templates, *further_tables(settings)),
+            events,
+            atoms,
+            tables,
+            own_atoms=own_atoms,
         )
         update = settings.update
         if update is None:
@@ -185,7 +190,7 @@ class TreeSpec(ModelSpec[GoldT, DecoderT]):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
+        return tuple(self.system.tables.values())
 
     def new_learner(self, learning: Learning) -> Perceptron:
         # A feature of words has seen few of all actions.

@@ -3,7 +3,7 @@
 The vectors are gensim's by word2vec (Mikolov et al. 2013), or those that singular values give of
 how often words stand beside others (Levy, Goldberg & Dagan 2015), which can be counted in parts of
 the text and added up. The clusters scikit-learn's mini-batch k-means
-(Sculley 2010). The centres of the clusters are joined two by two, the closest first (Ward 1963), so
+(Sculley 2010). The centers of the clusters are joined two by two, the closest first (Ward 1963), so
 that a class has a path of bits from the root, as in Brown clustering, whose beginnings are coarser
 classes.
 """

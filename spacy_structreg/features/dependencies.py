@@ -21,56 +21,78 @@ action: N0w N1t N2t | S0t N0w N1t | S0ht S0t N0w | S0t S0lt N0w | S0t S0rt N0w |
 """
 """The transition templates of Zhang & Clark 2011, Table 13."""
 
-_PAIR: Final = "{p}w {p}t {c}w {c}t | {p}w {p}t {c}w | {p}w {c}w {c}t | {p}w {p}t {c}t | "
-_PAIR_OF_TAGS: Final = "{p}t {c}w {c}t | {p}w {c}w | {p}t {c}t"
-
-
-def _arc(event: str, parent: str, child: str, sibling: str, to_sibling: str) -> str:
-    """The graph templates of Zhang & Clark 2011, Table 14, that an arc makes known.
-
-    Each stands once as it is and once with the distance of the arc, those of siblings with the
-    distance of child and sibling; the direction is in the event.
-    """
-    p, c, s = parent, child, sibling
-    words = [f"{p}w", f"{p}t", f"{p}w {p}t", f"{c}w", f"{c}t", f"{c}w {c}t"]
-    pairs = (_PAIR + _PAIR_OF_TAGS).format(p=p, c=c).split(" | ")
-    between = [f"{p}t between(S0,N0) {c}t"]
-    beside_parent, beside_child = (
-        [f"{node}-1t" if node == "S0" else "N-1t", f"{node}+1t" if node == "S0" else "N1t"]
-        for node in (p, c)
-    )
-    around = [
-        f"{kept} {x} {y}"
-        for x in beside_parent
-        for y in beside_child
-        for kept in (f"{p}t {c}t", f"{p}t", f"{c}t")
-    ]
-    around += [f"{p}t {c}t {x}" for x in (*beside_parent, *beside_child)]
-    siblings = [f"{c}w {s}w", f"{c}t {s}t", f"{c}w {s}t", f"{c}t {s}w", f"{p}t {c}t {s}t"]
-    leftmost = [f"{p}t {c}t {c}lt"]
-    plain = words + pairs + between + around + siblings + leftmost
-    far = [f"{text} dist(S0,N0)" for text in words + pairs + between + around]
-    far += [f"{text} {to_sibling}" for text in siblings]
-    return "\n".join(f"{event}: {text}" for text in plain + far)
-
-
-_LEFT: Final = _arc("left", "N0", "S0", "N0l", "dist(S0,N0l)")
-_RIGHT: Final = _arc("right", "S0", "N0", "S0r", "dist(S0r,N0)")
-
-GRAPH: Final = f"""{_LEFT}
-left: N0t S0t S0rt
-{_RIGHT}
-pop: S0ht S0t S0rt | S0t S0vr | S0w S0t S0vr
-push: N0t N0vl | N0w N0t N0vl
+# Of the words and the tags of a parent and a child; and of a tag between and of their neighbours.
+_PAIRS: Final = """
+{p}w | {p}t | {p}w {p}t | {c}w | {c}t | {c}w {c}t
+{p}w {p}t {c}w {c}t | {p}w {p}t {c}w | {p}w {c}w {c}t | {p}w {p}t {c}t | {p}t {c}w {c}t
+{p}w {c}w | {p}t {c}t | {p}t {between} {c}t
 """
-"""The graph templates of Zhang & Clark 2011, Table 14, each at the earliest action at which all
-that it reads is known: the rightmost grandchild and the right arity when a word is popped (by an
-arc to the left, when that is made), the left arity when it is pushed. Weights of arcs are told
-apart by their direction and their label. The grandchild and the arity of what is never popped, on
-the right of the root, are not counted."""
+_AROUND: Final = "{p}t {c}t {x}t {y}t | {p}t {x}t {y}t | {c}t {x}t {y}t"
+_SIBLINGS: Final = "{c}w {s}w | {c}t {s}t | {c}w {s}t | {c}t {s}w | {p}t {c}t {s}t"
 
-COMBINED: Final = f"{TRANSITION}{GRAPH}"
+
+def _arc(
+    event: str,
+    parent: tuple[str, str, str],
+    child: tuple[str, str, str],
+    sibling: str,
+    *,
+    between: str,
+    distances: tuple[str, str] = ("", ""),
+) -> str:
+    """Templates 1 to 6 of Zhang & Clark 2011, Table 14, on an event.
+
+    parent, child: nodes of the word and of its neighbours on the left and on the right.
+    between: the tags between the two. distances: what else they join, of the arc and of child and
+    sibling.
+    """
+    (p, *beside_parent), (c, *beside_child) = parent, child
+    texts = _PAIRS.format(p=p, c=c, between=between).strip().replace("\n", " | ").split(" | ")
+    for x in beside_parent:
+        for y in beside_child:
+            texts += _AROUND.format(p=p, c=c, x=x, y=y).split(" | ")
+    texts += [f"{p}t {c}t {x}t" for x in (*beside_parent, *beside_child)]
+    siblings = _SIBLINGS.format(p=p, c=c, s=sibling).split(" | ")
+    lines = [f"{text} {distances[0]}" for text in texts]
+    lines += [f"{text} {distances[1]}" for text in siblings]
+    return "\n".join(f"{event}: {line.rstrip()}" for line in lines)
+
+
+_NEXT: Final = ("N0", "N-1", "N1")
+_TOP: Final = ("S0", "S0-1", "S0+1")
+_BETWEEN: Final = "between(S0,N0)"
+_FAR: Final = f"""
+{_arc("left", _NEXT, _TOP, "N0l", between=_BETWEEN, distances=("dist(S0,N0)", "dist(S0,N0l)"))}
+{_arc("right", _TOP, _NEXT, "S0r", between=_BETWEEN, distances=("dist(S0,N0)", "dist(S0r,N0)"))}
+"""
+_ARITIES: Final = "pop: S0t S0vr | S0w S0t S0vr\npush: N0t N0vl | N0w N0t N0vl\n"
+
+GRAPH: Final = f"""
+{_arc("arc", ("P", "P-1", "P+1"), ("C", "C-1", "C+1"), "S", between="between(P,C)")}{_FAR}
+arc: Pt Ct Clt
+pop: S0pt S0t S0rt
+{_ARITIES}"""
+"""The graph templates of Zhang & Clark 2011, Table 14, each at the earliest action at which all
+that it reads is known: the rightmost grandchild and the right arity when a word is popped, the left
+arity when it is pushed. Templates 1 to 6 stand once without the direction of the arc and its label,
+and once with both and with the distance of the two words, of siblings with that of child and
+sibling. The grandchild and the arity of what is never popped, on the right of the root, are not
+counted."""
+
+ZHANG_CLARK: Final = f"{TRANSITION}{GRAPH}"
 """The combined parser of Zhang & Clark 2011: Tables 13 and 14."""
+
+DIRECTED_GRAPH: Final = f"""
+{_arc("left", _NEXT, _TOP, "N0l", between=_BETWEEN)}
+{_arc("right", _TOP, _NEXT, "S0r", between=_BETWEEN)}{_FAR}
+left: N0t S0t S0lt | N0t S0t S0rt
+right: S0t N0t N0lt
+pop: S0ht S0t S0rt
+{_ARITIES}"""
+"""`GRAPH`, but with the direction and the label of the arc in all templates of arcs."""
+
+COMBINED: Final = f"{TRANSITION}{DIRECTED_GRAPH}"
+"""The templates of transitions, and those of graphs with the direction of arcs and their labels."""
 
 RICH: Final = f"""{_COMMON}
 action: N2w N2t | N2w | N2t
@@ -111,6 +133,7 @@ ARC_EAGER_TABLES: Final = {
     "classes": f"{_CLASSES.format(p='S0', c='N0')}action: class(N1) | class(S0h) class(S0)\n",
     "transition": TRANSITION,
     "combined": COMBINED,
+    "zhang_clark_2011": ZHANG_CLARK,
     "rich": RICH,
     "rich+": RICH_PLUS,
     "rich+characters": RICH_PLUS_CHARACTERS,

@@ -21,13 +21,17 @@ MAX_STATE_ATOMS: Final = 8
 
 @dataclass(frozen=True)
 class StateTemplate:
-    """The event on which a feature fires, and the atoms that it joins, in their order."""
+    """The event on which a feature fires, and the atoms that it joins, in their order.
+
+    name: what its features are known by, if not by the event and the atoms.
+    """
 
     event: str
     atoms: tuple[str, ...]
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"{self.event}: {' '.join(self.atoms)}".rstrip()
+        return self.name or f"{self.event}: {' '.join(self.atoms)}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -49,16 +53,20 @@ def parse_state_templates(
     atoms: Collection[str],
     tables: Mapping[str, str] | None = None,
     without_atoms: Collection[str] = (),
+    *,
+    own_atoms: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[StateTemplate, ...]:
     """Read templates in the notation of this module.
 
     texts: each holds one template, several, or the name of a table. events, atoms: the names that
     the task knows. tables: templates by name. without_atoms: the events that mean something alone.
+    own_atoms: of events that have others than `atoms`, these.
     Repeated templates are kept once, at their first place. Raises ValueError for unknown names, a
     template without an event or atoms, repeated atoms, more than `MAX_STATE_ATOMS` atoms, and if
     there is no template at all.
     """
     tables = tables or {}
+    own_atoms = own_atoms or {}
     templates: dict[StateTemplate, None] = {}
     for text in texts:
         event: str | None = None
@@ -74,7 +82,9 @@ def parse_state_templates(
                     f"feature template {part.strip()!r:.80} names no event: write for example "
                     f"'{min(events)}: {min(atoms)}'{known}"
                 )
-            template = _template(part.strip(), event, tuple(rest.split()), events, atoms)
+            template = _template(
+                part.strip(), event, tuple(rest.split()), events, own_atoms.get(event, atoms)
+            )
             if not template.atoms and event not in without_atoms:
                 raise ValueError(f"feature template {part.strip()!r:.80} has no atoms")
             templates[template] = None
@@ -102,6 +112,28 @@ def _template(
     if len(set(names)) != len(names):
         raise ValueError(f"feature template {text!r:.80} reads the same atom twice")
     return StateTemplate(event, names)
+
+
+def for_events(
+    templates: Iterable[StateTemplate], variants: Mapping[str, Mapping[str, Mapping[str, str]]]
+) -> tuple[StateTemplate, ...]:
+    """Templates of what several events share, as one for each of these, of the same name.
+
+    variants: by what they share, the events, and of each of them its atoms by the names that
+    templates call them.
+    """
+    return tuple(
+        each
+        for template in templates
+        for each in (
+            [
+                StateTemplate(event, tuple(map(atoms.__getitem__, template.atoms)), str(template))
+                for event, atoms in variants[template.event].items()
+            ]
+            if template.event in variants
+            else [template]
+        )
+    )
 
 
 def group_templates(

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from spacy_structreg.learn.setting_fields import Settings, setting
 
 Algorithm: TypeAlias = Literal["perceptron", "pa", "pa_i", "pa_ii"]
 Clock: TypeAlias = Literal["examples", "mistakes", "epochs"]
 Optimizer: TypeAlias = Literal["sgd", "lbfgs"]
-Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive"]
+Noise: TypeAlias = Literal["none", "dropout", "multiplicative", "additive", "gaussian_dropout"]
+
+NOISES: Final = tuple(noise for noise in get_args(Noise) if noise != "none")
+"""All kinds of noise."""
+
+DROPOUT: Final = ("dropout", "gaussian_dropout")
+"""Kinds of noise that leave features out, at a rate."""
 
 LEAST_PRUNED: Final = 50_000
 """Fewest features of a table of weights from which small ones are dropped."""
@@ -190,7 +196,8 @@ class LogLinear(SampleSettings):
         "none",
         'Feature noising (Wang et al. 2013): "dropout", "multiplicative" or "additive" Gaussian '
         'noise, or "none". The additive one falls on all features at every position, so that each '
-        "step takes the time of all weights.",
+        'step takes the time of all weights. "gaussian_dropout" (Wang & Manning 2013) takes the '
+        "score under dropout as normally distributed: for texts of two categories alone.",
     )
     noise_level: float = setting(
         0.0, "The rate of dropout, below 1, or the standard deviation of other noise."
@@ -217,7 +224,7 @@ class LogLinear(SampleSettings):
     )
 
     def _check(self) -> None:
-        if self.noise == "dropout" and self.noise_level >= 1:
+        if self.noise in DROPOUT and self.noise_level >= 1:
             raise ValueError(
                 f"noise_level is {self.noise_level}; it must be at least 0 and below 1"
             )
@@ -229,7 +236,7 @@ class LogLinear(SampleSettings):
         if self.noise_level > 0 and self.noise == "none":
             raise ValueError(
                 f"noise_level is {self.noise_level}, but there is no noise; choose one of "
-                "dropout, multiplicative, additive, or leave it at 0"
+                f"{', '.join(NOISES)}, or leave it at 0"
             )
 
     @property
@@ -261,7 +268,7 @@ class LogLinear(SampleSettings):
     @property
     def variance(self) -> float:
         """The variance of a feature of value 1 under the noise; 0 without noise."""
-        if self.noise == "dropout":
+        if self.noise in DROPOUT:
             return self.noise_level / (1.0 - self.noise_level)
         return self.noise_level**2
 

@@ -292,7 +292,7 @@ class BracketScorer:
 def _count_crossing(gold: Sequence[_Bracket], predicted: Sequence[_Bracket], n_words: int) -> int:
     """Number of predicted brackets that overlap a gold one without one holding the other.
 
-    gold: outer brackets first. The gold brackets that hold both of two neighbouring words hold one
+    gold: outer brackets first. The gold brackets that hold both of two neighboring words hold one
     another. So the innermost ends first, and begins last: a bracket that starts or stops between
     the two crosses one of them if it crosses that.
     """

@@ -1,7 +1,7 @@
 """Test of the significance of a difference between two systems on the same sentences.
 
 Source: Yeh 2000, "More accurate tests for the statistical significance of result differences",
-section 3 (approximate randomisation, after Noreen 1989).
+section 3 (approximate randomization, after Noreen 1989).
 """
 
 from __future__ import annotations

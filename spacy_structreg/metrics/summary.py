@@ -48,7 +48,7 @@ def summary(numbers: Iterable[float]) -> Summary:
     values: Sequence[float] = list(numbers)
     n = len(values)
     if n == 0:
-        raise ValueError("there is no number to summarise")
+        raise ValueError("there is no number to summarize")
     mean = math.fsum(values) / n
     if n == 1:
         return Summary(1, mean, None, None)

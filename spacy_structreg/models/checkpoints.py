@@ -74,7 +74,7 @@ class Checkpoint:
         """Write the state of a model in one step, unless the last one is too recent.
 
         Writing takes a tenth of the time of training at most. Which states are written does not
-        change what is learnt.
+        change what is learned.
         """
         began = time.monotonic()
         if not run.ended and began < self._due.get(run.number, began):

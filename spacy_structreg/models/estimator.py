@@ -149,7 +149,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels, sorted; none as long as they are to be learnt from data."""
+        """The labels, sorted; none as long as they are to be learned from data."""
         return () if self._spec is None else self._spec.labels
 
     @property
@@ -369,7 +369,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         try:
             _count(spec, learner, compiled)
         except ValueError:
-            # It has no features, and has learnt nothing: other examples may have enough.
+            # It has no features, and has learned nothing: other examples may have enough.
             self._trainer = None
             raise
         return compiled
@@ -473,7 +473,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     def _compiled_sample(self, sample: Iterable[GoldT], learner: Learner) -> list[Compiled]:
         compiled = []
         for sentence in map(self.SCHEMA.checked, sample):
-            # Not all that is found can be learnt: tags of listed words, for one, may be unknown.
+            # Not all that is found can be learned: tags of listed words, for one, may be unknown.
             with suppress(ValueError):
                 compiled += _compile(self._known_spec(), self._examples(sentence), learner)
         return compiled

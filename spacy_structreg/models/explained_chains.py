@@ -1,4 +1,4 @@
-"""Explanations of label chains: the features of labels and of their neighbours."""
+"""Explanations of label chains: the features of labels and of their neighbors."""
 
 from __future__ import annotations
 

@@ -46,7 +46,10 @@ class ExplainedStates:
         extras: Callable[[int, int], Sequence[Contribution]] = lambda number, action: (),
     ) -> None:
         system = scorer.system
-        self._tables: dict[str, Any] = dict(zip(system.events, scorer.tables, strict=True))
+        self._tables: dict[str, Any] = {
+            event: scorer.tables[number]
+            for event, number in zip(system.events, system.event_tables, strict=True)
+        }
         self._templates: dict[str, list[StateTemplate]] = {event: [] for event in system.events}
         for group in scorer.groups:
             self._templates[group.event] += group.templates

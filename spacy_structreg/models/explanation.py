@@ -16,7 +16,8 @@ class Contribution:
     """A feature, and what it adds to the score of a decision.
 
     template: in its notation. value: the values of its atoms, parted by spaces. source: what it
-    speaks of: a feature of the training corpus, a word list, …. weight: what the model has learnt.
+    speaks of: a feature of the training corpus, a word list, …. weight: what the model has
+    learned.
     number: the real value of the feature, by which its weight is multiplied.
     """
 
@@ -218,7 +219,7 @@ def shown(value: str) -> str:
 
 
 def around(items: Sequence[str], i: int, width: int = 3) -> str:
-    """The place before an item, among its neighbours, marked by ``|``."""
+    """The place before an item, among its neighbors, marked by ``|``."""
     return f"{''.join(items[max(0, i - width) : i])}|{''.join(items[i : i + width])}"
 
 

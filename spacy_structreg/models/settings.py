@@ -57,7 +57,7 @@ class TrainingSettings(Settings):
 
     learning: AnyLearning | None = setting(
         None,
-        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1, for a "
+        "How weights are learned and regularized: a block of spacy_structreg.Learning.v1, for a "
         "structured perceptron, or of spacy_structreg.LogLinear.v1, for a conditional random "
         "field; null for the default of the model.",
         restore=learning_from_dict,
@@ -114,7 +114,7 @@ class PerceptronSettings(TrainingSettings):
 
     learning: Learning | None = setting(
         None,
-        "How weights are learnt and regularized: a block of spacy_structreg.Learning.v1; null for "
+        "How weights are learned and regularized: a block of spacy_structreg.Learning.v1; null for "
         "the default of the model.",
         restore=learning_from_dict,
     )
@@ -176,7 +176,8 @@ class TextSettings(ViewSettings):
         "and cut them as the Penn Chinese Treebank does. Those that say little by their characters "
         '(URLs, addresses, @names, paths, emoji) look alike to the model. "latin" finds runs of '
         "Latin letters and of digits only, which no word cuts (Zhang & Clark 2011, section 4.4.3): "
-        "words of the training corpus that do are joined, with the first one's tag.",
+        "words of the training corpus that do are joined, with the first one's tag, and word-based "
+        "models propose none in training either.",
     )
     whole_runs: Sequence[CutKind] = setting(
         (),

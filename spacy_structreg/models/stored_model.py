@@ -118,7 +118,7 @@ class StoredModel(ABC):
             )
 
     def untrained(self) -> Self:
-        """A model of the same settings that has learnt nothing."""
+        """A model of the same settings that has learned nothing."""
         return self.of(self.settings)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Counts of the words that a model has learnt from, to tell whether others are like them."""
+"""Counts of the words that a model has learned from, to tell whether others are like them."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
         """Predict for each Doc, for `set_annotations`; nothing if the model is untrained.
 
         Alternatives and confidence are written to the Docs at once, if they are to be kept.
-        Warns, once, of Docs that are not of the kind that the model learnt from (`WordCheck`).
+        Warns, once, of Docs that are not of the kind that the model learned from (`WordCheck`).
         """
         docs = list(docs)
         if self.estimator.is_trained:
@@ -361,13 +361,13 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
             losses[self.name] += len(self.correct(examples).wrong)
             return losses
         check_learns_from_batches(self.estimator.learning)
-        learnt: list[Any] = []
+        learned: list[Any] = []
         for example in examples:
-            learnt += self._compile(example)
-        if learnt:
+            learned += self._compile(example)
+        if learned:
             # Curves of the margins that were.
             self.calibrations = {}
-            losses[self.name] += self.estimator.learn(learnt)[1]
+            losses[self.name] += self.estimator.learn(learned)[1]
         return losses
 
     def correct(

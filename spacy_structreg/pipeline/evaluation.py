@@ -158,7 +158,7 @@ def choose_tasks(
     if reading is not None and is_blind:
         raise ValueError(
             f"no pipe of the pipeline tags given words, so that its {reading.noun} would see none "
-            "of the tags that it learnt from; write --gold words,tags, or add a tagger"
+            "of the tags that it learned from; write --gold words,tags, or add a tagger"
         )
     replaced = {stem for task, _ in chosen for stem in task.supersedes}
     return [(task, names) for task, names in chosen if task.stem not in replaced]

@@ -357,7 +357,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
 
     @property
     def is_trained(self) -> bool:
-        """True if the model has learnt anything, so that it finds words."""
+        """True if the model has learned anything, so that it finds words."""
         return self.model.is_trained
 
     def initialize(
@@ -371,7 +371,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     ) -> None:
         """List the words of a file, and let the model see the labels of gold Docs.
 
-        Weights are learnt by ``structreg_tokenizer_trainer``, and kept.
+        Weights are learned by ``structreg_tokenizer_trainer``, and kept.
 
         user_words: a file of one word a line, or of a word, a tab and its tag, or a compiled one
             (`structreg compile-words`); they take the place of the words that are listed. A

@@ -30,7 +30,7 @@ class TrainableTokenizer(Protocol):
 
     @property
     def is_trained(self) -> bool:
-        """True if it finds words by what it has learnt."""
+        """True if it finds words by what it has learned."""
         ...
 
     def update(self, docs: Sequence[Doc]) -> int:
@@ -71,7 +71,7 @@ def create_joint_trainer(nlp: Language, name: str) -> TokenizerTrainer:
 class TokenizerTrainer:
     """Trains the tokenizer of the pipeline that it belongs to, if no other pipe is trained.
 
-    spaCy tokenises a training corpus once, at the start, so that one run trains the tokenizer or
+    spaCy tokenizes a training corpus once, at the start, so that one run trains the tokenizer or
     the other pipes. A trained tokenizer stays as it is beside pipes that are trained: with a
     warning, once.
 
@@ -100,7 +100,7 @@ class TokenizerTrainer:
     ) -> None:
         """Bind the pipe to the tokenizer of `nlp`.
 
-        Raises ValueError if the tokenizer cannot be trained, or if it has learnt nothing yet, and
+        Raises ValueError if the tokenizer cannot be trained, or if it has learned nothing yet, and
         other pipes are to be trained in the same run.
         """
         tokenizer = self._tokenizer_of(nlp)
@@ -142,7 +142,7 @@ class TokenizerTrainer:
         tokenizer = self._tokenizer_of(nlp)
         if not self._is_initialized and not tokenizer.is_trained:
             raise ValueError(
-                f"the tokenizer that the pipe {self.name!r} trains has learnt nothing yet: call "
+                f"the tokenizer that the pipe {self.name!r} trains has learned nothing yet: call "
                 "nlp.initialize first"
             )
         losses = {} if losses is None else losses

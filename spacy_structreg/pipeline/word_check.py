@@ -1,4 +1,4 @@
-"""Warnings of Docs that are not of the kind that a model learnt from.
+"""Warnings of Docs that are not of the kind that a model learned from.
 
 spaCy imports this module whenever any pipeline is made, so it imports next to nothing.
 """
@@ -34,7 +34,7 @@ class WordCheck:
     have one character each, and so many together would come up by chance less than once in a
     hundred times: if s is the share of the Chinese words of the training corpus that have several
     characters, n tokens with (1 - s)ⁿ ≤ 0.01. A model of single characters, to which s is 0, meets
-    words at the first Chinese token of several characters. Models that have learnt from less than
+    words at the first Chinese token of several characters. Models that have learned from less than
     20 Chinese words warn of neither.
     """
 
@@ -63,7 +63,8 @@ class WordCheck:
             if len(text) > 1:
                 if not counts.long:
                     self._warn(
-                        f"learnt from single characters, but is given words, such as {text!r:.40}; "
+                        "learned from single characters, but is given words, such as "
+                        f"{text!r:.40}; "
                         'set segmenter = "char" in [nlp.tokenizer] of the pipeline, which then '
                         "parts all characters, or train the pipe on words"
                     )
@@ -75,7 +76,7 @@ class WordCheck:
             self._words_are_known = self._n_single >= _ENOUGH
         elif self._n_single >= _LEAST_SEEN and (1 - share) ** self._n_single <= _CHANCE:
             self._warn(
-                f"learnt from words, of which {share:.0%} have several characters, but is given "
+                f"learned from words, of which {share:.0%} have several characters, but is given "
                 "single characters, as by spaCy's own tokenizer of Chinese; let the pipeline have "
                 "a tokenizer that finds words, by 'python -m spacy structreg init-config … --base "
                 "SEGMENTER', or give it Docs of words"
@@ -89,7 +90,7 @@ class WordCheck:
         for doc in docs:
             if not doc.has_annotation(attribute.upper()) and not doc.text.isspace() and len(doc):
                 self._warn(
-                    f"learnt from words with tags, but token.{attribute}_ is empty in "
+                    f"learned from words with tags, but token.{attribute}_ is empty in "
                     f"{doc.text!r:.40}; put a pipe before it that tags, by 'python -m spacy "
                     "structreg init-config … --base TAGGER', or give it Docs with tags"
                 )

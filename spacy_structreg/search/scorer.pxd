@@ -42,7 +42,7 @@ ctypedef struct MemoEntry:
 ctypedef struct FoundRow:
     uint64_t key
     int32_t row    # -1 if there is none
-    int32_t event  # counted from 1; 0 for an empty place
+    int32_t table  # counted from 1; 0 for an empty place
 
 
 ctypedef struct Job:
@@ -64,7 +64,8 @@ cdef class StateScorer(BufferOwner):
     cdef readonly tuple tables
     cdef readonly bint memo
     cdef readonly int n_events
-    cdef void** _tables
+    cdef void** _tables            # of each event
+    cdef int* _table_numbers
     cdef int* _widths
     cdef int* _offsets
     cdef double* _event_scores

@@ -39,7 +39,7 @@ from spacy_structreg.search.transition_system cimport (
     has_atom,
 )
 
-from spacy_structreg.features.state_templates import MAX_STATE_ATOMS, group_templates
+from spacy_structreg.features.state_templates import MAX_STATE_ATOMS, for_events, group_templates
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.learning_settings import Learning
 
@@ -102,7 +102,7 @@ cdef class StateScorer(BufferOwner):
     """Scores actions by templates and weight rows. It holds working memory: one in each thread.
 
     system: the task. templates: `StateTemplate`s over its events and atoms.
-    tables: the `Rows` of each event of the system, in its order. memo: whether to keep the scores
+    tables: the `Rows` of each table of the system, in its order. memo: whether to keep the scores
         of groups; it changes no score by a bit.
     Raises ValueError if they do not fit each other.
     """
@@ -117,7 +117,7 @@ cdef class StateScorer(BufferOwner):
         self.memo = memo
         self.n_events = len(system.events)
         names = list(system.events)
-        templates = tuple(templates)
+        templates = for_events(templates, system.variants)
         for template in templates:
             if (
                 template.event not in names or not set(template.atoms) <= set(system.atoms)
@@ -148,11 +148,12 @@ cdef class StateScorer(BufferOwner):
             or self.n_events > MAX_EVENTS
         ):
             raise ValueError("the task has too many atoms, anchors or events")
-        if [table.n_columns for table in self.tables] != list(system.events.values()):
+        if [table.n_columns for table in self.tables] != list(system.tables.values()):
             raise ValueError("the weight rows of the model do not fit the events of its task")
         self._cache_slots = 0
         self._cache_width = 0
         reserve_zeros(&self.buffers, self._tables, self.n_events)
+        reserve_zeros(&self.buffers, self._table_numbers, self.n_events + 1)
         reserve_zeros(&self.buffers, self._widths, self.n_events + 1)
         reserve_zeros(&self.buffers, self._offsets, self.n_events + 1)
         reserve_zeros(&self.buffers, self._event_scores, <Py_ssize_t> sum(system.events.values()))
@@ -167,8 +168,10 @@ cdef class StateScorer(BufferOwner):
         for i in range(system.n_actions * self.n_events):
             self._columns[i] = NO_COLUMN
         reserve_zeros(&self.buffers, self._group_anchors, len(self.groups) + 1)
-        for i, table in enumerate(self.tables):
+        for i, number in enumerate(system.event_tables):
+            table = self.tables[number]
             self._tables[i] = <void*> (<Rows?> table)
+            self._table_numbers[i] = number
             self._widths[i] = table.n_columns
             self._offsets[i + 1] = self._offsets[i] + self._widths[i]
         for i, members in enumerate(self.groups):
@@ -585,7 +588,8 @@ cdef class StateScorer(BufferOwner):
                 if self._training and self._threshold:
                     (<TrainingRows> table).add_weighted_dropout(
                         self._rows + job.first, reals, job.last - job.first,
-                        self._vectors + job.vector, draw_of_table(self._draw, event),
+                        self._vectors + job.vector,
+                        draw_of_table(self._draw, self._table_numbers[event]),
                         self._threshold,
                     )
                 elif self._has_reals:
@@ -618,6 +622,7 @@ cdef class StateScorer(BufferOwner):
     cdef int _find_rows(self, int event) except -1 nogil:
         """Find the rows of all keys; many are those of keys that were looked up not long ago."""
         cdef void* table = self._tables[event]
+        cdef int number = self._table_numbers[event]
         cdef FoundRow* found
         cdef Py_ssize_t n = 0
         cdef Py_ssize_t i
@@ -633,12 +638,12 @@ cdef class StateScorer(BufferOwner):
             self._new_keys[n] = self._keys[i]
             self._new_places[n] = <int32_t> i
             # No branch: it would be foretold badly.
-            n += (found.key != self._keys[i]) | (found.event != event + 1)
+            n += (found.key != self._keys[i]) | (found.table != number + 1)
         (<Rows> table).find_run(self._new_keys, n, self._new_rows)
         for i in range(n):
             self._rows[self._new_places[i]] = self._new_rows[i]
             self._found[self._new_keys[i] & <uint64_t> (FOUND_ROWS - 1)] = FoundRow(
-                self._new_keys[i], self._new_rows[i], event + 1
+                self._new_keys[i], self._new_rows[i], number + 1
             )
         return 0
 
@@ -815,25 +820,27 @@ cdef class StateScorer(BufferOwner):
         cdef double value
         cdef Py_ssize_t k
         cdef int32_t row
+        cdef int table
         cdef int i
         memset(&self._filled, 0, sizeof(AtomSet))
         for i in range(self.system.first_fired[action], self.system.first_fired[action + 1]):
             fired = &self.system.fired[i]
+            table = self._table_numbers[fired.event]
             self._features_of(state, fired.event)
             for k in range(self._n_keys):
                 row = (<TrainingRows> self._tables[fired.event]).insert(self._keys[k])
                 if row < 0 or self._threshold and is_dropped(
-                    draw_of_table(self._draw, fired.event), row, fired.column, self._threshold
+                    draw_of_table(self._draw, table), row, fired.column, self._threshold
                 ):
                     continue
                 value = sign * self._reals[k] if self._has_reals else sign
-                changes.add(fired.event, row, fired.column, value)
+                changes.add(table, row, fired.column, value)
         return 0
 
     cdef int count_features(
         self, const void* state, int action, void** counts
     ) except -1 nogil:
-        """Count the features of an action in a state. counts: `FeatureCounts` of each event."""
+        """Count the features of an action in a state. counts: `FeatureCounts` of each table."""
         cdef Py_ssize_t k
         cdef int event
         cdef int i
@@ -842,13 +849,13 @@ cdef class StateScorer(BufferOwner):
             event = self.system.fired[i].event
             self._features_of(state, event)
             for k in range(self._n_keys):
-                (<FeatureCounts> counts[event]).add(self._keys[k])
+                (<FeatureCounts> counts[self._table_numbers[event]]).add(self._keys[k])
         return 0
 
 
 def new_learner(TransitionSystem system not None, settings=None):
-    """A `Perceptron` with an empty table for each event of a task. settings: a `Learning`."""
+    """A `Perceptron` with the empty tables of a task. settings: a `Learning`."""
     settings = Learning() if settings is None else settings
     return Perceptron(
-        [TrainingRows(width, **settings.penalties) for width in system.events.values()], settings
+        [TrainingRows(width, **settings.penalties) for width in system.tables.values()], settings
     )

@@ -41,6 +41,9 @@ cdef class TransitionSystem(BufferOwner):
     cdef readonly tuple atom_anchors     # for each atom the anchors that it depends on
     cdef readonly tuple multi_valued     # the atoms that may have several values
     cdef readonly dict events            # names, and how many columns their scores have
+    cdef readonly dict variants          # tables of several events: see `fire_events`
+    cdef readonly dict tables            # of weights: names, and how many columns they have
+    cdef readonly tuple event_tables     # of each event, the number of its table
     cdef readonly int n_anchors
     cdef readonly tuple real_valued      # the atoms that carry a real value: see `real_values`
     cdef readonly tuple global_anchors   # those whose values mean the same in every sentence

@@ -7,7 +7,8 @@ A *state* is a block of `state_size` bytes without pointers into itself. A task 
   begins. States that agree in the anchors of an atom agree in the atom. It may have several
   values, and carry real numbers, by which the weights of its features are multiplied;
 - *events*, on which templates fire, and how many columns their scores have. An action fires one
-  or more, each with the column that belongs to it: its score is the sum of these;
+  or more, each with the column that belongs to it: its score is the sum of these. Each event has
+  a table of weights, which it may share with others that read other atoms by the same names;
 - *slots*, in which states compete: places of the agenda, visited in rising order. Every action
   leads to a later slot than that of its state. In some they may just wait for a later one.
 
@@ -24,6 +25,9 @@ cdef class TransitionSystem(BufferOwner):
 
     def __cinit__(self, *args, **kwargs):
         self.events = {}
+        self.variants = {}
+        self.tables = {}
+        self.event_tables = ()
         self.atoms = ()
         self.atom_anchors = ()
         self.multi_valued = ()
@@ -32,10 +36,20 @@ cdef class TransitionSystem(BufferOwner):
         self.position_anchors = ()
 
     cdef int fire_events(self, list of_actions) except -1:
-        """Take note of the events of each action, in pairs of its name and the column."""
+        """Take note of the events of each action, in pairs of its name and the column.
+
+        `events` is known before, and so is `variants`: of each table that several events share, a
+        dictionary of their names, and of the atoms that each of them reads in place of those that
+        templates name. All other events have a table of their own, of the same name.
+        """
         cdef int action
         cdef int n = 0
         names = list(self.events)
+        shared = {event: table for table, events in self.variants.items() for event in events}
+        self.tables = {shared.get(event, event): width for event, width in self.events.items()}
+        self.event_tables = tuple(
+            [list(self.tables).index(shared.get(event, event)) for event in names]
+        )
         self.n_actions = len(of_actions)
         reserve(&self.buffers, self.fired, <Py_ssize_t> sum(map(len, of_actions)))
         reserve_zeros(&self.buffers, self.first_fired, self.n_actions + 1)

@@ -188,7 +188,7 @@ class PipelineAnswer(_Answer):
     labels: Annotated[dict[str, str], Field(description="The meanings of its labels")]
     fills: Annotated[
         dict[str, str],
-        Field(description="The colours that its labels have on the page, by /page/palette.css"),
+        Field(description="The colors that its labels have on the page, by /page/palette.css"),
     ]
     limits: LimitsAnswer
 

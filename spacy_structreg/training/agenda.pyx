@@ -39,7 +39,7 @@ cdef class AgendaTrainer(BufferOwner):
     """Trains a learner on gold derivations. One thread at a time may use it.
 
     system: the task; it must be no other thread's. templates: `StateTemplate`s.
-    learner: a `Perceptron` with a table for each event of the task (`search.scorer.new_learner`).
+    learner: a `Perceptron` with the tables of the task (`search.scorer.new_learner`).
     width: of the beam. update: which update, ``"early"``, ``"max_violation"`` or ``"plain"``; or
         ``"every"``, one at each action, which is an example to the clock of its own; it needs a
         width of 1.
@@ -287,7 +287,7 @@ cdef class AgendaTrainer(BufferOwner):
         """Learn from the best action of each state; returns how many were wrong.
 
         The best action leads to the next state, or that of gold where the task asks for it. Where
-        gold is not legal, nothing is learnt. Ties go to the lower action, as in the agenda.
+        gold is not legal, nothing is learned. Ties go to the lower action, as in the agenda.
         """
         cdef Py_ssize_t size = self.system.state_size
         cdef uint8_t* mask = self.agenda.mask

@@ -26,7 +26,7 @@ from spacy_structreg.training.visits import checked_pieces
 
 
 def cut(lengths, mini_sample, uint64_t seed):
-    """Cut sequences at random into mini-samples: structure regularisation (Sun 2014, Alg. 1).
+    """Cut sequences at random into mini-samples: structure regularization (Sun 2014, Alg. 1).
 
     lengths: of the sequences. mini_sample: the mean length of the pieces, a real number ≥ 1; 5.5
         means pieces of 5 and of 6, half of each. None leaves all sequences whole, and so does a

@@ -1,4 +1,4 @@
-"""L-BFGS: log-linear models trained on the whole corpus at once, by SciPy's minimiser."""
+"""L-BFGS: log-linear models trained on the whole corpus at once, by SciPy's minimizer."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def minimise(
     max_iterations: int,
     on_iteration: Callable[[], bool],
 ) -> None:
-    """Find the weights that minimise the objective with its penalties, from those there are.
+    """Find the weights that minimize the objective with its penalties, from those there are.
 
-    L2 is part of what is minimised. For L1 each weight is the difference of two that are not
-    negative, so that its penalty is linear (Andrew & Gao 2007, section 2), and the minimiser is
+    L2 is part of what is minimized. For L1 each weight is the difference of two that are not
+    negative, so that its penalty is linear (Andrew & Gao 2007, section 2), and the minimizer is
     L-BFGS-B.
     on_iteration: called after each iteration, when the learner has its weights; false ends.
     Iterations end when the last `PERIOD` have changed the objective by less than the tolerance of

@@ -28,6 +28,7 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef double* _masked_scores
     cdef double _variance
     cdef bint _additive
+    cdef bint _gaussian
     cdef bint _pulls_features   # noise pulls at the weights of features that fire, each by itself
     # Of additive noise: the sum of the squares of all weights of a label, or pair of labels, as
     # tables hold them, and that of μ (1 - μ) over the positions visited.
@@ -82,6 +83,7 @@ cdef class LogLinearTrainer(BufferOwner):
     ) noexcept nogil
     cdef const double* _marginals(self, Py_ssize_t i) noexcept nogil
     cdef void _add_uncertainty(self, Py_ssize_t i, double share) noexcept nogil
+    cdef void _gaussian_gradient(self, Py_ssize_t count, double share) noexcept nogil
     cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil
     cdef void _step_forward(self, Py_ssize_t i, const double* before, double* after) noexcept nogil
     cdef void _step_backward(self, Py_ssize_t i, const double* after, double* before) noexcept nogil

@@ -14,9 +14,15 @@ instead of one vector: O(K²T) in all for what section 3.1 does in O(K²Tq).
 
 Additive noise falls on all features, also on those of value 0 (section 2): V is σ² times the sum of
 the squares of all weights of the label b and of the pair a, b, and each step visits all weights.
+
+Gaussian dropout (Wang & Manning 2013, "Fast dropout training") is for two labels without pairs:
+the difference d of their scores is a sum over features, and under dropout nearly normal, of the
+variance v = δ / (1 - δ) Σ g² (θ_0 - θ_1)². R is E[log(1 + exp d)] under that distribution, less
+log(1 + exp d) of the mean. The mean is that of points at equal distances: the closed form that the
+paper takes for it is twice too large where most texts are right.
 """
 
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, exp, fabs, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy, memset
 
@@ -35,12 +41,32 @@ from spacy_structreg.training.visits import checked_pieces
 # Weights are brought back to what their tables hold before this factor can lose digits.
 cdef double LEAST_SCALE = 1e-9
 
+# Of means under a normal distribution: so many points on either side, up to so many deviations.
+cdef enum:
+    N_POINTS = 32
+cdef double LAST_POINT = 8.0
+# Below this deviation, differences have no digits left.
+cdef double LEAST_SPREAD = 1e-5
+
+
+cdef inline double softplus(double x) noexcept nogil:
+    """log(1 + exp x)."""
+    return max(x, 0.0) + log1p(exp(-fabs(x)))
+
+
+cdef inline double sigmoid(double x) noexcept nogil:
+    """1 / (1 + exp(-x))."""
+    cdef double small = exp(-fabs(x))
+    return (1.0 if x >= 0.0 else small) / (1.0 + small)
+
 
 cdef class LogLinearTrainer(BufferOwner):
     """Trains a log-linear model on compiled sequences. One thread at a time may use it.
 
     features, graph: of the model. learner: the `LogLinearLearner` that the sequences were compiled
     for, or a copy of it; its settings say how it learns.
+    Raises ValueError if these three do not belong together, and for Gaussian dropout of anything
+    but two labels, free of one another.
     """
 
     def __init__(
@@ -61,6 +87,15 @@ cdef class LogLinearTrainer(BufferOwner):
         self._masked_sums = SumProduct(graph)
         self._variance = learner.settings.variance
         self._additive = learner.settings.noise == "additive"
+        self._gaussian = learner.settings.noise == "gaussian_dropout"
+        is_free = bool(graph.legal.all() and graph.starts.all() and graph.ends.all())
+        if self._gaussian and not (
+            features.n_labels == 2 and features.n_shapes == 0 and features.edge_list < 0 and is_free
+        ):
+            raise ValueError(
+                "noise = 'gaussian_dropout' is for texts of two categories; choose 'dropout', "
+                "which is for any number of labels, and for sequences"
+            )
         self._pulls_features = self._variance > 0.0 and not self._additive
         window = learner.settings.noise_window
         self._window = -1 if window is None else min(window, 1 << 30)
@@ -91,7 +126,7 @@ cdef class LogLinearTrainer(BufferOwner):
     def epoch(self, chains, pieces, noise=0):
         """Visit pieces of sequences once, and go a step down the gradient of each.
 
-        chains: a list of `CompiledChain`; those without labels count in the noising regulariser
+        chains: a list of `CompiledChain`; those without labels count in the noising regularizer
             only. pieces: which to visit, in this order, as `training.chain.cut` gives them; or just
             the numbers of the sequences, to visit them whole. noise: nothing is drawn here.
         Returns how many labeled pieces, and how many labels in all, were not the most probable.
@@ -384,7 +419,10 @@ cdef class LogLinearTrainer(BufferOwner):
                 memset(self._edge_pulls, 0, (count - 1) * n_pairs * sizeof(double))
         if noisy:
             self._compute_variances(tables, chain, begin, count)
-            self._noise_gradient(count, shares.noise)
+            if self._gaussian:
+                self._gaussian_gradient(count, shares.noise)
+            else:
+                self._noise_gradient(count, shares.noise)
         return wrong
 
     cdef Py_ssize_t _compare(self, const uint16_t* gold, Py_ssize_t count) noexcept nogil:
@@ -469,7 +507,10 @@ cdef class LogLinearTrainer(BufferOwner):
     cdef void _compute_variances(
         self, void** tables, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) noexcept nogil:
-        """Find the variances of the scores of labels and pairs under the noise."""
+        """Find the variances of the scores of labels and pairs under the noise.
+
+        Of Gaussian dropout, that of the difference of the scores, for either label.
+        """
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t n_pairs = n_labels * n_labels
         cdef Py_ssize_t overhang = self.features.overhang * n_labels
@@ -524,6 +565,7 @@ cdef class LogLinearTrainer(BufferOwner):
         """Add the squares of what the features of a position in a list say."""
         cdef Py_ssize_t n_columns = (<TrainingRows> table).n_columns
         cdef const double* weights
+        cdef double weight
         cdef double value = 1.0
         cdef int64_t cell
         cdef Py_ssize_t k
@@ -532,7 +574,8 @@ cdef class LogLinearTrainer(BufferOwner):
                 value = listed.values[cell] * listed.values[cell]
             weights = (<TrainingRows> table)._values + listed.rows[cell] * n_columns
             for k in range(n_columns):
-                variances[k] += value * weights[k] * weights[k]
+                weight = weights[k] - weights[1 - k] if self._gaussian else weights[k]
+                variances[k] += value * weight * weight
 
     cdef void _visit_all(self, void** tables, Deed deed, double factor) noexcept nogil:
         """Do something with all weights, for noise that falls on all of them.
@@ -587,8 +630,53 @@ cdef class LogLinearTrainer(BufferOwner):
                         # The next shift of a template.
                         place = 0
 
+    cdef void _gaussian_gradient(self, Py_ssize_t count, double share) noexcept nogil:
+        """`_noise_gradient` of Gaussian dropout."""
+        cdef Py_ssize_t i
+        cdef Py_ssize_t k
+        cdef double mean
+        cdef double spread
+        cdef double z
+        cdef double weight
+        cdef double total
+        cdef double value
+        cdef double slope
+        cdef double bend
+        cdef double above
+        cdef double below
+        cdef double step
+        for i in range(2 * self.features.overhang, 2 * (self.features.overhang + count), 2):
+            mean = self._scores[i] - self._scores[i + 1]
+            spread = sqrt(self._variances[i])
+            total = 1.0
+            value = softplus(mean)
+            slope = sigmoid(mean)
+            bend = 0.0
+            for k in range(1, N_POINTS + 1):
+                z = LAST_POINT / N_POINTS * k
+                weight = exp(-0.5 * z * z)
+                above = sigmoid(mean + spread * z)
+                below = sigmoid(mean - spread * z)
+                total += 2.0 * weight
+                value += weight * (softplus(mean + spread * z) + softplus(mean - spread * z))
+                slope += weight * (above + below)
+                bend += weight * z * (above - below)
+            above = sigmoid(mean)
+            self._loss += share * (value / total - softplus(mean))
+            step = share * (slope / total - above)
+            step = min(max(step, -self._most), self._most)
+            self._steps[i] += step
+            self._steps[i + 1] -= step
+            # By the variance, whose own derivative by θ_0 is 2 δ / (1 - δ) g² (θ_0 - θ_1).
+            if spread > LEAST_SPREAD:
+                step = bend / (total * spread)
+            else:
+                step = above * (1.0 - above)
+            self._pulls[i] += share * self._variance * step
+            self._pulls[i + 1] += share * self._variance * step
+
     cdef void _noise_gradient(self, Py_ssize_t count, double share) noexcept nogil:
-        """Add the regulariser to the loss, and its gradient to steps and pulls."""
+        """Add the regularizer to the loss, and its gradient to steps and pulls."""
         cdef Py_ssize_t n_labels = self.features.n_labels
         cdef Py_ssize_t size = n_labels * sizeof(double)
         cdef Py_ssize_t i
@@ -874,7 +962,9 @@ cdef class LogLinearTrainer(BufferOwner):
             if self._pulls_features:
                 pull = self.learner.scale * value * value
                 for k in range(n_columns):
-                    sums[k] += pull * pulls[k] * weights[k]
+                    sums[k] += pull * pulls[k] * (
+                        weights[k] - weights[1 - k] if self._gaussian else weights[k]
+                    )
 
     # L1 ------------------------------------------------------------------------------------------
 

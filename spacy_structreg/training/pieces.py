@@ -13,7 +13,7 @@ from spacy_structreg.training.chain import cut
 def cut_units(
     units: Sequence[NDArray[np.int64]], mini_sample: float | None, seed: int
 ) -> NDArray[np.int64]:
-    """Cut sequences into pieces of whole units, as structure regularisation does (Sun 2014).
+    """Cut sequences into pieces of whole units, as structure regularization does (Sun 2014).
 
     units: for each sequence the positions at which its units begin, from 0, and its length.
     mini_sample: mean number of units in a piece, ≥ 1; None for whole sequences. seed: of the cuts.

@@ -348,7 +348,7 @@ def test_unlabeled_texts(folder: Path, invoke: Invoke, fails: Fails, tmp_path: P
     assert alone.to_bytes() != by_hand.to_bytes()
     none = (f"{learning}.noise", "none", f"{learning}.noise_level", 0.0)
     message = fails("fit", config, tmp_path / "none", *options, *none)
-    assert "what has no labels counts in the regulariser of feature noising only" in message
+    assert "what has no labels counts in the regularizer of feature noising only" in message
     converted("chunk", folder, invoke)
     fitted_tagger(folder, invoke)
     tags = [folder / "chunk.spacy" if part == corpus else part for part in options]

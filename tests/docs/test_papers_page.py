@@ -47,7 +47,11 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
         },
     ),
     # ZC11 §5: beam of 64; §6: of 16.
-    ("DependencyParser", PERCEPTRON, {**EARLY, "system": "arc_eager", "beam": 64}),
+    (
+        "DependencyParser",
+        PERCEPTRON,
+        {**EARLY, "system": "arc_eager", "beam": 64, "labeled": False},
+    ),
     ("ConstituencyParser", PERCEPTRON, {**EARLY, "beam": 16}),
     # Z14: as many analyses of the characters' model as the words' one can tell apart.
     ("JointReranker", Learning(algorithm="perceptron", mini_sample=None), {"n_best": 20}),

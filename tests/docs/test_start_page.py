@@ -109,6 +109,8 @@ def ask(address: str, texts: list[str] | None = None) -> str:
 def check_service(command: str, folder: Path, environment: dict[str, str]) -> None:
     """Start the service, ask at the address that page and service name, and end it by Ctrl-C."""
     (address,) = re.findall(r"<(http://127\.0\.0\.1:\d+)>", PAGE.read_text("utf-8"))
+    # A shell lets what it runs in the background ignore this signal, and the service would, too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         ["bash", "-c", f"exec {command}"],
         cwd=folder,
@@ -117,6 +119,7 @@ def check_service(command: str, folder: Path, environment: dict[str, str]) -> No
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     ) as server:
+        signal.signal(signal.SIGINT, before)
         hung = Timer(120, server.kill)
         hung.start()
         try:

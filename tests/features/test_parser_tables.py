@@ -16,9 +16,14 @@ from spacy_structreg.features.dependencies import (
     RICH_PLUS,
     RICH_PLUS_CHARACTERS,
     TRANSITION,
+    ZHANG_CLARK,
 )
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
-from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS
+from spacy_structreg.tasks.dependencies.arc_eager import (
+    ARC_ATOMS,
+    ARC_EAGER_ATOMS,
+    ARC_EAGER_EVENTS,
+)
 from spacy_structreg.tasks.dependencies.arc_standard import ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS
 
 Seen = set[tuple[str, frozenset[str]]]
@@ -58,7 +63,7 @@ CtPLtCLt CtPLtCRt CtPRtCLt CtPRtCRt PtCtPLt PtCtPRt PtCtCLt PtCtCRt
 """
 ROW_OF_SIBLINGS = "CwSw CtSt CwSt CtSw PtCtSt"
 
-ATOM = re.compile(r"(S0[+-]1|[SN]-?\d(?:[hlr]2?)?)(label|v[lr]|s[lr]|wt|w|t)|(B)|(D)")
+ATOM = re.compile(r"(S0[+-]1|[SN]-?\d(?:[hlrp]2?)?)(label|v[lr]|s[lr]|wt|w|t)|(B)|(D)")
 
 
 def atoms_of(compact: str) -> frozenset[str]:
@@ -86,7 +91,9 @@ def expanded(*texts: str, event: str = "action") -> Seen:
 
 def parsed(table: str, system: str = "arc_eager") -> tuple[StateTemplate, ...]:
     if system == "arc_eager":
-        return parse_state_templates([table], ARC_EAGER_EVENTS, ARC_EAGER_ATOMS)
+        return parse_state_templates(
+            [table], ARC_EAGER_EVENTS, ARC_EAGER_ATOMS, own_atoms={"arc": ARC_ATOMS}
+        )
     return parse_state_templates([table], ARC_STANDARD_EVENTS, ARC_STANDARD_ATOMS)
 
 
@@ -126,43 +133,62 @@ def test_merging_templates_are_those_of_huang_and_sagae() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "names", "to_sibling"),
+    ("event", "names", "between", "distances"),
     [
         (
             "left",
             {"PL": "N-1", "PR": "N1", "CL": "S0-1", "CR": "S0+1", "P": "N0", "C": "S0", "S": "N0l"},
-            "dist(S0,N0l)",
+            "between(S0,N0)",
+            ["dist(S0,N0)", "dist(S0,N0l)"],
         ),
         (
             "right",
             {"PL": "S0-1", "PR": "S0+1", "CL": "N-1", "CR": "N1", "P": "S0", "C": "N0", "S": "S0r"},
-            "dist(S0r,N0)",
+            "between(S0,N0)",
+            ["dist(S0,N0)", "dist(S0r,N0)"],
+        ),
+        (
+            "arc",
+            {"PL": "P-1", "PR": "P+1", "CL": "C-1", "CR": "C+1"},
+            "between(P,C)",
+            [],
         ),
     ],
 )
 def test_graph_templates_of_arcs_are_those_of_table_14(
-    event: str, names: dict[str, str], to_sibling: str
+    event: str, names: dict[str, str], between: str, distances: list[str]
 ) -> None:
-    def named(text: str) -> str:
-        return re.sub(r"[PC][LR](?=t)|[PCS]", lambda match: names[match[0]], text)
+    """Rows 1 to 6 as they are, and with the direction and a distance."""
 
-    arcs = expanded(named(ROWS_OF_ARCS), event=event)
-    siblings = expanded(named(ROW_OF_SIBLINGS), event=event)
-    # When the arc is made a word to the left has its children on both sides, the next its left.
-    grandchildren = {"left": "N0tS0tS0lt N0tS0tS0rt", "right": "S0tN0tN0lt"}[event]
-    expected = arcs | siblings | expanded(grandchildren, event=event)
-    expected |= {(event, atoms | {"dist(S0,N0)"}) for _, atoms in arcs}
-    expected |= {(event, atoms | {to_sibling}) for _, atoms in siblings}
+    def row(texts: str, *more: str) -> Seen:
+        found = set()
+        for text in texts.split():
+            atoms = set(more)
+            for node, fields in re.findall(r"(B|[PC][LR](?=t)|[PCS])(wt|w|t|)", text):
+                named = names.get(node, node)
+                atoms |= {named + field for field in fields} if node != "B" else {between}
+            found.add((event, frozenset(atoms)))
+        assert len(found) == len(texts.split())
+        return found
+
+    expected = row(ROWS_OF_ARCS, *distances[:1]) | row(ROW_OF_SIBLINGS, *distances[1:])
+    if event == "arc":
+        expected |= {("arc", frozenset(["Pt", "Ct", "Clt"]))}
+    assert len(expected) == 30 + 5 + (event == "arc")
     assert {found for found in seen(GRAPH) if found[0] == event} == expected
-    assert len(arcs) == 30
+    if event != "arc":
+        # When the arc is made a word to the left has its children on both sides, the next its left.
+        grandchildren = {"left": "N0tS0tS0lt N0tS0tS0rt", "right": "S0tN0tN0lt"}[event]
+        expected |= row(ROWS_OF_ARCS) | row(ROW_OF_SIBLINGS) | expanded(grandchildren, event=event)
+        assert {found for found in seen(COMBINED) if found[0] == event} == expected
 
 
-def test_graph_templates_of_words_that_are_complete() -> None:
-    others = {found for found in seen(GRAPH) if found[0] not in ("left", "right")}
-    assert others == expanded("S0htS0tS0rt S0tS0vr S0wtS0vr", event="pop") | expanded(
-        "N0tN0vl N0wtN0vl", event="push"
-    )
-    assert seen(COMBINED) == seen(TRANSITION) | seen(GRAPH)
+@pytest.mark.parametrize(("table", "grandchild"), [(ZHANG_CLARK, "S0pt"), (COMBINED, "S0ht")])
+def test_graph_templates_of_words_that_are_complete(table: str, grandchild: str) -> None:
+    others = {found for found in seen(table) if found[0] not in ("left", "right", "arc")}
+    assert others == seen(TRANSITION) | expanded(
+        f"{grandchild}S0tS0rt S0tS0vr S0wtS0vr", event="pop"
+    ) | expanded("N0tN0vl N0wtN0vl", event="push")
 
 
 def test_all_tables_have_names() -> None:
@@ -170,6 +196,7 @@ def test_all_tables_have_names() -> None:
         "classes": 13 + 2,
         "transition": 29,
         "combined": 29 + 2 * (30 + 30 + 5 + 5 + 1) + 1 + 5,
+        "zhang_clark_2011": 29 + 3 * (30 + 5) + 1 + 5,
         "rich": 72,
         "rich+": 78,
         "rich+characters": 89,

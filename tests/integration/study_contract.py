@@ -252,7 +252,8 @@ class StudyContract:
             assert done.returncode == 0, done.stderr
             kept = study.folder / folder
             assert made.read_bytes() == (kept / "README.md").read_bytes()
-            pictures = pictures_of(made.read_text(encoding="utf-8"))
+            pages = [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md")]
+            pictures = set().union(*map(pictures_of, pages))
             assert pictures == {path.name for path in kept.glob("*.svg")}
 
     def test_what_is_kept_holds_figures_and_no_text_of_a_corpus(self, study: Study) -> None:
@@ -260,7 +261,8 @@ class StudyContract:
         assert {"README.md", "runs.jsonl"} <= {path.name for path in files}
         for path in files:
             assert not HAN.search(path.read_text(encoding="utf-8")), path.name
-        assert sum(path.stat().st_size for path in files) < 1_500_000
+        # The counts of each sentence take most of it.
+        assert sum(path.stat().st_size for path in files) < 2_500_000
 
 
 def run(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from test_projects import PROJECTS, copy_of, run, run_project
+from test_projects import PROJECTS, copy_of, copy_systems, run, run_project
 from test_treebank import TREEBANK, leaves
 from thinc.api import Config
 
@@ -209,6 +209,31 @@ def test_constituents_and_their_dependencies(
         assert report["brackets_f"] > 0.5
         assert 0 < report["dep_root_nopunct"] <= 1
         assert 0 < report["dep_nonroot_nopunct"] < 1
+
+
+@pytest.mark.slow
+def test_the_systems_of_zhang_and_clark(release: Path, tmp_path: Path) -> None:
+    folder = copy_of("ctb5", tmp_path)
+    copy_systems(tmp_path)
+    run_project(folder, "zc11", "--vars.release", str(release), "--vars.counts", "any", data=None)
+    reports = {
+        name: json.loads((folder / f"metrics/zc11/{name}.json").read_text("utf-8"))
+        for name in ("segment", "joint", "parse", "constituents")
+    }
+    n_words = sum(map(len, pairs_of(SEGMENTATION["test"])))
+    assert reports["segment"]["counts"]["gold"] == n_words
+    assert reports["joint"]["counts"]["gold"] == n_words
+    assert reports["joint"]["joint_f"] < reports["joint"]["seg_f"] < 1
+    assert reports["parse"]["given"] == reports["constituents"]["given"] == "words,tags"
+    for name, figure in (("parse", "dep_uas"), ("constituents", "brackets_f")):
+        assert 0.5 < reports[name][figure] < 1
+    pipelines = {name: spacy.load(folder / f"training/zc11/{name}/model-best") for name in reports}
+    segmenter, tagger = (pipelines[name].tokenizer.model for name in ("segment", "joint"))
+    assert segmenter.settings.characters
+    assert (tagger.TASK, tagger.settings.typed_runs) == ("word_joint_tagger", "latin")
+    model = pipelines["parse"].config["components"]["parser"]["model"]
+    assert (model["templates"], model["beam"]) == ("zhang_clark_2011", 64)
+    assert pipelines["constituents"].pipe_names == ["constituency"]
 
 
 def heads_of(doc: spacy.tokens.Doc) -> tuple[int, ...]:

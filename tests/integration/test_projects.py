@@ -108,6 +108,15 @@ def copy_of(name: str, folder: Path, *, epochs: int = 6) -> Path:
     return target
 
 
+def copy_systems(folder: Path, *, epochs: int = 2) -> None:
+    """Copies of the configs of the papers, for projects in a folder; trainings end sooner."""
+    target = folder / "papers/systems"
+    target.mkdir(parents=True)
+    for path in (PROJECTS / "papers/systems").glob("*.cfg"):
+        text = re.sub(r"max_epochs = \d+", f"max_epochs = {epochs}", path.read_text("utf-8"))
+        (target / path.name).write_text(text, "utf-8")
+
+
 def words_of(sentences: Iterable[Iterable[tuple[str, str]]]) -> Words:
     return [[word for word, _ in sentence] for sentence in sentences]
 
@@ -497,6 +506,26 @@ def test_sighan_in_the_original_encodings(corpus, made, tmp_path):
     known = {word for words in training for word in words}
     assert report["counts"]["oov"] == sum(word not in known for words in test for word in words)
     assert (folder / "corpus" / corpus / "all.spacy").is_file()
+
+
+@pytest.mark.slow
+def test_the_segmenter_of_zhang_and_clark_on_both_bakeoffs(made, tmp_path):
+    folder = copy_of("sighan2005", tmp_path)
+    copy_systems(tmp_path, epochs=6)
+    run_project(folder, "zc11", data=made[0])
+    train, test = made[1]["sighan2005"]
+    check_figures(folder, "training/zc11/model-best", "metrics/zc11.json", (train, test))
+    first = folder / "assets/sighan2003"
+    first.mkdir(parents=True)
+    for name, sentences in (("train", train), ("testref", test)):
+        text = "".join("  ".join(words) + "\r\n" for words in sentences)
+        (first / f"pk-{name}.txt").write_bytes(text.encode("gb18030"))
+    run_project(folder, "zc11-first", "--vars.characters", "false", data=None)
+    pipeline = "training/zc11-first/model-best"
+    check_figures(folder, pipeline, "metrics/zc11-first.json", (train, test))
+    for path, characters in (("training/zc11/model-best", True), (pipeline, False)):
+        settings = spacy.load(folder / path).tokenizer.model.settings
+        assert (settings.beam, settings.update, settings.characters) == (16, "early", characters)
 
 
 # ---- configs, scripts, READMEs ----

@@ -159,7 +159,7 @@ def component(nlp: Language) -> EstimatorPipe:
 # Threads -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*learnt from words with tags")
+@pytest.mark.filterwarnings("ignore:.*learned from words with tags")
 @pytest.mark.parametrize("factory", PIPES)
 def test_docs_do_not_depend_on_the_number_of_threads(
     factory: str, pipelines: dict[str, Language], monkeypatch: pytest.MonkeyPatch
@@ -276,7 +276,7 @@ def test_the_number_of_threads_of_a_tokenizer_is_a_setting(name: str) -> None:
 # Memory ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*learnt from words with tags")
+@pytest.mark.filterwarnings("ignore:.*learned from words with tags")
 @pytest.mark.parametrize("n_threads", [1, 2])
 @pytest.mark.parametrize("factory", PIPES)
 def test_a_second_memory_zone_is_as_the_first(

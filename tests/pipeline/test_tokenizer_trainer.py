@@ -193,7 +193,7 @@ def test_another_pipe_that_is_trained() -> None:
 
 def test_a_pipe_that_was_not_initialized() -> None:
     nlp = pipeline("late")
-    with pytest.raises(ValueError, match=r"'late' trains has learnt nothing yet: call nlp\.init"):
+    with pytest.raises(ValueError, match=r"'late' trains has learned nothing yet: call nlp\.init"):
         nlp.update(examples(nlp))
     assert not nlp.tokenizer.model.is_trained
 

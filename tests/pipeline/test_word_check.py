@@ -83,7 +83,7 @@ def docs(vocab: Vocab, *texts: str, tagged: bool = True) -> list[Doc]:
 def test_a_model_of_words_meets_the_tokenizer_of_characters(factory: str) -> None:
     nlp = pipeline(factory)
     first, *others = warned(nlp, TEXTS)
-    assert first.startswith("the pipe 'pipe' learnt from words, of which ")
+    assert first.startswith("the pipe 'pipe' learned from words, of which ")
     assert "% have several characters, but is given single characters" in first
     assert "init-config … --base SEGMENTER" in first
     # Trees want tags as well, of which there are none.
@@ -109,7 +109,7 @@ def test_a_model_of_characters_that_is_given_words(factory: str) -> None:
     assert found == []
     found = warned(nlp, docs(nlp.vocab, "我 去 图书馆 。", "我 去 公园"))
     assert len(found) == 1
-    assert "learnt from single characters, but is given words, such as '图书馆'" in found[0]
+    assert "learned from single characters, but is given words, such as '图书馆'" in found[0]
     assert warned(nlp, docs(nlp.vocab, "我 去 图书馆 。")) == []
 
 
@@ -125,7 +125,7 @@ def test_a_parser_that_is_given_no_tags(factory: str, attribute: str) -> None:
             setattr(token, f"{attribute}_", "NOUN")
     assert warned(nlp, [*tagged, Doc(nlp.vocab), Doc(nlp.vocab, words=[" \n"])]) == []
     (found,) = warned(nlp, docs(nlp.vocab, "我 去 公园", "他 去 公园", tagged=False))
-    assert f"learnt from words with tags, but token.{attribute}_ is empty in '我去公园'" in found
+    assert f"learned from words with tags, but token.{attribute}_ is empty in '我去公园'" in found
     assert "init-config … --base TAGGER" in found
     assert warned(nlp, docs(nlp.vocab, "我 去 公园", tagged=False)) == []
 
@@ -204,7 +204,7 @@ def test_when_a_warning_is_given(counts: WordCounts, text: str, warns: bool) -> 
 def test_another_model_is_looked_at_anew() -> None:
     check = WordCheck("x")
     check.words(docs(Vocab(), "我 去 图书馆"), HALF)
-    with pytest.warns(UserWarning, match="learnt from single characters"):
+    with pytest.warns(UserWarning, match="learned from single characters"):
         check.words(docs(Vocab(), "我 去 图书馆"), NONE)
 
 

@@ -189,7 +189,7 @@ def test_thousands_of_actions(toy: Any) -> None:
 
 def test_too_many_atoms_are_refused(toy: Any) -> None:
     system = toy.ToyTransitions(N_PLAIN + 1, 2)
-    tables = [table_of(width, {}) for width in system.events.values()]
+    tables = [table_of(width, {}) for width in system.tables.values()]
     with pytest.raises(ValueError, match="too many atoms"):
         StateScorer(system, parse_state_templates(["one: a1"], system.events, system.atoms), tables)
 

@@ -156,7 +156,7 @@ def test_without_types_their_templates_are_silent() -> None:
     assert score(template, key, "一", [START, END]) == 2
     system = WordTransitions(CharacterAtoms(None))
     system.load_text("一")
-    tables = [table_of(w, {key: range(w)}) for w in system.events.values()]
+    tables = [table_of(w, {key: range(w)}) for w in system.tables.values()]
     assert Agenda(StateScorer(system, parse(system, template), tables)).score([START, END]) == 0
 
 

@@ -27,7 +27,7 @@ TEMPLATES = [SEEN_LATER, FEW, WITH_CHILDREN, WITH_LABELS, WITH_DISTANCE, MERGING
 def made_twin(seed: int, n: int, templates: str, n_labels: int) -> ParserTwin:
     draw = random.Random(seed)
     parsed = STANDARD.parse(templates)
-    weights = SmallWeights(seed, STANDARD.new(parsed, n_labels).events)
+    weights = SmallWeights(seed, STANDARD.new(parsed, n_labels).tables)
     words, tags = draw.choices("大学生在", k=n), draw.choices(["N", "V"], k=n)
     return STANDARD.twin(words, tags, parsed, weights, n_labels)
 
@@ -50,7 +50,7 @@ def twins(draw: st.DrawFn, n_most: int) -> ParserTwin:
     twin = made_twin(draw(st.integers(0, 999)), n, draw(st.sampled_from(TEMPLATES)), n_labels)
     if draw(st.booleans()):
         chosen = draw(st.lists(template, min_size=1, max_size=5, unique=True))
-        weights = SmallWeights(0, STANDARD.new(chosen, n_labels).events)
+        weights = SmallWeights(0, STANDARD.new(chosen, n_labels).tables)
         twin = replace(twin, templates=chosen, weights=weights)
     return twin
 

@@ -60,6 +60,8 @@ def browser() -> Iterator[Browser]:
             program = stack.enter_context(chromium())
         except FileNotFoundError as error:
             pytest.skip(str(error))
+        # As `Visit` waits for what it does: machines are shared.
+        expect.set_options(timeout=15_000)
         yield program
 
 
@@ -658,9 +660,9 @@ def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
     page = visit.open(None)
     ground = "() => getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
-    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="Colors").click()
     assert page.evaluate(ground) == light
-    page.get_by_role("button", name="Colours").click()
+    page.get_by_role("button", name="Colors").click()
     assert page.evaluate(ground) != light
     page.reload()
     dark = page.evaluate(ground)

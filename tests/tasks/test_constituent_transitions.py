@@ -161,7 +161,7 @@ def test_the_oracle_of_a_chain_that_is_longest_and_of_one_too_long() -> None:
 
 def test_compiled_sentences_hold_the_gold_actions_and_then_wait() -> None:
     system = SYSTEM.new(SYSTEM.parse("action: S0t"), 2)
-    learner = Perceptron([TrainingRows(width) for width in system.events.values()], Learning())
+    learner = Perceptron([TrainingRows(width) for width in system.tables.values()], Learning())
     tree = (Constituent("L0", 0, 2, 1), Constituent("L1", 0, 1, 0))
     derivation = system.compile(["我", "学"], ["N", "V"], tree, learner)
     assert derivation is not None

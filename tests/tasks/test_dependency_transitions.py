@@ -39,7 +39,7 @@ from spacy_structreg.tasks.dependencies.arcs import ParseDecoder
 from spacy_structreg.tasks.tagging import WordAtoms
 
 TABLES = {
-    "arc_eager": {name: ARC_EAGER_TABLES[name] for name in ("combined", "rich+characters")},
+    "arc_eager": {name: ARC_EAGER_TABLES[name] for name in ("zhang_clark_2011", "rich+characters")},
     "arc_standard": {name: ARC_STANDARD_TABLES[name] for name in ("merging",)},
 }
 ALPHABET = ["我", "我们", "Ab", "ab", "１2", "学", "大学生", "，", "xyz12", "Café-9"]
@@ -65,16 +65,17 @@ def drawn_twin(draw: random.Random, system: System, n: int, n_templates: int = 8
     n_labels = draw.randint(1, 2)
     templates = set()
     while len(templates) < n_templates:
-        atoms = draw.sample(system.atoms, draw.randint(1, 3))
+        event = draw.choice(system.events)
+        atoms = draw.sample(system.own_atoms.get(event, system.atoms), draw.randint(1, 3))
         # Two atoms of one template cannot have many values.
-        templates.add(StateTemplate(draw.choice(system.events), tuple(atoms)))
+        templates.add(StateTemplate(event, tuple(atoms)))
     return twin_of(draw, system, n, sorted(templates, key=str), n_labels)
 
 
 def twin_of(
     draw: random.Random, system: System, n: int, templates: Sequence[StateTemplate], n_labels: int
 ) -> ParserTwin:
-    weights = SmallWeights(draw.randrange(99), system.new(templates, n_labels).events)
+    weights = SmallWeights(draw.randrange(99), system.new(templates, n_labels).tables)
     return system.twin(*sentence(draw, n), templates, weights, n_labels)
 
 
@@ -119,7 +120,7 @@ def test_only_projective_trees_with_one_root_have_a_derivation(system: System, n
 @EACH_SYSTEM
 def test_compiled_sentences_hold_the_gold_actions(system: System) -> None:
     made = system.new(system.parse("action: S0t"), 2)
-    learner = Perceptron([TrainingRows(width) for width in made.events.values()], Learning())
+    learner = Perceptron([TrainingRows(width) for width in made.tables.values()], Learning())
     heads, labels = [1, ROOT, 1], [1, ROOT, 0]
     derivation = made.compile(["我", "学", "，"], ["N", "V", "PU"], heads, labels, learner)
     assert derivation is not None
@@ -211,7 +212,7 @@ def test_without_a_limit_every_derivation_is_found(
     twin = drawn_twin(draw, system, n)
     if n == 4:
         twin = replace(twin, n_labels=1)
-        twin = replace(twin, weights=SmallWeights(3, system.new(twin.templates, 1).events))
+        twin = replace(twin, weights=SmallWeights(3, system.new(twin.templates, 1).tables))
     everything = list(twin.all())
     agenda = agenda_of(system, twin, tables_of(system, twin), None)
     found = agenda.derivations(2 * len(everything))
@@ -443,7 +444,7 @@ def test_whole_trees_that_are_given_are_kept_by_any_beam(
 
 def decoder_of(system: System, width: int | None = 4) -> ParseDecoder:
     made = system.new(system.parse("action: S0w N0w"), 2)
-    tables = SmallWeights(0, made.events).tables()
+    tables = SmallWeights(0, made.tables).tables()
     scorer = StateScorer(made, system.parse("action: S0w N0w"), tables)
     return ParseDecoder(Agenda(scorer, width), ["a", "b"], "root")
 

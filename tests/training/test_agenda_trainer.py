@@ -19,6 +19,7 @@ from learning_twins import GOLDEN, SplitMix64, is_dropped
 from twins import MASK_64, murmur_64a, rows_by_key
 
 from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
+from spacy_structreg.features.typed_runs import LatinRuns
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.murmur import hash_string
 from spacy_structreg.learn.perceptron import Perceptron
@@ -992,3 +993,45 @@ def test_pieces_that_do_not_exist() -> None:
 def test_a_trainer_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="cannot be pickled"):
         Pair(GOLDS).trainer.__reduce__()
+
+
+# Runs of letters and of digits --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AB",
+        "az",
+        "Zａ",
+        "１2",
+        "09",
+        "A1",
+        "１ａ",
+        "学A",
+        "B学",
+        "@A",
+        "Z[",
+        "`a",
+        "z{",
+        "/0",
+        "9:",
+        "：９",
+    ],
+)
+def test_the_search_of_training_keeps_to_the_rule_of_runs(text: str, by_words: bool) -> None:
+    """Once single characters are words, runs stay whole nevertheless, and nothing else does."""
+    wrong = {}
+    for joins_runs in (False, True):
+        system = WordTransitions(CharacterAtoms(), by_words=by_words, joins_runs=joins_runs)
+        parsed = parse_state_templates(["separate: len(w-1)"], system.events, system.atoms)
+        learner = new_learner(system, Learning(algorithm="perceptron"))
+        trainer = AgendaTrainer(system, parsed, learner, 4, "early")
+        compiled = [system.compile(words, None, learner) for words in (["学", "在"], [text])]
+        partial = system.compile_partial(text, [None], [], learner)
+        trainer.epoch(compiled, [0, 0, 0])
+        wrong[joins_runs] = trainer.epoch([*compiled, partial], [2, 0, 1])[0]
+    assert wrong[False] == 1
+    is_one_run = [(run.start, run.end) for run in LatinRuns().find(text)] == [(0, 2)]
+    assert wrong[True] == (0 if is_one_run else 1)

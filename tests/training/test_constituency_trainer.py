@@ -141,7 +141,7 @@ def test_the_memo_changes_no_bit() -> None:
     trained = []
     for memo in (True, False):
         made = SYSTEM.new(TEMPLATES, 3)
-        rows = [TrainingRows(columns, adaptive=True) for columns in made.events.values()]
+        rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
         learner = Perceptron(rows, learning)
         trainer = AgendaTrainer(made, TEMPLATES, learner, 4, "max_violation", memo=memo)
         derivations = [compiled(made, gold, learner) for gold in golds]

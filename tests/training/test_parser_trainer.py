@@ -33,7 +33,8 @@ TEMPLATES = {
         action: S0w N0w | S0t N0t | S0w | S0ht S0t | S0vl N0t | S1t S0t
         left: S0w N0w | S0t between(S0,N0) N0t
         right: S0w N0w
-        pop: S0t S0vr
+        arc: Pw Cw | Pt between(P,C) Ct | Ct St dist(S,C) | Pt C-1t
+        pop: S0t S0vr | S0pt S0t S0rt
         push: N0t N0vl
     """,
     "arc_standard": "action: S0w S1w | S0t S1t | S1t S1lt S0t | N0t S0t | S2t",
@@ -183,7 +184,7 @@ def test_the_memo_changes_no_bit(system: System, merge: bool) -> None:
     trained = []
     for memo in (True, False):
         made = system.new(parsed, 3)
-        rows = [TrainingRows(columns, adaptive=True) for columns in made.events.values()]
+        rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
         learner = Perceptron(rows, learning)
         trainer = AgendaTrainer(made, parsed, learner, 4, "max_violation", merge, memo=memo)
         compiled = [made.compile(g.words, g.tags, g.heads, g.labels, learner) for g in golds]

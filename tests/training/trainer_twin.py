@@ -41,8 +41,8 @@ class TrainerTwin:
         self.merge = merge
         self.learning = learning
         made = system.new(templates, n_labels)
-        self.events = list(made.events)
-        self.widths = made.events
+        self.events = list(made.tables)
+        self.widths = made.tables
         self.weights: dict[tuple[str, int], list[float]] = {}
         self.clock = 0
 
@@ -162,7 +162,7 @@ def check_training(
     """
     learning = learning or Learning()
     made = system.new(templates, n_labels)
-    rows = [TrainingRows(columns, adaptive=True) for columns in made.events.values()]
+    rows = [TrainingRows(columns, adaptive=True) for columns in made.tables.values()]
     learner = Perceptron(rows, learning)
     trainer = AgendaTrainer(made, templates, learner, width, stop, merge)
     compiled = [compiled_by(made, gold, learner) for gold in golds]
@@ -179,7 +179,7 @@ def check_training(
         assert learner.clock == twin.clock
         weights = {
             (event, key): row.tolist()
-            for event, table in zip(made.events, learner.tables, strict=True)
+            for event, table in zip(made.tables, learner.tables, strict=True)
             for key, row in rows_by_key(table).items()
             if row.any()
         }

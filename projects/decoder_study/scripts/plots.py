@@ -130,7 +130,7 @@ def against_value(axes: Any, plan: Plan, results: Results, shown: Sequence[str])
 
 
 def colored(plan: Plan, shown: Sequence[str]) -> list[tuple[str, Curve]]:
-    """The curves of a panel, in its order, that the corpus has, with their colours."""
+    """The curves of a panel, in its order, that the corpus has, with their colors."""
     named = {curve.name: curve for curve in plan.curves}
     return [(color, named[name]) for color, name in zip(cycle(CYCLE), shown) if name in named]
 
@@ -152,7 +152,7 @@ def explained(experiment: Experiment, grid: Grid) -> str:
     if any(row.average for plan in experiment.plans for c in plan.curves for row in c.rows):
         says.append("Dots: one model; circles, dotted: averages of models.")
     if len(experiment.panels) > 1:
-        says.append("Grey: the systems of the other panels.")
+        says.append("Gray: the systems of the other panels.")
     return " ".join(says)
 
 

@@ -40,7 +40,7 @@ class System:
     counted: text that the statistics are of: that of the source; this and the raw text of the
         target together; "all", these and the very text that is scored; or that of the target.
     lexicon: whether there is a word list. guides: whether segmenters of other standards help.
-    self_training: whether the target's raw text is learnt from, as the system without it, and
+    self_training: whether the target's raw text is learned from, as the system without it, and
         without sentences of the target, segments it.
 
     Raises ValueError for settings that do not exist or do not go together.

@@ -2,40 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import partial
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
-from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.corpora.corpus_options import (
+    CorpusOptions,
+    FormatName,
+    HeadRuleSet,
+    SchemeName,
+    Spaces,
+    parse_columns,
+)
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")
+UNLABELED: Final = "unlabeled"
+READ_AS: Final = {
+    "format": FormatName,
+    "columns": parse_columns,
+    "scheme": SchemeName,
+    "spaces": Spaces,
+    "head_rules": HeadRuleSet,
+    "comments": str,
+    "lang": str,
+}
+"""Options of reading that a corpus, or a part of it, may have."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Parts of a corpus, of each fold, as the bytes of `.spacy` files.
+    """Parts of a corpus, of each fold or draw, as the bytes of `.spacy` files.
 
-    refit: train once more in the end, on train and dev, for as many epochs as were best.
-    punctuation: the tags that it bears; None for the words that look like it.
+    refit: train once more in the end, on train and dev, for as many epochs as were best. drawn:
+    whether each seed has parts of its own. scored: the parts that figures are of. kinds: the labels
+    whose figures are kept besides those of all. punctuation: the tags that it bears; None for the
+    words that look like it.
     """
 
     folds: list[dict[str, bytes]]
     refit: bool
-    punctuation: frozenset[str] | None
     checksum: str
+    drawn: bool = False
+    scored: tuple[str, ...] = ("test",)
+    kinds: tuple[str, ...] = ()
+    punctuation: frozenset[str] | None = None
+
+    def parts(self, seed: int, fold: int) -> dict[str, bytes]:
+        """The parts that a run is given."""
+        return self.folds[seed if self.drawn else fold]
 
 
 def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
@@ -45,63 +75,143 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. A part may be {path, sections}: the first and the last number of folders such
-    as `02` to be taken, as in the Penn Treebank; {path, articles}: those of articles of the Chinese
-    Treebank; {path, first}: so many of its sentences.
-    refit: as of `Corpus`. punctuation: its tags, with spaces between them.
+    development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
+    between them. tags: "universal" if universal parts of speech stand for the tags.
+
+    A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
+    of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
+    the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
+    Penn Treebank, folders such as `02`; and `first`, of how many sentences it is in all; or it is a
+    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learnt
+    from without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is
+    shuffled and cut into parts by their shares; with `sample`, the training set is so large a share
+    of `train`, which is drawn.
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
     vocab = spacy.blank("zh").vocab
     options = CorpusOptions(
-        format=FormatName(entry.get("format", "auto")),
         encoding=entry.get("encoding", "utf-8"),
-        head_rules=HeadRuleSet(entry["head_rules"]) if "head_rules" in entry else None,
+        **{option: read(entry[option]) for option, read in READ_AS.items() if option in entry},
     )
 
-    def docs(given: str | Mapping[str, Any]) -> Iterator[Doc]:
-        each = {"path": given} if isinstance(given, str) else dict(given)
-        path = folder / each.pop("path")
-        days = each.pop("days", None)
-        if days is not None:
-            each["days"] = frozenset(range(days[0], days[1] + 1))
-        if "articles" in each:
-            begin, end = each["articles"]
-            trees = trees_of(list_articles(path), range(begin, end + 1))
-            yield from docs_of(trees, docs)
-            return
-        sections, first = each.pop("sections", None), each.pop("first", None)
-        if sections is not None:
-            folders = [path / f"{number:02}" for number in range(sections[0], sections[1] + 1)]
-            files = [file for section in folders for file in files_of(section)]
-        else:
-            files = files_of(path) if path.is_dir() and "part" not in each else [path]
-        chosen = CorpusOptions(**{**vars(options), **each})
-        yield from islice(chain.from_iterable(read_docs(f, vocab, chosen) for f in files), first)
-
+    is_universal = entry.get("tags") == "universal"
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
+    parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
         bounds = fold_bounds(len(whole), int(entry["folds"]))
         runs = [whole[begin:end] for begin, end in bounds]
-        parted = []
         for number in range(len(runs)):
             dev = (number + 1) % len(runs)
             rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
-            parted.append((rest, runs[dev], runs[number]))
+            parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
+    elif "shares" in entry:
+        whole = read_part(name, entry, "whole", docs)
+        parted = [shared(name, whole, entry["shares"], seed) for seed in range(entry["draws"])]
     elif "split" in entry:
         split, release = CTB_SPLITS[entry["split"]], folder / entry["whole"]
-        parted = [tuple(articles(split, release, docs, check=entry.get("counts") != "any"))]
+        found = articles(split, release, docs, check=entry.get("counts") != "any")
+        parted = [dict(zip(PARTS, found, strict=True))]
     else:
-        parted = [read_parts(name, entry, docs)]
-    checked = [doc for part in parted[0] for doc in part]
-    words = ([*gold_words(doc), *(token.tag_ for token in doc)] for doc in checked)
-    punctuation = entry.get("punctuation")
-    return Corpus(
-        [dict(zip(PARTS, map(saved, parts), strict=True)) for parts in parted],
-        bool(entry.get("refit", False)),
-        None if punctuation is None else frozenset(punctuation.split()),
-        corpus_checksum(words)[:12],
+        parted = [dict(zip(PARTS, read_parts(name, entry, docs), strict=True))]
+        for part in (UNLABELED, *entry.get("scored", [])):
+            if part in entry and part not in parted[0]:
+                parted[0][part] = read_part(name, entry, part, docs)
+        if "sample" in entry:
+            parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
+    # All folds have the same sentences.
+    checked = parted if "draws" in entry else parted[:1]
+    layers = (
+        said(doc, labels="columns" in entry)
+        for parts in checked
+        for found in parts.values()
+        for doc in found
     )
+    return Corpus(
+        [{part: saved(found) for part, found in parts.items()} for parts in parted],
+        bool(entry.get("refit", False)),
+        corpus_checksum(layers)[:12],
+        drawn="draws" in entry,
+        scored=tuple(entry.get("scored", ["test"])),
+        kinds=tuple(entry.get("kinds", [])),
+        punctuation=frozenset(entry["punctuation"].split()) if "punctuation" in entry else None,
+    )
+
+
+def docs_of_part(
+    given: str | Mapping[str, Any] | Sequence[Any],
+    *,
+    folder: Path,
+    vocab: Vocab,
+    options: CorpusOptions,
+    is_universal: bool,
+) -> Iterator[Doc]:
+    """Yield the Docs of a part of a corpus, as `read_corpus` says."""
+    docs = partial(
+        docs_of_part, folder=folder, vocab=vocab, options=options, is_universal=is_universal
+    )
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        for each in given:
+            yield from docs(each)
+        return
+    each = {"path": given} if isinstance(given, str) else dict(given)
+    path = folder / each.pop("path")
+    begin, end, category = each.pop("from", 0), each.pop("to", None), each.pop("category", None)
+    days = each.pop("days", None)
+    if days is not None:
+        each["days"] = frozenset(range(days[0], days[1] + 1))
+    each |= {option: read(each[option]) for option, read in READ_AS.items() if option in each}
+    if "articles" in each:
+        first, last = each["articles"]
+        yield from docs_of(trees_of(list_articles(path), range(first, last + 1)), docs)
+        return
+    first, last = each.pop("sections", (None, None))
+    folders = [path] if first is None else [path / f"{n:02}" for n in range(first, last + 1)]
+    is_whole = path.is_dir() and "part" not in each
+    files = [file for each in folders for file in files_of(each)] if is_whole else [path]
+    most = each.pop("first", None)
+    chosen = CorpusOptions(**{**vars(options), **each})
+    found = (doc for file in files for doc in islice(read_docs(file, vocab, chosen), begin, end))
+    for doc in islice(found, most):
+        if category is not None:
+            doc.cats = {category: 1.0}
+        for token in doc if is_universal else ():
+            token.tag = token.pos
+        yield doc
+
+
+def shared(
+    name: str, whole: Sequence[Doc], shares: Mapping[str, float], seed: int
+) -> dict[str, list[Doc]]:
+    """Parts of a corpus by their shares, of its sentences in an order of the seed.
+
+    Raises ValueError for a part that there is not, or that gets no sentence.
+    """
+    if unknown := set(shares) - {*PARTS, UNLABELED}:
+        raise ValueError(f"the corpus {name} has shares of an unknown part, {min(unknown)!r}")
+    mixed = random.Random(seed).sample(whole, len(whole))
+    ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
+    cuts = (mixed[begin:end] for begin, end in pairwise([0, *ends]))
+    found = dict(zip(shares, cuts, strict=True))
+    if not all(found.get(part) for part in PARTS):
+        raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
+    return found
+
+
+def sampled(parts: Mapping[str, list[Doc]], share: float, seed: int) -> dict[str, list[Doc]]:
+    """The parts with a share of the training set, drawn by the seed, in the order of the corpus."""
+    train = parts["train"]
+    numbers = random.Random(seed).sample(range(len(train)), max(1, round(share * len(train))))
+    return {**parts, "train": [train[number] for number in sorted(numbers)]}
+
+
+def said(doc: Doc, *, labels: bool) -> list[str]:
+    """What the checksum of a corpus is of: words, tags, categories and, if asked for, labels."""
+    spans = [f"{span.start} {span.end} {span.label_}" for span in doc.ents] if labels else []
+    return [*gold_words(doc), *(token.tag_ for token in doc), *doc.cats, *spans]
 
 
 def files_of(folder: Path) -> list[Path]:

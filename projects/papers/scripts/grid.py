@@ -1,27 +1,33 @@
-"""The grid of a paper: corpora, systems, and the tables that they are run for.
+"""The grid of a paper: corpora, systems, and the tables and figures that they are run for.
 
 A *system* is a config of `systems/` with settings that are changed, and how many models of it are
 averaged. Results are filed under the name of the config and these settings, so that a run that two
-tables want is made once.
+tables want is made once. A *figure* is a table whose rows are the points of curves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from studies.grids import GridFile, canonical
+from studies.grids import GridFile, canonical, value_text
 from studies.results import ResultFile
 
 from spacy_structreg.learn.model_average import MEANS
 
 GIVEN: Final = ("text", "words", "words,tags")
+UNLABELED: Final = ("", "test", "unlabeled")
 HERE: Final = ("yes", "in part", "no")
+ON: Final = ("test", "dev")
+RAW: Final = ("", "alone", "together")
 
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
+
+MEASURED: Final = {SPEED: "sentences a second", "training_seconds": "seconds to train"}
+"""What is no score, but was measured of runs: its title on an axis."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +49,15 @@ class Key:
 class Result:
     """The figures of one model or average on the test set, as fractions of 1.
 
-    sentences: by the name of a figure, the counts of each sentence, as `packed` writes them.
-    epochs: those that were best on the development set, of each model. training_seconds,
-    decoding_seconds: CPU time. config: the first digits of the checksum of the config. commit: of
-    the code that made the run. checksum: of the corpus. version: of the package.
+    sentences: by the name of a figure, the counts of each sentence, as `packed` writes them;
+    none of runs that only curves want. epochs: those that were best on the development set, of each
+    model. training_seconds, decoding_seconds: CPU time. config: the first digits of the checksum of
+    the config. commit: of the code that made the run. checksum: of the corpus. version: of the
+    package.
+
+    What early runs lack: dev: as `figures`, on the development set. n_sentences: of the test set.
+    after: of runs that a curve over epochs is of, by the name of a figure its values on the
+    development set after each epoch, and as "seconds" the CPU time until then, scoring included.
     """
 
     figures: dict[str, float | None]
@@ -58,10 +69,14 @@ class Result:
     commit: str
     checksum: str
     version: str
+    dev: dict[str, float | None] = field(default_factory=dict)
+    after: dict[str, list[float | None]] = field(default_factory=dict)
+    n_sentences: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.figures, dict) or not isinstance(self.sentences, dict):
-            raise ValueError("figures and sentences are mappings")
+        mappings = (self.figures, self.sentences, self.dev, self.after)
+        if not all(isinstance(each, dict) for each in mappings):
+            raise ValueError("figures, sentences, dev and after are mappings")
 
 
 class Results(ResultFile[Key, Result]):
@@ -78,7 +93,12 @@ class System:
     before: systems that are trained for themselves, and whose models annotate the test set before
     this one: a tokenizer, a tagger. given: what the pipeline is given of the test set, as in
     `structreg evaluate --gold`. lengths: sentences of at most so many words are scored once more.
-    drawn: whether training draws anything; if not, one run stands for all seeds.
+    drawn: whether training draws anything; if not, one run stands for all seeds, unless these have
+    parts of the corpus of their own. of: the models are the first of a group of so many, from which
+    averages of other sizes are taken as well. to_the_optimum: train until the objective stands
+    still, and look at no development set. unlabeled: the part of the corpus whose texts count
+    without their labels. raw: whether what the model knows of raw text is counted anew on the
+    text of the test set, "alone" or "together" with that of training; "" for no.
     """
 
     config: str
@@ -89,6 +109,20 @@ class System:
     given: str = "text"
     lengths: tuple[int, ...] = ()
     drawn: bool = True
+    of: int = 0
+    to_the_optimum: bool = False
+    unlabeled: str = ""
+    raw: str = ""
+
+    @property
+    def group(self) -> int:
+        """The number of seeds that are left for its models."""
+        return max(self.models, self.of)
+
+    @property
+    def members(self) -> str:
+        """What the models are trained by that averages are taken of, as one line; "" for none."""
+        return f"{self.config} {canonical({**self.changed, 'of': self.of})}" if self.of else ""
 
     @property
     def model(self) -> str:
@@ -105,6 +139,8 @@ class System:
             changed["given"] = self.given
         if self.lengths:
             changed["lengths"] = ",".join(map(str, self.lengths))
+        if self.raw:
+            changed["raw"] = self.raw
         return canonical(changed)
 
     @property
@@ -112,6 +148,12 @@ class System:
         changed = dict(self.changed)
         if self.models > 1:
             changed |= {"models": self.models, "mean": self.mean}
+        if self.of > self.models:
+            changed |= {"models": self.models, "of": self.of}
+        if self.to_the_optimum:
+            changed["to_the_optimum"] = True
+        if self.unlabeled:
+            changed["unlabeled"] = self.unlabeled
         return changed
 
 
@@ -121,7 +163,12 @@ class Row:
 
     paper: the figures of the paper, in percent, by corpus and name of the figure. against: the name
     of the row that it is held against; "" for none. length: of the sentences that it is about,
-    at most so many words, one of `System.lengths`; None for all sentences.
+    at most so many words, one of `System.lengths`; None for all sentences. kind: the label that it
+    is about, one of `Corpus.kinds`; "" for all.
+
+    Of a point of a figure, series: the name of its curve; value: what is varied, None for a level
+    that curves are held against. on: whose figures are shown, of the "test" or the "dev" set, or,
+    "epoch", of the latter after so many epochs as `value` says.
     """
 
     name: str
@@ -129,6 +176,23 @@ class Row:
     paper: Mapping[str, Mapping[str, float]]
     against: str
     length: int | None = None
+    series: str = ""
+    value: Any = None
+    on: str = "test"
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The horizontal axis of a figure.
+
+    title: of what is varied. by: what points are placed by, this "value" or one of `MEASURED`.
+    log: whether the axis is logarithmic.
+    """
+
+    title: str
+    by: str
+    log: bool
 
 
 @dataclass(frozen=True)
@@ -139,7 +203,8 @@ class Table:
     system has; `SPEED` is one, too. seeds: how many there are, by corpus. of: the corpus of the
     paper whose figures stand beside those of corpora that the paper does not have. here: as much as
     there is of it: "yes", "in part" or "no"; because: the reason. differs: in the data. shows: one
-    sentence on what our figures show.
+    sentence on what our figures show. axis: of a figure. panels: of a figure that has several, each
+    with columns, seeds, rows and an axis of its own.
     """
 
     name: str
@@ -152,6 +217,13 @@ class Table:
     rows: tuple[Row, ...]
     differs: str
     shows: str
+    axis: Axis | None = None
+    panels: tuple[Table, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Table, ...]:
+        """The panels, or itself if there are none."""
+        return self.panels or (self,)
 
 
 class Grid(GridFile):
@@ -169,22 +241,34 @@ class Grid(GridFile):
         """The folds that a corpus is tested on, one by one."""
         return int(self.corpora[corpus].get("folds", 1))
 
+    def varies(self, corpus: str, row: Row) -> bool:
+        """True if the seeds of a row on a corpus differ: something is drawn, or parts are."""
+        return row.system.drawn or "draws" in self.corpora[corpus]
+
     def keys(self, corpus: str, row: Row, n_seeds: int) -> Iterator[Key]:
         """The runs of a row on a corpus, seed by seed, fold by fold."""
-        for seed in range(n_seeds if row.system.drawn else 1):
+        for seed in range(n_seeds if self.varies(corpus, row) else 1):
             for fold in range(self.folds(corpus)):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
 
     def runs(self) -> dict[Key, System]:
         """All that is to be run, each once."""
-        return {
-            key: row.system
-            for corpus in self.corpora
-            for table in self.tables
-            if corpus in table.seeds
-            for row in table.rows
-            for key in self.keys(corpus, row, table.seeds[corpus])
-        }
+        return {key: row.system for key, row, _ in self._wanted()}
+
+    def shown_on(self, on: str) -> set[Key]:
+        """The runs of which figures are shown on these sentences; see `Row.on`."""
+        return {key for key, row, _ in self._wanted() if row.on == on}
+
+    def in_tables(self) -> set[Key]:
+        """The runs that tables want, which have tests over sentences."""
+        return {key for key, _, part in self._wanted() if part.axis is None}
+
+    def _wanted(self) -> Iterator[tuple[Key, Row, Table]]:
+        for corpus in self.corpora:
+            for part in [part for table in self.tables for part in table.parts]:
+                for row in part.rows if corpus in part.seeds else ():
+                    for key in self.keys(corpus, row, part.seeds[corpus]):
+                        yield key, row, part
 
     def _system(self, name: str, given: Mapping[str, Any], above: Mapping[str, System]) -> System:
         before, lengths = given.get("before", ()), given.get("lengths", ())
@@ -202,18 +286,30 @@ class Grid(GridFile):
                 f"{name}: mean is one of {', '.join(MEANS)}, given one of {'; '.join(GIVEN)}, "
                 "models 1 or more"
             )
+        if system.unlabeled not in UNLABELED:
+            raise ValueError(f"{name}: unlabeled is one of {', '.join(filter(None, UNLABELED))}")
+        if system.raw not in RAW:
+            raise ValueError(f"{name}: raw is one of {' or '.join(filter(None, RAW))}")
         return system
 
     def _table(self, name: str, given: dict[str, Any], systems: Mapping[str, System]) -> Table:
-        if given["here"] not in HERE:
-            raise ValueError(f"{name}: here is one of {', '.join(HERE)}")
-        rows = dict(self._rows(name, given, systems))
+        if given["here"] not in HERE or given.get("on", "test") not in ON:
+            raise ValueError(
+                f"{name}: here is one of {', '.join(HERE)}, and on one of {', '.join(ON)}"
+            )
+        panels = given.get("panels", {})
+        shared = {key: value for key, value in given.items() if key != "panels"}
+        axis = self._axis(name, given["axis"]) if "axis" in given else None
+        rows = dict((self._points if axis else self._rows)(name, given, systems))
         for row in rows.values():
             if row.against and row.against not in rows:
                 raise ValueError(f"{name}: {row.name} is held against an unknown row")
         seeds = {
             self.known_corpus(each, name): int(n) for each, n in given.get("seeds", {}).items()
         }
+        for corpus, n_seeds in seeds.items():
+            if n_seeds > self.corpora[corpus].get("draws", n_seeds):
+                raise ValueError(f"{name}: {corpus} has fewer draws than seeds")
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,
@@ -222,6 +318,11 @@ class Grid(GridFile):
             columns=given.get("columns", {}),
             seeds=seeds,
             rows=tuple(rows.values()),
+            axis=axis,
+            panels=tuple(
+                self._table(name, {**shared, "title": title, **each}, systems)
+                for title, each in panels.items()
+            ),
             **texts,
         )
 
@@ -229,14 +330,103 @@ class Grid(GridFile):
         self, table: str, given: dict[str, Any], systems: Mapping[str, System]
     ) -> Iterator[tuple[str, Row]]:
         for name, each in given.get("rows", {}).items():
-            if each["system"] not in systems:
-                raise ValueError(f"{table}: {name} names an unknown system, {each['system']!r}")
+            system = self._system_of(table, name, each, systems)
             against = each.get("against", given.get("against", ""))
             against = "" if against == name else against
-            system, length = systems[each["system"]], each.get("length")
+            length = each.get("length")
             if length is not None and length not in system.lengths:
                 raise ValueError(f"{table}: {name}: {each['system']} has no lengths {length}")
-            yield name, Row(name, system, each.get("paper", {}), against, length)
+            kind = each.get("kind", "")
+            if kind and not any(kind in self.corpora[c].get("kinds", []) for c in given["seeds"]):
+                raise ValueError(f"{table}: {name}: no corpus has the kind {kind!r}")
+            paper = each.get("paper", {})
+            yield name, Row(name, system, paper, against, length, kind=kind)
+
+    def _points(
+        self, table: str, given: dict[str, Any], systems: Mapping[str, System]
+    ) -> Iterator[tuple[str, Row]]:
+        """The points of each curve of a figure."""
+        axis = given["axis"]
+        points = [
+            (series, {**axis, **each}, value, system)
+            for series, each in given.get("rows", {}).items()
+            for value, system in self._curve(table, series, {**axis, **each}, systems)
+        ]
+        names = {point_name(series, value) for series, _, value, _ in points}
+        for series, each, value, system in points:
+            name = point_name(series, value)
+            against = each.get("against", given.get("against", ""))
+            # A curve is held against another one point by point.
+            held = next(
+                (one for one in (point_name(against, value), against) if one in names), against
+            )
+            paper = {
+                corpus: {
+                    figure: of[value] if isinstance(of, dict) else of
+                    for figure, of in figures.items()
+                    if not isinstance(of, dict) or value in of
+                }
+                for corpus, figures in each.get("paper", {}).items()
+            }
+            over_epochs = value is not None and each.get("vary") == "epoch"
+            on = "epoch" if over_epochs else given.get("on", "test")
+            held = "" if held == name else held
+            yield name, Row(name, system, paper, held, None, series, value, on)
+
+    def _curve(
+        self, table: str, series: str, given: Mapping[str, Any], systems: Mapping[str, System]
+    ) -> Iterator[tuple[Any, System]]:
+        """What is varied along a curve, and the systems that come of it."""
+        if "systems" in given:
+            for value, name in given["systems"].items():
+                yield value, self._system_of(table, series, {**given, "system": name}, systems)
+            return
+        system = self._system_of(table, series, given, systems)
+        if given.get("level"):
+            yield None, system
+            return
+        for value in given["values"]:
+            if given.get("log") and not value > 0:
+                raise ValueError(f"{table}: {series} has {value}, on a logarithmic axis")
+            if given["vary"] == "epoch":
+                if system.models > 1:
+                    raise ValueError(f"{table}: {series}: epochs are those of a single model")
+                yield value, system
+            elif given["vary"] == "models":
+                yield value, replace(system, models=value, of=max(given["values"]))
+            else:
+                names = [given["vary"]] if isinstance(given["vary"], str) else given["vary"]
+                yield (
+                    value,
+                    replace(system, changed={**system.changed, **dict.fromkeys(names, value)}),
+                )
+
+    def _system_of(
+        self, table: str, name: str, given: Mapping[str, Any], systems: Mapping[str, System]
+    ) -> System:
+        """The system that a row names, with what it changes of it."""
+        if given["system"] not in systems:
+            raise ValueError(f"{table}: {name} names an unknown system, {given['system']!r}")
+        system = systems[given["system"]]
+        changed = {**system.changed, **given.get("changed", {})}
+        return replace(
+            system,
+            changed=changed,
+            models=given.get("models", system.models),
+            mean=given.get("mean", system.mean),
+            of=given.get("of", system.of),
+        )
+
+    def _axis(self, name: str, given: Mapping[str, Any]) -> Axis:
+        axis = Axis(str(given["title"]), given.get("by", "value"), bool(given.get("log", False)))
+        if axis.by not in ("value", *MEASURED):
+            raise ValueError(f"{name}: by is one of value, {', '.join(MEASURED)}")
+        return axis
+
+
+def point_name(series: str, value: Any) -> str:
+    """The name of a point of a curve, or of a level, in tables."""
+    return series if value is None else f"{series}, {value_text(value)}"
 
 
 def config_of(name: str) -> Path:

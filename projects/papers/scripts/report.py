@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from grid import SPEED, Grid, Result, Results, Row, Table
+from grid import MEASURED, SPEED, Grid, Result, Results, Row, Table
 from run import unpacked
-from studies.tables import gained, interval, table, versions
+from studies.tables import full_columns, gained, interval, table, versions
 
 from spacy_structreg.metrics.significance import randomization_test
 from spacy_structreg.metrics.summary import Summary, differences, summary
 from spacy_structreg.pipeline.task import Counts
 
 NOT_RUN = "not run yet"
-TEST = (
+DIFFERENCE = (
     "*Difference* is that of the means to the row that is named, in percentage points, with half "
-    "its 95 % interval over seeds (Student's t, paired by seed). *p* is the probability that the "
-    "difference comes by chance alone: approximate randomization over sentences (Yeh 2000; 10,000 "
-    "exchanges), the counts of all seeds and folds of a sentence taken together."
+    "its 95 % interval over seeds (Student's t, paired by seed)."
+)
+TEST = (
+    "*p* is the probability that the difference comes by chance alone: approximate randomization "
+    "over sentences (Yeh 2000; 10,000 exchanges), the counts of all seeds and folds of a sentence "
+    "taken together."
+)
+DRAWN = (
+    "Points are means over seeds, bands and bars their 95 % intervals. Dotted lines are levels "
+    "without what is varied; hollow points are the paper's."
 )
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of a row on a corpus: of each seed its folds, as far as they are there."""
+    """The runs of a row on a corpus: of each seed its folds, as far as they are there.
 
+    varies: whether seeds differ; if not, they are one run.
+    """
+
+    row: Row
     seeds: list[list[Result]]
     n_expected: int
+    varies: bool
 
     @property
     def is_whole(self) -> bool:
@@ -39,30 +52,47 @@ class Runs:
     def values(self, figures: Sequence[str]) -> list[float] | None:
         """The first figure that a run has, seed by seed, the mean of the folds; None without any.
 
-        In percent, but for `SPEED`.
+        In percent, but for what was measured.
         """
         values = []
         for folds in self.seeds:
-            given = [figure_of(fold, figures) for fold in folds]
+            given = [figure_of(fold, self.row, figures) for fold in folds]
             if any(each is None for each in given):
                 return None
             values.append(mean(each for each in given if each is not None))
         return values
 
+    def summary(self, figures: Sequence[str]) -> Summary | None:
+        """The summary of `values` over seeds; None if runs are missing, or have none."""
+        values = self.values(figures) if self.is_whole else None
+        if values is None:
+            return None
+        return summary(values if self.varies else values[:1])
 
-def figure_of(result: Result, figures: Sequence[str]) -> float | None:
-    """The first of some figures that a run has, in percent; or its speed."""
+
+def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
+    """The first of some figures that a run has, in percent; or what was measured of it."""
     if SPEED in figures:
-        n_sentences = max(map(len, map(unpacked, result.sentences.values())))
+        counts = map(unpacked, result.sentences.values())
+        n_sentences = result.n_sentences or max(map(len, counts))
         return n_sentences / result.decoding_seconds
-    found = (result.figures.get(figure) for figure in figures)
-    return next((100 * value for value in found if value is not None), None)
+    if "training_seconds" in figures:
+        return result.training_seconds
+    of_row = result.figures
+    if row.on == "dev":
+        of_row = result.dev
+    elif row.on == "epoch":
+        of_row = {
+            name: dict(enumerate(each, 1)).get(row.value) for name, each in result.after.items()
+        }
+    return next((100 * value for value in map(of_row.get, figures) if value is not None), None)
 
 
 def figures_in(column: str, row: Row) -> list[str]:
     """The names of the figures of a row that may stand in a column."""
-    names = column.split(" or ")
-    return names if row.length is None else [f"{name}_{row.length}" for name in names]
+    length = "" if row.length is None else f"_{row.length}"
+    kind = f" {row.kind}" if row.kind else ""
+    return [f"{name}{length}{kind}" for name in column.split(" or ")]
 
 
 def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -> Runs:
@@ -75,7 +105,8 @@ def runs_of(grid: Grid, results: Results, corpus: str, row: Row, n_seeds: int) -
         if key in results:
             seeds.setdefault(key.seed, []).append(results[key])
     whole = [seeds[seed] for seed in sorted(seeds) if len(seeds[seed]) == grid.folds(corpus)]
-    return Runs(whole if row.system.drawn else whole * n_seeds, n_seeds)
+    varies = grid.varies(corpus, row)
+    return Runs(row, whole if varies else whole * n_seeds, n_seeds, varies)
 
 
 def p_value(first: Runs, second: Runs, figure: str) -> float | None:
@@ -107,65 +138,126 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
     """The rows of a table on one corpus."""
     n_seeds = each.seeds[corpus]
     header = ["system"]
+    measured = [each.axis.by] if each.axis is not None and each.axis.by in MEASURED else []
+    for name in measured:
+        header += [MEASURED[name], "95 % interval"]
     for title in each.columns.values():
         header += [f"{title}, paper", f"{title}, ours", "95 % interval", "difference", "p"]
     rows, names = [], {row.name: row for row in each.rows}
     for row in each.rows:
         ours = runs_of(grid, results, corpus, row, n_seeds)
         cells = [row.name]
+        for name in measured:
+            cells += shortened(ours.summary([name]))
         for column in each.columns:
             theirs = row.paper.get(corpus, row.paper.get(each.of, {}))
             paper = next((theirs[name] for name in column.split(" or ") if name in theirs), None)
             cells.append("" if paper is None else f"{paper:g}")
             figures = figures_in(column, row)
             values = ours.values(figures) if ours.is_whole else None
-            if values is None:
+            found = ours.summary(figures)
+            if values is None or found is None:
                 cells += [NOT_RUN if not ours.is_whole else "", "", "", ""]
                 continue
-            ours_summary = summary(values if row.system.drawn else values[:1])
-            cells += [f"{ours_summary.mean:.2f}", interval(ours_summary), "", ""]
+            cells += [f"{found.mean:.2f}", interval(found), "", ""]
             if not row.against:
                 continue
             other = runs_of(grid, results, corpus, names[row.against], n_seeds)
             before = other.values(figures_in(column, names[row.against]))
             if other.is_whole and before is not None:
-                p = p_value(ours, other, figures[0]) if len(figures) == 1 else None
-                cells[-2:] = [gained(differences(values, before)), "" if p is None else f"{p:.4f}"]
+                is_tested = each.axis is None and len(figures) == 1
+                p = p_value(ours, other, figures[0]) if is_tested else None
+                n_pairs = n_seeds if ours.varies or other.varies else 1
+                gain = differences(values[:n_pairs], before[:n_pairs])
+                cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
-    return table(header, rows)
+    return full_columns(header, rows, n_text=1)
+
+
+def shortened(found: Summary | None) -> tuple[str, str]:
+    """What was measured, with three digits, and its interval."""
+    if found is None:
+        return NOT_RUN, ""
+    digits = max(0, 2 - math.floor(math.log10(found.mean)))
+    return f"{found.mean:.{digits}f}", interval(found, digits)
 
 
 def state(grid: Grid, results: Results, each: Table) -> str:
     """The number of runs of a table that are there, in words."""
-    keys = [
+    keys = {
         key
-        for corpus, n_seeds in each.seeds.items()
-        for row in each.rows
+        for part in each.parts
+        for corpus, n_seeds in part.seeds.items()
+        for row in part.rows
         for key in grid.keys(corpus, row, n_seeds)
-    ]
+    }
     n_made = sum(key in results for key in keys)
     if not keys:
         return "no grid yet"
     return f"{n_made} of {len(keys)} runs" if n_made else NOT_RUN
 
 
-def page(grid: Grid, results: Results, each: Table) -> list[str]:
-    """The page of a table."""
-    parts = [f"# {grid.title}: {each.title}", f"Here: **{each.here}**. {each.because}", each.shows]
+def page(grid: Grid, results: Results, each: Table, plots: str) -> list[str]:
+    """The page of a table or figure."""
+    parts = [f"# {grid.title}: {each.title}", f"Here: **{each.here}**. {each.because}"]
+    if drawn_panels(grid, results, each):
+        parts += [f"![{each.title}]({each.name}{plots})", DRAWN]
+    parts.append(each.shows)
     if each.differs:
         parts.append(f"What differs from the paper: {each.differs}")
-    against = dict.fromkeys(row.against for row in each.rows if row.against)
-    if against:
-        parts.append(f"Rows are held against: {', '.join(against)}. {TEST}")
+    against = dict.fromkeys(held_against(part) for part in each.parts)
+    if told := "; ".join(filter(None, against)):
+        is_figure = each.parts[0].axis is not None
+        parts.append(
+            f"Points are held against: {told}. {DIFFERENCE}"
+            if is_figure
+            else f"Rows are held against: {told}. {DIFFERENCE} {TEST}"
+        )
+    for part in each.parts:
+        parts += results_of(grid, results, part, f"{part.title}: " if each.panels else "")
+    return parts
+
+
+def held_against(each: Table) -> str:
+    """The rows that others are held against, a curve by its name; "" for none."""
+    names = {row.name: row for row in each.rows}
+    held = ((row, names[row.against]) for row in each.rows if row.against)
+    return ", ".join(
+        dict.fromkeys(
+            other.series if other.series and other.value == row.value else other.name
+            for row, other in held
+        )
+    )
+
+
+def drawn_panels(grid: Grid, results: Results, each: Table) -> list[tuple[Table, str]]:
+    """The panels of a figure, each with a corpus, that all points are there of."""
+    return [
+        (part, corpus)
+        for part in each.parts
+        if part.axis is not None
+        for corpus, n_seeds in part.seeds.items()
+        if all(runs_of(grid, results, corpus, row, n_seeds).is_whole for row in part.rows)
+    ]
+
+
+def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[str]:
+    """The results of a table, or of a panel of a figure, corpus by corpus."""
+    parts = []
     for corpus in each.seeds:
         entry = grid.corpora[corpus]
-        parts.append(f"## {entry.get('title', corpus)}")
+        parts.append(f"## {title}{entry.get('title', corpus)}")
         told = [f"Seeds: {each.seeds[corpus]}."]
+        if any(row.on != "test" for row in each.rows):
+            told.append("Figures are those of the development set.")
+        if "draws" in entry:
+            told.append("Each has parts of the corpus of its own, drawn by it.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
-        if not any(key.corpus == corpus for key, _ in results.items()):
+        keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))
+        if not any(key in results for key in keys):
             needs = f": it needs {entry['needs']}" if "needs" in entry else ""
-            parts += [*told, f"{NOT_RUN.capitalize()}{needs}."]
+            parts += [" ".join(told), f"{NOT_RUN.capitalize()}{needs}."]
             continue
         if each.of and each.of != corpus:
             of = grid.corpora.get(each.of, {}).get("title", each.of)
@@ -195,7 +287,10 @@ def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
                 f"{mean(epoch for one in made for epoch in one.epochs):.1f}",
             ]
         )
-    header = ["system", "settings", "s to train", "s to test", "best epoch"]
+    epochs = "best epoch"
+    if any(row.system.to_the_optimum for row in each.rows):
+        epochs += ", or iterations to the optimum"
+    header = ["system", "settings", "s to train", "s to test", epochs]
     checksums = sorted({one.checksum for one in found})
     commits = sorted({one.commit or "unknown" for one in found})
     return (
@@ -229,7 +324,11 @@ def listed(grid: Grid, results: Results, folder: str = "") -> str:
     """The tables of a paper, with what there is of them."""
     rows = [
         [
-            f"[{each.title}]({folder}{each.name}.md)" if each.rows else each.title,
+            (
+                f"[{each.title}]({folder}{each.name}.md)"
+                if any(part.rows for part in each.parts)
+                else each.title
+            ),
             each.here,
             state(grid, results, each),
             each.because,
@@ -241,4 +340,8 @@ def listed(grid: Grid, results: Results, folder: str = "") -> str:
 
 def pages(grid: Grid, results: Results, plots: str) -> dict[str, list[str]]:
     """The pages of tables, by the names of their files."""
-    return {f"{each.name}.md": page(grid, results, each) for each in grid.tables if each.rows}
+    return {
+        f"{each.name}.md": page(grid, results, each, plots)
+        for each in grid.tables
+        if any(part.rows for part in each.parts)
+    }

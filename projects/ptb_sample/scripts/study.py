@@ -77,13 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
                 run_fold(fold, given, given.corpus / str(fold), given.training / str(fold), metrics)
             reports[fold] = json.loads(metrics.read_text(encoding="utf-8"))
             print(f"fold {fold}: F {100 * reports[fold]['brackets_f']:.2f}", flush=True)
-        summarised = summary(reports)
+        summarized = summary(reports)
         with replace_text(given.metrics.with_suffix(".json")) as stream:
-            stream.write(json.dumps(summarised, indent=2) + "\n")
+            stream.write(json.dumps(summarized, indent=2) + "\n")
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"mean of {N_FOLDS} folds: F {100 * summarised['mean']['brackets_f']:.2f}")
+    print(f"mean of {N_FOLDS} folds: F {100 * summarized['mean']['brackets_f']:.2f}")
     return 0
 
 

@@ -72,7 +72,7 @@ def combinations(grid: Grid, results: Results) -> Any:
 
 
 def strengths(grid: Grid, corpus: str, results: Results) -> Any:
-    """F against the strength of each regulariser; strength 0 is a dotted line."""
+    """F against the strength of each regularizer; strength 0 is a dotted line."""
     plans = grid.of("strengths", corpus)
     figure, places = panels(len(plans), COLUMNS, 4, 2.9)
     for plan, axes in zip(plans, places, strict=True):

@@ -300,7 +300,7 @@ def head(grid: Grid, results: Results) -> list[str]:
     n_averages = sum(bool(key.mean) for key in keys)
     minutes = sum(result.seconds for result in made) / 60
     return [
-        "# Regularisation of the character-based segmenter",
+        "# Regularization of the character-based segmenter",
         f"Made by `{COMMAND}` with spacy_structreg {versions(made)}: {len(keys) - n_averages:,} "
         f"trainings ({minutes:.0f} minutes of CPU time) and {n_averages:,} averages, one JSON line "
         f"each in `{results.path.name}`. Z14 is Zhang, Su & Zhou 2014, S14 is Sun 2014, G10 is "
@@ -344,12 +344,12 @@ def defaults_part(grid: Grid, results: Results) -> list[str]:
 
 
 def combinations_part(grid: Grid, results: Results, plots: str) -> list[str]:
-    """The section on all regularisers."""
+    """The section on all regularizers."""
     plans = grid.of("combinations")
     if not plans:
         return []
     parts = [
-        "## Every regulariser, alone and combined (Z14, Table 2 and Fig. 5)",
+        "## Every regularizer, alone and combined (Z14, Table 2 and Fig. 5)",
         epochs_of(plans),
         f"![Test F of all settings](combinations{plots})",
     ]

@@ -60,7 +60,7 @@ class TextClassifierSettings(TrainingSettings):
 class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
     """Finds the category of a text: multinomial logistic regression on its words and n-grams.
 
-    It is a chain of a single label, so that the weights are learnt, and features noised, as those
+    It is a chain of a single label, so that the weights are learned, and features noised, as those
     of sequences (Wang et al. 2013, section 2).
 
     Gold texts are pairs of a list of words and a category; what is predicted from are lists of

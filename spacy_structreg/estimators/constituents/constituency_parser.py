@@ -67,7 +67,7 @@ class ConstituencyParser(
     Tables of templates are those of `features.constituents`.
 
     Gold sentences are `ConstituencySentence`s. Of phrases over the same words with the same label
-    on each other one is learnt; trees with more than 16 unary phrases on one another are left out,
+    on each other one is learned; trees with more than 16 unary phrases on one another are left out,
     and counted in the log. Words of nothing but white space are no words to the model.
     What may be given of a tree are constituents that it must have (`GivenConstituents`).
     Raises ValueError for settings that do not exist or contradict each other.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,7 +39,12 @@ from spacy_structreg.models.example_schema import Words
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
-from spacy_structreg.tasks.dependencies.arc_eager import ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ArcEager
+from spacy_structreg.tasks.dependencies.arc_eager import (
+    ARC_ATOMS,
+    ARC_EAGER_ATOMS,
+    ARC_EAGER_EVENTS,
+    ArcEager,
+)
 from spacy_structreg.tasks.dependencies.arc_standard import (
     ARC_STANDARD_ATOMS,
     ARC_STANDARD_EVENTS,
@@ -65,14 +70,27 @@ class _Transitions:
     tables: dict[str, str]
     table: str
     merge: bool
+    own_atoms: Mapping[str, tuple[str, ...]]
 
 
 SYSTEMS: Final = {
     "arc_eager": _Transitions(
-        ArcEager, ARC_EAGER_ATOMS, ARC_EAGER_EVENTS, ARC_EAGER_TABLES, "rich+characters", False
+        ArcEager,
+        ARC_EAGER_ATOMS,
+        ARC_EAGER_EVENTS,
+        ARC_EAGER_TABLES,
+        "rich+characters",
+        False,
+        {"arc": ARC_ATOMS},
     ),
     "arc_standard": _Transitions(
-        ArcStandard, ARC_STANDARD_ATOMS, ARC_STANDARD_EVENTS, ARC_STANDARD_TABLES, "merging", True
+        ArcStandard,
+        ARC_STANDARD_ATOMS,
+        ARC_STANDARD_EVENTS,
+        ARC_STANDARD_TABLES,
+        "merging",
+        True,
+        {},
     ),
 }
 """Transition systems by the names of the setting `system`."""
@@ -145,6 +163,7 @@ class DependencyParser(
             atoms=parts.atoms,
             tables=parts.tables,
             table=parts.table,
+            own_atoms=parts.own_atoms,
         )
 
     # Prediction ----------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of words, sorted; none as long as they are to be learnt from data."""
+        """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.labels
 
     # Hooks of the base classes -------------------------------------------------------------------
@@ -199,7 +199,12 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
         self, tags: tuple[str, ...], records: TagRecords, atoms: CharacterAtoms
     ) -> WordJointSpec:
         system = WordTransitions(
-            atoms, len(tags), self.settings.by_words, self.settings.max_word_length, records
+            atoms,
+            len(tags),
+            self.settings.by_words,
+            self.settings.max_word_length,
+            records,
+            joins_runs=self.settings.typed_runs == "latin",
         )
         # A corpus of one tag has no choice of tags.
         templates = tuple(each for each in self._parsed if each.event in system.events)

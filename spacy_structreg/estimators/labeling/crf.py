@@ -62,7 +62,7 @@ class CRF:
         the averaged perceptron, or ``"pa"``, passive-aggressive, for scores without probabilities.
     c1, c2: the strengths of L1 and L2 (lbfgs, l2sgd).
     max_iterations: passes over the corpus at most. delta, period: stop when an iteration improves
-        what is minimised by less than delta / period of it (l2sgd), or ten do on average (lbfgs).
+        what is minimized by less than delta / period of it (l2sgd), or ten do on average (lbfgs).
     c, pa_type: the aggressiveness of pa, and its slack: 0 without, 1 and 2 as PA-I and PA-II.
     all_possible_states, all_possible_transitions, averaging: always so here; None or true.
     verbose: print a line after each iteration.
@@ -73,7 +73,7 @@ class CRF:
     Features have the forms of `tasks.feature_dictionaries`; labels are strings. scikit-learn can
     clone it and search its settings. Differences: every pair of labels, and every feature with
     every label, has a weight, seen or not; with a development corpus the best iteration is kept.
-    Raises ValueError for values that do not exist, and for settings that cannot be honoured.
+    Raises ValueError for values that do not exist, and for settings that cannot be honored.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class CRF:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings; what was learnt is forgotten. Raises as the class, changing nothing."""
+        """Change settings; what was learned is forgotten. Raises as the class, changing nothing."""
         vars(self).update(vars(type(self)(**{**self.get_params(), **params})))
         return self
 
@@ -170,7 +170,7 @@ class CRF:
     # Prediction ----------------------------------------------------------------------------------
 
     def predict(self, X: Iterable[Iterable[Any]]) -> list[list[str]]:  # noqa: N803
-        """The labels of each sequence. Raises ValueError if nothing has been learnt."""
+        """The labels of each sequence. Raises ValueError if nothing has been learned."""
         return self._model.predict_batch(X)
 
     def predict_single(self, xseq: Iterable[Any]) -> list[str]:

@@ -82,7 +82,7 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
         '"c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its type.',
         restore=CompleteTemplates.checked,
     )
-    skip_bigram: bool = setting(False, "Add the two neighbours of a character as a feature.")
+    skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
     scheme: Literal["bmes", "six"] = setting(
         "bmes",
         'Labels of characters: "bmes" (begin, middle, end, single), or "six", which tells the '

@@ -118,7 +118,13 @@ class WordSegmenter(AdaptiveBeam, BaseSegmenter[WordDecoder]):
 
 
 def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTransitions:
-    return WordTransitions(atoms, 1, settings.by_words, settings.max_word_length)
+    return WordTransitions(
+        atoms,
+        1,
+        settings.by_words,
+        settings.max_word_length,
+        joins_runs=settings.typed_runs == "latin",
+    )
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,7 @@ class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        return tuple(self.system.events.values())
+        return tuple(self.system.tables.values())
 
     def new_learner(self, learning: Learning) -> Perceptron:
         return new_learner(self.system, learning)

@@ -46,7 +46,7 @@ from spacy_structreg.pipeline.task import (
 COMPONENT: Final = f"""\
 [components.sequence_labeler]
 factory = "structreg_sequence_labeler"
-# What is learnt and written: "ents", entities; "spans", those of a span group; "tag", "pos",
+# What is learned and written: "ents", entities; "spans", those of a span group; "tag", "pos",
 # "lemma", "morph" or "dep" of each token, or an extension of tokens, as in "_.chunk": these need
 # scheme = null below.
 attribute = "{{writes}}"

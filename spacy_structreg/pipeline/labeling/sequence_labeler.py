@@ -68,7 +68,7 @@ class StructregSequenceLabeler(EstimatorPipe):
 
     vocab, model, name: as of `EstimatorPipe`; the model is from
         ``spacy_structreg.SequenceLabeler.v1``.
-    attribute: what is learnt and written: ``"ents"``, ``doc.ents``; ``"spans"``, the group
+    attribute: what is learned and written: ``"ents"``, ``doc.ents``; ``"spans"``, the group
         ``doc.spans[spans_key]``, of spans that do not overlap; ``"tag"``, ``"pos"``, ``"lemma"``,
         ``"morph"`` or ``"dep"`` of each token, as plain labels; or ``"_.name"``, an extension of
         tokens, which is registered. The model has a scheme for the first two, and none for others.

@@ -43,7 +43,7 @@ class StructregTagger(EstimatorPipe):
     """Tags the words of Docs, whichever tokenizer made them.
 
     vocab, model, name: as of `EstimatorPipe`; the model is from ``spacy_structreg.Tagger.v1``.
-    attribute: what is learnt and written: ``"tag"``, the fine-grained tags of the corpus;
+    attribute: what is learned and written: ``"tag"``, the fine-grained tags of the corpus;
         ``"pos"``, its universal ones; ``"both"``: labels are the pairs of them that occur, so that
         the two always fit each other. Where a corpus has fine-grained tags only, choose ``"tag"``
         and derive the others by spaCy's attribute_ruler.

@@ -31,7 +31,7 @@ from spacy_structreg.pipeline.task import (
 COMPONENT: Final = f"""\
 [components.tagger]
 factory = "structreg_tagger"
-# What is learnt and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
+# What is learned and written: "tag", the tags of the corpus; "pos", its universal tags; or "both".
 attribute = "{{attribute}}"
 # Tag words anew that have a tag already.
 overwrite = false

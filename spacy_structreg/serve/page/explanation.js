@@ -120,7 +120,7 @@ function body(decision) {
 }
 
 function decisionItem(decision, isOpen) {
-  const other = decision.runner_up === null ? "no other choice" : `not ${decision.runner_up}`;
+  const other = decision.runner_up === null ? "no other choice" : `runner-up: ${decision.runner_up}`;
   const item = make(
     "details",
     { className: "decision", open: isOpen },

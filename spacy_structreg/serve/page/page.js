@@ -428,7 +428,7 @@ panel.addEventListener("click", (event) => {
 // --- keys -------------------------------------------------------------------------------------
 
 /** The word that a key leads to from another; null if the key leads nowhere. */
-function neighbour(token, key) {
+function neighbor(token, key) {
   const all = [...panel.querySelectorAll(".token")];
   const at = all.indexOf(token);
   if (key === "ArrowRight") return all[at + 1];
@@ -454,7 +454,7 @@ function neighbour(token, key) {
 
 panel.addEventListener("keydown", (event) => {
   const token = event.target.closest(".token");
-  const next = token && !event.ctrlKey && !event.metaKey && neighbour(token, event.key);
+  const next = token && !event.ctrlKey && !event.metaKey && neighbor(token, event.key);
   if (next) next.focus();
   const drawn = event.target.closest("svg [tabindex]");
   if (drawn && (event.key === "Enter" || event.key === " ")) explainElement(drawn);
@@ -536,7 +536,7 @@ const THEMES = { auto: "Auto", light: "Light", dark: "Dark" };
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   find("theme").textContent = THEMES[theme];
-  find("theme").setAttribute("aria-label", `Colours: ${THEMES[theme]}`);
+  find("theme").setAttribute("aria-label", `Colors: ${THEMES[theme]}`);
 }
 
 find("theme").addEventListener("click", () => {

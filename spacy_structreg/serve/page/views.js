@@ -28,7 +28,7 @@ const percent = (value) => `${(100 * value).toFixed(value > 0.995 && value < 1 ?
 /** The tag that a word is shown with. */
 const tagOf = (token) => token.tag || token.pos || "";
 
-/** A colour: of the word class, or, where there is none, of the label. */
+/** A color: of the word class, or, where there is none, of the label. */
 function hueOf({ pipeline }, label, wordClass) {
   return (wordClass ? CLASS_OF[wordClass] : pipeline.fills[label]) ?? "other";
 }
@@ -521,7 +521,8 @@ async function drawAlternatives(panel, scene) {
     make("p", {
       className: "muted",
       textContent: "The best analyses, and how far their scores are behind. What the best one does not "
-        + "have is marked; of trees, what it has instead is struck out.",
+        + "have is marked; of trees, what it has instead is struck out. Where the model weighed no other, "
+        + "the best one stands alone.",
     }),
   );
   for (const [kind, sentences] of Object.entries(found.alternatives ?? {})) {

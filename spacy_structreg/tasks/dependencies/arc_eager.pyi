@@ -5,6 +5,7 @@ from spacy_structreg.tasks.tagging import WordAtoms
 
 ARC_EAGER_ATOMS: tuple[str, ...]
 ARC_EAGER_EVENTS: tuple[str, ...]
+ARC_ATOMS: tuple[str, ...]
 
 class ArcEager(DependencyTransitions):
     def __init__(

@@ -50,6 +50,7 @@ _LEFT = (<int> TOP_ANCHOR, <int> LEFT_ANCHOR)
 _RIGHT = (<int> TOP_ANCHOR, <int> RIGHT_ANCHOR)
 _NEXT = (<int> QUEUE_ANCHOR, <int> NEXT_ANCHOR)
 _BOTH = (<int> QUEUE_ANCHOR, <int> TOP_ANCHOR)
+_PARENT = (<int> QUEUE_ANCHOR, *_HEAD)
 
 # In the order in which `find_nodes` writes them.
 _NODES = {
@@ -57,7 +58,7 @@ _NODES = {
     "N-1": _QUEUE, "N0": _QUEUE, "N1": _QUEUE, "N2": _QUEUE, "N3": _QUEUE,
     "S0-1": _TOP, "S0+1": _TOP,
     "S0h": _HEAD, "S0h2": _HEAD, "S0l": _LEFT, "S0l2": _LEFT, "S0r": _RIGHT, "S0r2": _RIGHT,
-    "N0l": _NEXT, "N0l2": _NEXT,
+    "N0l": _NEXT, "N0l2": _NEXT, "S0p": _PARENT,
 }
 
 # In the order in which `find_numbers` writes them.
@@ -77,14 +78,44 @@ ARC_EAGER_ATOMS = (*atoms_of_nodes(_NODES), *_NUMBERS)
 
 Beyond those of `tasks.dependencies.arcs`: ``dist``, the distance of two nodes in words, 6 for 6 to
 10 and 7 for more; ``between(S0,N0)``, the tags of the words between, which has many values;
-``S0-1`` and ``S0+1``, nodes for the neighbours of `S0` in the sentence."""
+``S0-1`` and ``S0+1``, nodes for the neighbours of `S0` in the sentence; ``S0p``, a node for the
+parent that `S0` has when it is popped: its head, or `N0` if it has none."""
 
-ARC_EAGER_EVENTS = ("action", "left", "right", "pop", "push")
+ARC_EAGER_EVENTS = ("action", "left", "right", "arc", "pop", "push")
 """The names of the events on which they fire.
 
 ``action``: always, with a weight for each action and label; ``left`` and ``right``: an arc, with a
-weight for each label; ``pop``: the top of the stack has got all its children; ``push``: the next
+weight for each label; ``arc``: an arc, with one weight for both directions and all labels, on the
+atoms of `ARC_ATOMS`; ``pop``: the top of the stack has got all its children; ``push``: the next
 word has got all its left children."""
+
+# What stands for the nodes and numbers of an arc, if it is to the left and if to the right.
+_NODES_OF_ARC = {
+    "P": ("N0", "S0"), "P-1": ("N-1", "S0-1"), "P+1": ("N1", "S0+1"),
+    "C": ("S0", "N0"), "C-1": ("S0-1", "N-1"), "C+1": ("S0+1", "N1"),
+    "S": ("N0l", "S0r"), "Cl": ("S0l", "N0l"),
+}
+_NUMBERS_OF_ARC = {
+    "dist(P,C)": ("dist(S0,N0)", "dist(S0,N0)"), "dist(S,C)": ("dist(S0,N0l)", "dist(S0r,N0)"),
+    "between(P,C)": ("between(S0,N0)", "between(S0,N0)"),
+}
+_OF_ARCS = {
+    event: dict(zip(
+        (*atoms_of_nodes(_NODES_OF_ARC), *_NUMBERS_OF_ARC),
+        (
+            *atoms_of_nodes([nodes[side] for nodes in _NODES_OF_ARC.values()]),
+            *(numbers[side] for numbers in _NUMBERS_OF_ARC.values()),
+        ),
+    ))
+    for side, event in enumerate(("arc-left", "arc-right"))
+}
+
+ARC_ATOMS = tuple(_OF_ARCS["arc-left"])
+"""The names of all atoms that templates of the event ``arc`` may read.
+
+Nodes are ``P``, the parent, and ``C``, the child, with ``P-1``, ``P+1``, ``C-1`` and ``C+1`` for
+their neighbours in the sentence; ``S``, the outermost child of the parent so far, on the side of
+the new one; and ``Cl``, the leftmost child of the child."""
 
 
 cdef inline uint64_t mixed_children(uint64_t state, const Children* children) noexcept nogil:
@@ -130,7 +161,7 @@ cdef class ArcEager(DependencyTransitions):
     """Arc-eager parsing with labels.
 
     words: the fields of words. n_labels: of arcs, from 1 to 10,000; 1 for parsing without labels.
-    atoms: those of `ARC_EAGER_ATOMS` that templates read. events: those of
+    atoms: those of `ARC_EAGER_ATOMS` and `ARC_ATOMS` that templates read. events: those of
     `ARC_EAGER_EVENTS` on which they fire.
     Raises ValueError for atoms or events that do not exist.
     """
@@ -139,15 +170,30 @@ cdef class ArcEager(DependencyTransitions):
         self.describe(words, n_labels, events, ARC_EAGER_EVENTS)
         self.state_size = sizeof(EagerState)
         self.n_anchors = N_ANCHORS
-        self.declare(atoms, _NODES, _NUMBERS, ("between(S0,N0)",))
+        self.declare(
+            [
+                name for atom in atoms
+                for name in (
+                    [names[atom] for names in _OF_ARCS.values()] if atom in ARC_ATOMS else [atom]
+                )
+            ],
+            _NODES, _NUMBERS, ("between(S0,N0)",),
+        )
         n_actions = <int> FIRST_ARC + 2 * n_labels
         columns = {
             "action": n_actions, "left": n_labels, "right": n_labels, "pop": 1, "push": 1,
         }
-        self.events = {name: columns[name] for name in ARC_EAGER_EVENTS if name in events}
+        self.events = {name: columns[name] for name in columns if name in events}
+        if "arc" in events:
+            self.variants = {"arc": _OF_ARCS}
+            self.events |= {name: 1 for name in _OF_ARCS}
         of_actions = [[("push", 0)], [("pop", 0)]]
-        of_actions += [[("left", label), ("pop", 0)] for label in range(n_labels)]
-        of_actions += [[("right", label), ("push", 0)] for label in range(n_labels)]
+        of_actions += [
+            [("left", label), ("arc-left", 0), ("pop", 0)] for label in range(n_labels)
+        ]
+        of_actions += [
+            [("right", label), ("arc-right", 0), ("push", 0)] for label in range(n_labels)
+        ]
         self.fire_events([
             [
                 event for event in [("action", action), *others] if event[0] in self.events
@@ -465,6 +511,7 @@ cdef class ArcEager(DependencyTransitions):
         rows[15] = row_of(at.top.right.inner)
         rows[16] = row_of(at.left.outer)
         rows[17] = row_of(at.left.inner)
+        rows[18] = NO_NODE if top < 0 else rows[10] if at.top.label >= 0 else rows[4]
 
     cdef void find_numbers(self, const void* state, uint64_t* numbers) noexcept nogil:
         cdef const EagerState* at = <const EagerState*> state

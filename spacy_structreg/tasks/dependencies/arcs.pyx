@@ -36,11 +36,11 @@ cdef class DependencyTransitions(TaggedWordTransitions):
     """
 
     def __reduce__(self):
-        return type(self), (self.words, self.n_labels, self.atoms, tuple(self.events))
+        return type(self), (self.words, self.n_labels, self.atoms, tuple(self.tables))
 
     def copy(self):
         """A system for another thread."""
-        return type(self)(self.words, self.n_labels, self.atoms, tuple(self.events))
+        return type(self)(self.words, self.n_labels, self.atoms, tuple(self.tables))
 
     cdef int describe(self, WordAtoms words, int n_labels, events, known) except -1:
         """Take the settings that all such systems have. known: the events that there are.

@@ -62,6 +62,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef readonly TagRecords records
     cdef GrowingRecords _growing  # the same, if they grow in training
     cdef readonly bint prune
+    cdef readonly bint joins_runs
     cdef LexiconSource _lexicon
     cdef int32_t* _numbers        # of the characters, in the records
     cdef uint64_t* _categories
@@ -76,6 +77,8 @@ cdef class WordTransitions(TransitionSystem):
     cdef bint _any_hidden
     cdef uint64_t* _inner
     cdef const uint8_t* _constraints
+    cdef uint8_t* _run_constraints  # of a part of a training sentence, if runs are joined
+    cdef bint _has_runs
     cdef const int32_t* _known_tags  # of words that begin at a character, or ANY_TAG; NULL for none
     cdef const ListedWords* _listed
     cdef const BonusWords* _bonuses

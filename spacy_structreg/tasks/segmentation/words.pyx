@@ -129,6 +129,20 @@ _ATOMS = {
     TAGS2: ("tags(w-2)", [FIRST0, FIRST1]),
 }
 
+cdef inline int latin_kind(uint32_t character) noexcept nogil:
+    """1 for a Latin letter, 2 for a digit, of either width; 0 for anything else."""
+    if 0xFF01 <= character <= 0xFF5E:
+        character -= 0xFEE0
+    if 0x41 <= character <= 0x5A or 0x61 <= character <= 0x7A:
+        return 1
+    return 2 if 0x30 <= character <= 0x39 else 0
+
+
+cdef inline bint is_one_run(uint32_t character, uint32_t following) noexcept nogil:
+    """True if both are letters, or both digits."""
+    return latin_kind(character) and latin_kind(character) == latin_kind(following)
+
+
 cdef class WordTransitions(TransitionSystem):
     """Appending and separating characters.
 
@@ -141,11 +155,13 @@ cdef class WordTransitions(TransitionSystem):
     records: what words and characters are known to be; None for nothing. `GrowingRecords` take in
         each part of a training sentence, of whole words, before it is decoded.
     prune: do not propose what they exclude.
+    joins_runs: in training, let no word cut a run of Latin letters or of digits, of either width
+        (`features.typed_runs.LatinRuns`).
     """
 
     def __init__(
         self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
-        max_word_length=None, TagRecords records=None, bint prune=True,
+        max_word_length=None, TagRecords records=None, bint prune=True, bint joins_runs=False,
     ):
         check_tags(n_tags)
         if max_word_length is not None and max_word_length < 1:
@@ -164,6 +180,7 @@ cdef class WordTransitions(TransitionSystem):
         self.records = records
         self._growing = records if isinstance(records, GrowingRecords) else None
         self.prune = prune and records is not None
+        self.joins_runs = joins_runs
         self.has_unpruned_slots = by_words
         self.in_step = not by_words
         self.state_size = sizeof(WordState)
@@ -186,7 +203,7 @@ cdef class WordTransitions(TransitionSystem):
     def __reduce__(self):
         return WordTransitions, (
             self.characters, self.n_tags, self.by_words, self.max_word_length or None,
-            self.records, self.prune,
+            self.records, self.prune, self.joins_runs,
         )
 
     def copy(self, prune=None, records=None):
@@ -194,6 +211,7 @@ cdef class WordTransitions(TransitionSystem):
         return WordTransitions(
             self.characters.copy(), self.n_tags, self.by_words, self.max_word_length or None,
             self.records if records is None else records, self.prune if prune is None else prune,
+            self.joins_runs,
         )
 
     # The sentence ------------------------------------------------------------------------------
@@ -207,6 +225,7 @@ cdef class WordTransitions(TransitionSystem):
         self._end = n
         self._any_hidden = False
         self._constraints = constraints
+        self._has_runs = False
         self._known_tags = NULL
         self._listed = NULL
         self._bonuses = NULL
@@ -251,6 +270,13 @@ cdef class WordTransitions(TransitionSystem):
         cdef Py_ssize_t i
         self._fill(block + 1, n, first, last)
         self._any_hidden = False
+        self._has_runs = self.joins_runs
+        if self.joins_runs:
+            reserve(&self.buffers, self._run_constraints, n + 1)
+            for i in range(begin, min(n, begin + count + 1)):
+                self._run_constraints[i] = (
+                    CONTINUES_WORD if i > begin and is_one_run(block[i], block[1 + i]) else FREE
+                )
         self.hold_to(NULL)
         self._listed = NULL
         self._bonuses = NULL
@@ -301,7 +327,7 @@ cdef class WordTransitions(TransitionSystem):
     cdef void hold_to(self, const void* known) noexcept nogil:
         # As `compile_partial` has laid it out: tags, then constraints.
         self._known_tags = <const int32_t*> known
-        self._constraints = NULL
+        self._constraints = self._run_constraints if self._has_runs else NULL
         if known != NULL:
             self._constraints = <const uint8_t*> (self._known_tags + self._n)
 
@@ -381,6 +407,8 @@ cdef class WordTransitions(TransitionSystem):
             constraints[i] = FREE
             if begins is not None:
                 constraints[i] = BEGINS_WORD if begins else CONTINUES_WORD
+            elif self.joins_runs and is_one_run(block[i], block[1 + i]):
+                constraints[i] = CONTINUES_WORD
         derivation.actions[n] = START + self.n_tags
         for i, _, tag in tags:
             if not 0 <= tag < self.n_tags:

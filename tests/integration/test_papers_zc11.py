@@ -1,0 +1,244 @@
+"""Tables of Zhang & Clark 2011 on corpora in the layouts of those that are licensed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import Doc
+from study_contract import CONFIG, MADE, PROJECTS, RUNS, Lines, tables
+from warm_python import executable
+
+from spacy_structreg.cli.fit import fit
+from spacy_structreg.cli.pipelines import load_pipeline
+from spacy_structreg.corpora.brackets import read_brackets
+from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
+from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
+
+FOLDER = PROJECTS / "papers"
+GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/zc11.yml")
+
+TREES = PROJECTS.parent / "treebank"
+# Articles that are of the training, the development and the test set in all splits.
+ARTICLES = {"train": (1, 815), "dev": (301, 886), "test": (271, 816)}
+
+TRADITIONAL = [
+    *("我們", "學校", "老師", "今天", "朋友", "讀書", "喜歡", "圖書館"),
+    *("看見", "的", "很", "他", "這裡", "昨天", "開門", "。"),
+]
+ENCODINGS = {"as": "cp950", "hk": "big5hkscs", "pk": "gb18030"}
+
+# Trees of the Penn Treebank, function tags and empty words too; the places are filled in.
+ENGLISH = """
+( (S (NP-SBJ (DT The) (NN {0})) (VP (VBD {1}) (NP (DT a) (JJ {2}) (NN {3}))) (. .)) )
+( (S (NP-SBJ-1 (DT The) (NN {0})) (VP (VBD was) (VP (VBN {1}) (NP (-NONE- *-1))
+     (PP (IN by) (NP (DT a) (NN {3}))))) (. .)) )
+"""
+ENGLISH_WORDS = (
+    ["dog", "neighbor", "baker"],
+    ["painted", "called", "followed"],
+    ["tall", "quiet"],
+    ["teacher", "horse", "clerk"],
+)
+
+
+def small(table: dict[str, Any]) -> dict[str, Any]:
+    """A table on the licensed corpora alone, once each."""
+    seeds = {name: 1 for name in table.get("seeds", {}) if "needs" in GRID["corpora"][name]}
+    return {**table, "seeds": seeds}
+
+
+@pytest.fixture(scope="module")
+def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with corpora of our own sentences, in the layouts of the licensed ones."""
+    folder = tmp_path_factory.mktemp("licensed")
+    draw = random.Random(0)
+    lines = [" ".join(draw.choices(TRADITIONAL, k=8)) + "\n" for _ in range(40)]
+    sentences = {"train": "".join(lines[:30]), "test": "".join(lines[30:])}
+
+    def write(path: str, text: str, encoding: str = "utf-8") -> None:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding=encoding)
+
+    for name, encoding in ENCODINGS.items():
+        write(f"sighan/sighan2003/{name}-train.txt", sentences["train"], encoding)
+        write(f"sighan/sighan2003/{name}-testref.txt", sentences["test"], encoding)
+    for name in ("as", "cityu", "pku", "msr"):
+        gold = "testing" if name == "as" else "test"
+        write(f"sighan/icwb2-data/training/{name}_training.utf8", sentences["train"])
+        write(f"sighan/icwb2-data/gold/{name}_{gold}_gold.utf8", sentences["test"])
+    for part, numbers in ARTICLES.items():
+        trees = [tree.to_bracket(2) for tree in islice(read_brackets(ours(part)), 24)]
+        for place, number in enumerate(numbers):
+            text = "".join(f"<S>\n{tree}\n</S>\n" for tree in trees[12 * place :][:12])
+            write(f"ctb/bracketed/chtb_{number:03}.fid", text, "gb18030")
+    words = zip(*map(cycle, ENGLISH_WORDS), strict=False)
+    for section in range(2, 24):
+        text = "".join(ENGLISH.format(*next(words)) for _ in range(2))
+        write(f"wsj/{section:02}/wsj_{section:02}01.mrg", text)
+    return folder
+
+
+def ours(part: str) -> Path:
+    return TREES / part / "general.bracket"
+
+
+@pytest.fixture(scope="module")
+def made(licensed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after all tables on licensed corpora, with one epoch and small beams."""
+    project = tmp_path_factory.mktemp("projects") / "papers"
+    for source in (FOLDER, PROJECTS / "studies"):
+        shutil.copytree(
+            source, project.with_name(source.name), ignore=shutil.ignore_patterns(*MADE)
+        )
+    for config in (project / "systems").glob("*.cfg"):
+        text = config.read_text(encoding="utf-8").replace("beam = 64", "beam = 2")
+        config.write_text(text.replace("beam = 16", "beam = 2"), encoding="utf-8")
+    grid = {
+        **GRID,
+        "corpora": {
+            name: {**entry, **({"counts": "any"} if "split" in entry else {}), **folds(entry)}
+            for name, entry in GRID["corpora"].items()
+        },
+        "systems": {
+            name: {**system, "changed": {**system.get("changed", {}), "training.max_epochs": 1}}
+            for name, system in GRID["systems"].items()
+        },
+        "tables": {
+            name: small(table)
+            for name, table in GRID["tables"].items()
+            if name.startswith("table_")
+        },
+    }
+    srsly.write_yaml(project / CONFIG, grid)
+    variables = {"SIGHAN": "sighan", "CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"}
+    environment = {f"STRUCTREG_{name}": str(licensed / path) for name, path in variables.items()}
+    for arguments in (["run", CONFIG, RUNS], ["report", CONFIG, RUNS, "report/README.md"]):
+        done = subprocess.run(
+            [executable(), "../studies", *arguments],
+            cwd=project,
+            env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "left out" not in done.stderr
+    return project
+
+
+def folds(entry: dict[str, Any]) -> dict[str, int]:
+    return {"folds": 3} if "folds" in entry else {}
+
+
+@pytest.fixture(scope="module")
+def results(made: Path) -> Lines:
+    lines = [srsly.json_loads(each) for each in (made / RUNS).read_text("utf-8").splitlines()]
+    return {(each["corpus"], each["system"], each["setting"], each["fold"]): each for each in lines}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [name for name, table in GRID["tables"].items() if small(table)["seeds"]]
+)
+def test_every_cell_of_a_licensed_corpus_is_filled(made: Path, name: str) -> None:
+    if not name.startswith("table_"):
+        pytest.skip("a figure")
+    table = GRID["tables"][name]
+    text = (made / f"report/{name}.md").read_text(encoding="utf-8")
+    assert "not run yet" not in text.lower()
+    found = [each for each in tables(text) if "paper" in each[0][1]]
+    assert len(found) == len(small(table)["seeds"])
+    for rows in found:
+        assert [row[0] for row in rows[1:]] == list(table["rows"])
+        for row in rows[1:]:
+            cells = dict(zip(rows[0], row, strict=True))
+            # Where the paper has a figure, so have we; columns without any are left out.
+            for title in table["columns"].values():
+                if cells.get(f"{title}, paper"):
+                    assert cells[f"{title}, ours"], (row[0], title)
+
+
+def line(results: Lines, corpus: str, system: str, **setting: Any) -> dict[str, Any]:
+    """The one result of a system whose setting says all this, and has no other keys."""
+    found = [
+        each
+        for (name, config, text, fold), each in results.items()
+        if (name, config, fold) == (corpus, system, 0)
+        and all(f"{key}={value}" in text for key, value in setting.items())
+        and ("before=" in text) == ("before" in setting)
+    ]
+    (only,) = found
+    return only
+
+
+@pytest.mark.slow
+def test_models_that_systems_share_are_trained_once(results: Lines) -> None:
+    """So that their times, which no two trainings have in common, add up."""
+    gold = line(results, "ctb5_trees", "zc11_constituency", given="words,tags")
+    tagged = line(results, "ctb5_trees", "zc11_constituency", before="zc11_tagger")
+    parsed = line(results, "ctb5_trees", "zc11_parse", given="words ", before="zc11_tagger")
+    alone = next(
+        each
+        for (corpus, system, text, _), each in results.items()
+        if (corpus, system) == ("ctb5_trees", "zc11_parse")
+        and "given=words,tags" in text
+        and "transition" not in text
+    )
+    tagger = tagged["training_seconds"] - gold["training_seconds"]
+    assert tagger > 0
+    assert parsed["training_seconds"] - alone["training_seconds"] == pytest.approx(
+        tagger, abs=0.003
+    )
+    assert tagged["epochs"] == gold["epochs"]
+
+
+@pytest.mark.slow
+def test_a_pipeline_is_its_models_one_after_the_other(
+    made: Path, results: Lines, licensed: Path, tmp_path: Path
+) -> None:
+    """Trained and applied one by one, with heads counted here."""
+    options = CorpusOptions(format=FormatName.brackets, head_rules=HeadRuleSet.ctb)
+    paths = {}
+    for part, numbers in {"train": (1, 271, 301, 815), "dev": (886,), "test": (816,)}.items():
+        paths[part] = tmp_path / f"{part}.spacy"
+        trees = tmp_path / f"{part}.bracket"
+        found = [
+            tree
+            for number in numbers
+            for tree in read_brackets(
+                licensed / f"ctb/bracketed/chtb_{number:03}.fid", encoding="gb18030"
+            )
+        ]
+        trees.write_text("".join(f"{each.to_bracket(2)}\n" for each in found), encoding="utf-8")
+        save_docs(paths[part], read_docs(trees, spacy.blank("zh").vocab, options))
+    for name in ("zc11_tagger", "zc11_parse"):
+        fit(
+            made / f"systems/{name}.cfg",
+            tmp_path / name,
+            train=paths["train"],
+            dev=paths["dev"],
+            overrides={"training.max_epochs": 1},
+        )
+    tagger, parser = (load_pipeline(str(tmp_path / name)) for name in ("zc11_tagger", "zc11_parse"))
+    n_words = n_right = 0
+    for gold in read_docs(paths["test"], parser.vocab):
+        words = [token.text for token in gold]
+        tags = [token.tag_ for token in tagger(Doc(tagger.vocab, words=words))]
+        found = parser(Doc(parser.vocab, words=words, tags=tags))
+        if not gold.has_annotation("DEP"):
+            continue
+        for token, other in zip(gold, found, strict=True):
+            if token.tag_ != "PU":
+                n_words += 1
+                n_right += token.head.i == other.head.i
+    parsed = line(results, "ctb5_trees", "zc11_parse", given="words ", before="zc11_tagger")
+    assert parsed["figures"]["dep_uas_nopunct"] == pytest.approx(n_right / n_words, abs=1e-6)
