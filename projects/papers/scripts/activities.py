@@ -49,7 +49,7 @@ def read_signals(entry: Mapping[str, Any]) -> Corpus:
             recording.save(path)
             parts[part] = path.read_bytes()
             layers += [list(map(str, sequence)) for sequence in recording.activities.tolist()]
-    return Corpus([parts], False, None, corpus_checksum(layers)[:12])
+    return Corpus([parts], refit=False, checksum=corpus_checksum(layers)[:12])
 
 
 class Recognition(Training):
