@@ -16,7 +16,7 @@ import numpy as np
 from crf_twins import Crf, Enumeration, Noise, new_crf, new_values
 from twins import murmur_64a
 
-from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.features.template_compiler import Shape, compile_edges, compile_shapes
 from spacy_structreg.features.templates import parse_templates
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.learning_settings import AnyLearning, LogLinear
@@ -43,9 +43,14 @@ class Sentence:
 def chain_features(
     templates: str, n_labels: int, lists: Sequence[str] = ("label", "edge")
 ) -> ChainFeatures:
-    """Templates over the streams u, of few bits, and v, of many."""
+    """Templates over the streams u, of few bits, and v, of many.
+
+    Those of edges make the list of edges; else it may be among `lists`, which are given.
+    """
     parsed = parse_templates([templates], ATOMS) if templates else ()
-    return ChainFeatures(compile_shapes(parsed), ATOMS, n_labels, lists)
+    return ChainFeatures(
+        compile_shapes(parsed), ATOMS, n_labels, lists, edge_shapes=compile_edges(parsed)
+    )
 
 
 def random_list(
@@ -89,7 +94,8 @@ def random_sentence(
     symbols[:, ~inside] = 9
     labels = random_path(random, graph, length) if labeled else None
     means = {"label": 1.5, "edge": 0.8}
-    lists = tuple(random_list(random, length, means[name], real) for name in features.lists)
+    names = features.lists[: features.n_given]
+    lists = tuple(random_list(random, length, means[name], real) for name in names)
     return Sentence(symbols, labels, lists, length)
 
 
@@ -151,30 +157,42 @@ class FeatureReader:
 
         hidden: positions of which nothing is seen.
         """
-        atoms = list(self.features.atoms)
         n_labels = self.features.n_labels
         for number, shape in enumerate(self.features.shapes):
             for anchor in range(shape.lowest, shape.highest + 1) if shape.atoms else ():
-                places = [i + anchor + atom.offset for atom in shape.atoms]
-                if not hidden.isdisjoint(places):
-                    continue
-                symbols = [
-                    int(sentence.symbols[atoms.index(atom.name), self.features.reach + place])
-                    for atom, place in zip(shape.atoms, places, strict=True)
-                ]
-                key = 0
-                if sum(self.features.atoms[atom.name] for atom in shape.atoms) <= 64:
-                    for atom, symbol in zip(shape.atoms, symbols, strict=True):
-                        key = (key << self.features.atoms[atom.name]) | symbol
-                else:
-                    key = murmur_64a(struct.pack(f"<{len(symbols)}Q", *symbols))
-                yield "label", self.cell(number, key, (shape.highest - anchor) * n_labels), 1.0
-        for number, name in enumerate(self.features.lists if i not in hidden else ()):
+                key = self.ngram(sentence, shape, i + anchor, hidden)
+                if key is not None:
+                    column = (shape.highest - anchor) * n_labels
+                    yield "label", self.cell(number, key, column), 1.0
+        given = self.features.lists[: self.features.n_given]
+        for number, name in enumerate(given if i not in hidden else ()):
             starts, keys, values = sentence.lists[number]
             for place in range(starts[i], starts[i + 1]):
                 value = 1.0 if values is None else float(values[place])
                 table = len(self.features.shapes) + number
                 yield name, self.cell(table, int(keys[place]), 0), value
+        for number, shape in enumerate(self.features.edge_shapes if i else ()):
+            key = self.ngram(sentence, shape, i + shape.lowest, hidden)
+            if key is not None:
+                named = murmur_64a(struct.pack("<2Q", key, number))
+                yield "edge", self.cell(len(self.learner.tables) - 1, named, 0), 1.0
+
+    def ngram(self, sentence: Sentence, shape: Shape, anchor: int, hidden: Set[int]) -> int | None:
+        """The key of an n-gram; None if a position of it is hidden."""
+        atoms = list(self.features.atoms)
+        places = [anchor + atom.offset for atom in shape.atoms]
+        if not hidden.isdisjoint(places):
+            return None
+        symbols = [
+            int(sentence.symbols[atoms.index(atom.name), self.features.reach + place])
+            for atom, place in zip(shape.atoms, places, strict=True)
+        ]
+        if sum(self.features.atoms[atom.name] for atom in shape.atoms) > 64:
+            return murmur_64a(struct.pack(f"<{len(symbols)}Q", *symbols))
+        key = 0
+        for atom, symbol in zip(shape.atoms, symbols, strict=True):
+            key = (key << self.features.atoms[atom.name]) | symbol
+        return key
 
     def bigram(self, a: int, b: int) -> int:
         """Where the weight of a pair of labels stands."""

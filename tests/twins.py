@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_structreg.features.character_classes import ALPHABETS, type_table
-from spacy_structreg.features.template_compiler import Shape, compile_shapes
+from spacy_structreg.features.template_compiler import Shape, compile_edges, compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows, TrainingRows
@@ -138,7 +138,9 @@ def character_model(
     """A model of characters and BMES labels with these templates."""
     atoms = CharacterAtoms(types=types, half_width=half_width)
     parsed = parse_templates([templates], atoms.atoms)
-    features = ChainFeatures(compile_shapes(parsed), atoms.atoms, N_LABELS)
+    features = ChainFeatures(
+        compile_shapes(parsed), atoms.atoms, N_LABELS, edge_shapes=compile_edges(parsed)
+    )
     return CharacterModel(parsed, atoms, features, bmes().graph)
 
 

@@ -29,6 +29,7 @@ from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
+from spacy_structreg.tasks.segmentation.guide import EDGES
 from spacy_structreg.tasks.segmentation.words import WordDecoder
 
 
@@ -54,9 +55,18 @@ class GuidedSettings(PairSettings):
 
 
 class Guided(AdaptiveBeam, CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
-    """A model of words with one of characters as its guide."""
+    """A model of words with one of characters as its guide.
+
+    Raises ValueError for a model of characters with rich edge features, and as the base class.
+    """
 
     settings: GuidedSettings
+
+    def __init__(self, settings: GuidedSettings) -> None:
+        super().__init__(settings)
+        characters: Any = self.characters
+        if characters._edges:
+            raise ValueError(EDGES)
 
     def _search_anew(self) -> None:
         self._pool = None

@@ -6,18 +6,17 @@ import re
 from collections.abc import Sequence
 
 _MACRO = re.compile(r"%x\[\s*([+-]?[0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\]")
-_UNIGRAM = re.compile(r"U[^:%]*:(.+)")
+_LINE = re.compile(r"([UB])[^:%]*:(.+)")
 
 
 def parse_crfpp(text: str, columns: Sequence[str], source: str = "template file") -> list[str]:
     """Translate a CRF++ template file into the notation of `features.templates`.
 
-    text: the contents of the file. ``U…:%x[row,column]/…`` lines and a bare ``B`` are understood;
-        ``#`` begins a comment line.
+    text: the contents of the file. ``U…:%x[row,column]/…`` and ``B…:%x[row,column]/…`` lines and a
+        bare ``B`` are understood; ``#`` begins a comment line.
     columns: the name of the atom that stands in each column of the CRF++ data, e.g. ``["c"]``.
     source: what to call the file in an error.
-    Raises ValueError, with the line number, for lines of any other form. Bigram templates that
-    also read the input (``B…:%x…``) are refused: only the plain tag bigram exists here.
+    Raises ValueError, with the line number, for lines of any other form.
     """
     templates: list[str] = []
     for number, raw in enumerate(text.split("\n"), 1):
@@ -27,14 +26,14 @@ def parse_crfpp(text: str, columns: Sequence[str], source: str = "template file"
         if line == "B":
             templates.append("t-1t0")
             continue
-        match = _UNIGRAM.fullmatch(line)
-        macros = _MACRO.findall(match[1]) if match else []
-        if match is None or not macros or _MACRO.sub("", match[1]).strip("/ "):
+        match = _LINE.fullmatch(line)
+        macros = _MACRO.findall(match[2]) if match else []
+        if match is None or not macros or _MACRO.sub("", match[2]).strip("/ "):
             raise ValueError(
                 f"{source}:{number}: {line!r} is not understood; write lines like "
-                "'U05:%x[-1,0]/%x[0,0]', or 'B' alone for the tag bigram"
+                "'U05:%x[-1,0]/%x[0,0]' or 'B05:%x[0,0]', or 'B' alone for the tag bigram"
             )
-        atoms = []
+        atoms = ["t-1t0"] if match[1] == "B" else []
         for row, column in macros:
             if int(column) >= len(columns):
                 raise ValueError(

@@ -13,6 +13,12 @@ GAO_2010: Final = "c-1 | c0 | c+1 | c+2 | c-2c-1 | c-1c0 | c0c+1 | c+1c+2 | t-1t
 """Characters to segmentation tags: Gao, Qiu & Huang 2010, Table 1, without types and accessor
 variety."""
 
+_SUN_2014: Final = ("c-2", "c-1", "c0", "c+1", "c+2", "c-2c-1", "c-1c0", "c0c+1", "c+1c+2")
+
+SUN_2014: Final = " | ".join(("t-1t0", *_SUN_2014, *(f"t-1t0{each}" for each in _SUN_2014)))
+"""Characters to segmentation tags, with rich edge features: each n-gram goes with the tag, and with
+the pair of it and the one before (Sun 2014, section 3, which prints no templates)."""
+
 CHARACTER_TYPES: Final = "type-1type0type+1 | type-2type-1type0type+1type+2"
 """Types of the characters around the current one (the types are Gao, Qiu & Huang 2010's)."""
 
@@ -23,7 +29,7 @@ of `CHARACTER_TYPES`."""
 SKIP_BIGRAM: Final = "c-1c+1"
 """The two neighbours of the current character (Ng & Low 2004)."""
 
-CHARACTER_TABLES: Final = {"zhang2014": ZHANG_2014, "gao2010": GAO_2010}
+CHARACTER_TABLES: Final = {"zhang2014": ZHANG_2014, "gao2010": GAO_2010, "sun2014": SUN_2014}
 """Tables that a character model may name instead of listing templates."""
 
 ZHANG_CLARK_2011: Final = """

@@ -63,12 +63,13 @@ def compile_shapes(templates: Iterable[Template]) -> tuple[Shape, ...]:
     """Gather templates into shapes, in an order that depends on nothing but the set of templates.
 
     Shifts that are not consecutive go into shapes of their own, so that no column stays unused.
+    Rich edge features are left to `compile_edges`.
     """
     families: defaultdict[tuple[Atom, ...], set[int]] = defaultdict(set)
     for template in templates:
-        anchor = template.atoms[0].offset if template.atoms else 0
-        ngram = tuple(Atom(atom.offset - anchor, atom.name) for atom in template.atoms)
-        families[ngram].add(anchor)
+        if not template.is_edge:
+            ngram, anchor = _anchored(template)
+            families[ngram].add(anchor)
     shapes = []
     for ngram, anchors in sorted(families.items(), key=lambda item: (len(item[0]), item[0])):
         offsets = sorted(anchors)
@@ -76,3 +77,15 @@ def compile_shapes(templates: Iterable[Template]) -> tuple[Shape, ...]:
         for start, end in pairwise([0, *breaks, len(offsets)]):
             shapes.append(Shape(ngram, offsets[start], offsets[end - 1]))
     return tuple(shapes)
+
+
+def compile_edges(templates: Iterable[Template]) -> tuple[Shape, ...]:
+    """The templates of rich edge features, each a shape of its own, in an order as above."""
+    found = {_anchored(template) for template in templates if template.is_edge}
+    return tuple(Shape(ngram, anchor, anchor) for ngram, anchor in sorted(found))
+
+
+def _anchored(template: Template) -> tuple[tuple[Atom, ...], int]:
+    """The n-gram of a template, with offsets from its anchor, and the offset of that."""
+    anchor = template.atoms[0].offset if template.atoms else 0
+    return tuple(Atom(atom.offset - anchor, atom.name) for atom in template.atoms), anchor

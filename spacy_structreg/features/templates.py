@@ -2,8 +2,9 @@
 
 A template is a conjunction of *atoms*. Each atom is a named property of one position, counted
 from the current one: ``c-1c0`` reads property ``c`` (the character) of the position before and of
-the current position. ``t-1t0`` stands for the tag bigram, which reads no property at all. The
-notation is the usual one of the literature, e.g. Zhang, Su & Zhou 2014, Table 1.
+the current position. ``t-1t0`` stands for the tag bigram, which reads no property at all, and
+``t-1t0c0`` for a rich edge feature (Sun 2014): the character with each pair of a tag and the one
+before. The notation is the usual one of the literature, e.g. Zhang, Su & Zhou 2014, Table 1.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ class Template:
     """A conjunction of atoms; without atoms, the tag bigram.
 
     atoms: sorted by offset, then by name, so that two spellings of one feature are equal.
+    is_edge: whether its atoms go with each pair of a tag and the one before, not with each tag.
     """
 
     atoms: tuple[Atom, ...]
+    is_edge: bool = False
 
     @property
     def is_tag_bigram(self) -> bool:
@@ -47,7 +50,8 @@ class Template:
         return not self.atoms
 
     def __str__(self) -> str:
-        return "".join(map(str, self.atoms)) or _TAG_BIGRAM
+        atoms = "".join(map(str, self.atoms))
+        return _TAG_BIGRAM + atoms if self.is_edge else atoms or _TAG_BIGRAM
 
 
 TAG_BIGRAM = Template(())
@@ -56,7 +60,7 @@ TAG_BIGRAM = Template(())
 def parse_template(text: str, known: Collection[str]) -> Template:
     """Read one template in the notation of this module.
 
-    text: for example ``"c-1c0"``; white space is ignored.
+    text: for example ``"c-1c0"`` or ``"t-1t0c0"``; white space is ignored.
     known: the names of the atoms that the task fills.
     Raises ValueError if the notation is broken, an atom is unknown or repeated, there are more
     than `MAX_ATOMS` atoms, or an offset lies outside ±`MAX_OFFSET`.
@@ -65,7 +69,8 @@ def parse_template(text: str, known: Collection[str]) -> Template:
     if squeezed in _TAG_BIGRAM_SPELLINGS:
         return TAG_BIGRAM
     atoms: list[Atom] = []
-    place = 0
+    is_edge = squeezed.startswith(_TAG_BIGRAM_SPELLINGS)
+    place = len(_TAG_BIGRAM) if is_edge else 0
     # One after the other: a search would try every place of what cannot be read.
     while len(atoms) <= MAX_ATOMS and (found := _ATOM.match(squeezed, place)):
         atoms.append(Atom(int(found[2]), found[1]))
@@ -73,7 +78,8 @@ def parse_template(text: str, known: Collection[str]) -> Template:
     if not atoms or (len(atoms) <= MAX_ATOMS and place < len(squeezed)):
         raise ValueError(
             f"feature template {text!r:.80} cannot be read: write atoms with their offsets one "
-            f"after the other, as in 'c-1c0', or {_TAG_BIGRAM!r} for the tag bigram"
+            f"after the other, as in 'c-1c0', or {_TAG_BIGRAM!r} for the tag bigram, which may "
+            f"stand before them, as in '{_TAG_BIGRAM}c0'"
         )
     for atom in atoms:
         if atom.name not in known:
@@ -90,7 +96,7 @@ def parse_template(text: str, known: Collection[str]) -> Template:
         raise ValueError(f"feature template {text!r:.80} has more than {MAX_ATOMS} atoms")
     if len(set(atoms)) != len(atoms):
         raise ValueError(f"feature template {text!r:.80} reads the same atom twice")
-    return Template(tuple(sorted(atoms)))
+    return Template(tuple(sorted(atoms)), is_edge)
 
 
 def parse_templates(

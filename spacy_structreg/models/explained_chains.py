@@ -14,7 +14,7 @@ from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template
 from spacy_structreg.learn.murmur import hash_numbers
 from spacy_structreg.models.explanation import Contribution, Decision, Placed, decision_of, placed
-from spacy_structreg.tasks.chain import ChainDecoder
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
 from spacy_structreg.tasks.tokens import FeatureList
 
 NamedFeature = tuple[str, str, str]
@@ -77,10 +77,18 @@ class ExplainedChain:
                 continue
             for i in range(len(view.places)):
                 for offset in range(shape.lowest, shape.highest + 1):
-                    self._of_labels[i].append(
-                        self._of_shape(chain, shape, i, offset, table.weights)
-                    )
-        for number, name in enumerate(features.lists):
+                    named, key = self._ngram(features, shape, i, offset)
+                    first = (shape.highest - offset) * self._n_labels
+                    weights = table.weights(key)[first : first + self._n_labels]
+                    self._of_labels[i].append(_Feature(*named, 1.0, weights))
+        if features.edge_shapes:
+            table = chain.tables[features.n_shapes + features.edge_list]
+            for i in range(1, len(view.places)):
+                for number, shape in enumerate(features.edge_shapes):
+                    named, key = self._ngram(features, shape, i, shape.lowest, is_edge=True)
+                    weights = table.weights(hash_numbers([key, number]))
+                    self._of_pairs[i].append(_Feature(*named, 1.0, weights))
+        for number, name in enumerate(features.lists[: features.n_given]):
             starts, keys, values = view.lists[number]
             table = chain.tables[features.n_shapes + number]
             target = self._of_labels if name == "label" else self._of_pairs
@@ -95,16 +103,11 @@ class ExplainedChain:
                     for cell, feature in zip(cells, names, strict=True)
                 )
 
-    def _of_shape(
-        self,
-        chain: ChainDecoder,
-        shape: Shape,
-        i: int,
-        offset: int,
-        weights: Callable[[int], NDArray[np.float64]],
-    ) -> _Feature:
-        """The feature of one template of a shape, whose n-gram is anchored `offset` from i."""
-        features, view = chain.features, self._view
+    def _ngram(
+        self, features: ChainFeatures, shape: Shape, i: int, offset: int, *, is_edge: bool = False
+    ) -> tuple[NamedFeature, int]:
+        """The n-gram of one template of a shape, anchored `offset` from i, and its key."""
+        view = self._view
         streams = list(features.atoms)
         atoms = [Atom(atom.offset + offset, atom.name) for atom in shape.atoms]
         numbers = [
@@ -118,15 +121,13 @@ class ExplainedChain:
                 key = (key << width) | number
         else:
             key = hash_numbers(numbers)
-        block = shape.highest - offset
         seen = [(atom.name, i + atom.offset, n) for atom, n in zip(atoms, numbers, strict=True)]
-        return _Feature(
-            str(Template(tuple(atoms))),
+        named = (
+            str(Template(tuple(atoms), is_edge)),
             " ".join(view.value(*each) for each in seen),
             joined_sources(view.source(*each) for each in seen),
-            1.0,
-            weights(key)[block * self._n_labels : (block + 1) * self._n_labels],
         )
+        return named, key
 
     def contributions(self, path: Sequence[int], i: int) -> Iterator[Contribution]:
         """Yield the features of a position: of its label, and of that before it; no extras."""

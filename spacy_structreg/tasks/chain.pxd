@@ -49,12 +49,22 @@ cdef class ChainFeatures(BufferOwner):
     cdef readonly int n_lists
     cdef readonly int label_list  # their numbers, -1 where there is none
     cdef readonly int edge_list
-    cdef ShapeSpec* specs
+    cdef readonly tuple edge_shapes
+    cdef readonly int n_edges
+    cdef readonly int n_given
+    cdef ShapeSpec* specs  # of the shapes, and behind them those of edges
 
     cdef Py_ssize_t rows_of(self, Py_ssize_t n) noexcept nogil
     cdef void keys(
         self, int shape, const uint64_t* symbols, Py_ssize_t stride, Py_ssize_t first,
         Py_ssize_t count, uint64_t* keys,
+    ) noexcept nogil
+    cdef void list_edges(
+        self, const uint64_t* symbols, Py_ssize_t stride, Py_ssize_t n, int64_t* starts,
+        uint64_t* keys,
+    ) noexcept nogil
+    cdef bint hides_edge(
+        self, const uint8_t* hidden, Py_ssize_t position, Py_ssize_t edge
     ) noexcept nogil
     cdef void emissions(
         self, void** tables, const int32_t* rows, Py_ssize_t n, double* scores
@@ -102,6 +112,7 @@ cdef class ChainDecoder(BufferOwner):
     cdef int32_t* _rows
     cdef double* _scores
     cdef double* _edges
+    cdef uint64_t* _edge_keys
     cdef uint8_t* _mask
     cdef Listed _lists[MAX_LISTS]
     cdef Py_ssize_t stride
@@ -123,6 +134,7 @@ cdef class ChainDecoder(BufferOwner):
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil
     cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil
+    cdef int _find_edges(self, Py_ssize_t n) except -1 nogil
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil
     cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil

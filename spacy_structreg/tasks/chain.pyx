@@ -8,7 +8,8 @@ scores; it serves training and prediction alike.
 
 What no n-gram can say stands in *lists*: any number of features of a position, given by their keys,
 with real values if need be. There is one of features that speak for labels, and one of rich edge
-features (Sun 2014), which speak for the label of a position together with the one before it.
+features (Sun 2014), which speak for the label of a position together with the one before it. A task
+gives them; or those of edges are n-grams of the streams, too, and found here.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
@@ -49,6 +50,8 @@ cdef class ChainFeatures(BufferOwner):
     n_labels: how many labels there are.
     lists: which lists of features there are, in their order: of `LISTS`. Their tables follow those
         of the shapes; `label_list` and `edge_list` are their numbers, -1 where there is none.
+    edge_shapes: shapes of one template each, whose n-grams are the list of edge features; none if
+        there is no such list, or the task gives it. `n_given` is how many lists it gives.
     reach: how far features look beyond the ends of a sequence, in positions.
     overhang: how many positions a weight row may stick out beyond the part that is scored.
     tag_bigram: which shape holds the weights of pairs of labels; -1 if none does.
@@ -57,9 +60,10 @@ cdef class ChainFeatures(BufferOwner):
     lists that do not exist.
     """
 
-    def __init__(self, shapes, atoms, Py_ssize_t n_labels, lists=()):
+    def __init__(self, shapes, atoms, Py_ssize_t n_labels, lists=(), edge_shapes=()):
         cdef ShapeSpec* spec
         self.shapes = tuple(shapes)
+        self.edge_shapes = tuple(edge_shapes)
         self.atoms = dict(atoms)
         self.n_labels = n_labels
         self.n_shapes = len(self.shapes)
@@ -68,15 +72,19 @@ cdef class ChainFeatures(BufferOwner):
         self.overhang = 0
         self.tag_bigram = -1
         self.n_pair_rows = 0
-        self.lists = tuple(lists)
+        self.n_edges = len(self.edge_shapes)
+        self.n_given = len(lists)
+        self.lists = (*lists, *(LISTS[1:] if self.edge_shapes else ()))
         self.n_lists = len(self.lists)
         if self.lists not in [(), LISTS[:1], LISTS[1:], LISTS]:
             raise ValueError(f"there are the lists {', '.join(LISTS)}, not {self.lists}")
+        if any([shape.is_tag_bigram or shape.n_shifts > 1 for shape in self.edge_shapes]):
+            raise ValueError("the shapes of edge features are n-grams of one template each")
         self.label_list = self.lists.index("label") if "label" in self.lists else -1
         self.edge_list = self.lists.index("edge") if "edge" in self.lists else -1
-        reserve(&self.buffers, self.specs, self.n_shapes)
+        reserve(&self.buffers, self.specs, self.n_shapes + self.n_edges + 1)
         streams = {name: i for i, name in enumerate(self.atoms)}
-        for i, shape in enumerate(self.shapes):
+        for i, shape in enumerate(self.shapes + self.edge_shapes):
             if len(shape.atoms) > MAX_ATOMS or any(
                 [atom.name not in streams for atom in shape.atoms]
             ):
@@ -102,7 +110,8 @@ cdef class ChainFeatures(BufferOwner):
                 self.overhang = max(self.overhang, spec.n_shifts - 1)
 
     def __reduce__(self):
-        return ChainFeatures, (self.shapes, self.atoms, self.n_labels, self.lists)
+        lists = self.lists[:self.n_given]
+        return ChainFeatures, (self.shapes, self.atoms, self.n_labels, lists, self.edge_shapes)
 
     @property
     def widths(self):
@@ -180,6 +189,63 @@ cdef class ChainFeatures(BufferOwner):
             for a in range(spec.n_atoms):
                 ngram[a] = symbols[spec.streams[a] * stride + spec.offsets[a] + first + i]
             keys[i] = murmur_hash_64a(ngram, spec.n_atoms * sizeof(uint64_t), 1)
+
+    cdef void list_edges(
+        self, const uint64_t* symbols, Py_ssize_t stride, Py_ssize_t n, int64_t* starts,
+        uint64_t* keys,
+    ) noexcept nogil:
+        """The list of the n-grams of edges of `n` > 0 positions: a key of each, but for the first.
+
+        symbols: as for `keys`. starts: of n + 1 positions. keys: room for n * `n_edges`, twice.
+        """
+        cdef uint64_t* ngrams = keys + n * self.n_edges
+        cdef uint64_t named[2]
+        cdef Py_ssize_t i
+        cdef int e
+        starts[0] = 0
+        for i in range(n):
+            starts[i + 1] = i * self.n_edges
+        for e in range(self.n_edges):
+            self.keys(
+                self.n_shapes + e, symbols, stride, 1 + self.specs[self.n_shapes + e].lowest, n - 1,
+                ngrams,
+            )
+            named[1] = e
+            for i in range(n - 1):
+                # All have one table.
+                named[0] = ngrams[i]
+                keys[i * self.n_edges + e] = murmur_hash_64a(named, sizeof(named), 1)
+
+    cdef bint hides_edge(
+        self, const uint8_t* hidden, Py_ssize_t position, Py_ssize_t edge
+    ) noexcept nogil:
+        """True if a hidden position occurs in an n-gram of edges, the one of this number.
+
+        hidden: as for `hide_rows`. Of lists that a task gives, it is the position alone.
+        """
+        cdef const ShapeSpec* spec = &self.specs[self.n_shapes + edge]
+        cdef int a
+        if self.n_edges == 0:
+            return hidden[self.reach + position]
+        for a in range(spec.n_atoms):
+            if hidden[self.reach + position + spec.lowest + spec.offsets[a]]:
+                return True
+        return False
+
+    def edge_list_of(self, symbols):
+        """The list of edge features of a sequence that are n-grams, as `compile` takes lists.
+
+        symbols: as for `compile`.
+        """
+        cdef const uint64_t[:, ::1] streams = symbols
+        cdef Py_ssize_t n = streams.shape[1] - 2 * self.reach
+        cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
+        cdef uint64_t[::1] keys = np.empty(2 * n * self.n_edges + 1, dtype=np.uint64)
+        if n > 0:
+            self.list_edges(
+                &streams[0, self.reach], streams.shape[1], n, &starts[0], &keys[0]
+            )
+        return np.asarray(starts), np.asarray(keys)[:starts[n]].copy(), None
 
     cdef void emissions(
         self, void** tables, const int32_t* rows, Py_ssize_t n, double* scores
@@ -294,7 +360,7 @@ cdef class ChainFeatures(BufferOwner):
             (n, n_labels), as `LabelGraph.prune` gives them; or how many positions there are, if
             nothing is known of their labels. Where one label is left at every position, these are
             the gold labels.
-        lists: of each list of features, in the order of `lists`: starts, int64 of shape (n + 1,),
+        lists: of each list that the task gives, in the order of `lists`: starts, int64 (n + 1,),
             keys, uint64 of shape (m,), and values, float64 of shape (m,), or None if all are 1. The
             features of position i are starts[i] to starts[i + 1].
         Raises ValueError if shapes do not agree, a label does not exist, or a value is not finite.
@@ -323,9 +389,13 @@ cdef class ChainFeatures(BufferOwner):
             raise ValueError("a copy of a learner gets no new rows; compile for the original")
         if labeled and n and labels.max() >= self.n_labels:
             raise ValueError(f"label {labels.max()} does not exist")
-        if len(lists) != self.n_lists:
-            raise ValueError(f"{len(lists)} lists of features do not fit {self.lists}")
+        if len(lists) != self.n_given:
+            raise ValueError(
+                f"{len(lists)} lists of features do not fit {self.lists[:self.n_given]}"
+            )
         lists = [checked_list(listed, n) for listed in lists]
+        if self.n_edges:
+            lists.append(self.edge_list_of(symbols))
         chain = CompiledChain.make(n, self.rows_of(n), labeled, learner.numbering)
         if labeled:
             for i in range(n):
@@ -611,15 +681,30 @@ cdef class ChainDecoder(BufferOwner):
         return scores
 
     cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil:
-        """Score the pairs of labels of the sequence in the lists; NULL if no feature does."""
+        """Score the pairs of labels of the sequence at hand; NULL if no feature does."""
         cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
         if self.features.edge_list < 0:
             return NULL
+        if self.features.n_edges and n > 0:
+            self._find_edges(n)
         reserve(&self.buffers, self._edges, n * n_pairs + 1)
         self.features.edges(
             self._tables, &self._lists[self.features.edge_list], 0, n, self._edges
         )
         return self._edges
+
+    cdef int _find_edges(self, Py_ssize_t n) except -1 nogil:
+        """Find the rows of the n-grams of edges of the sequence in the streams."""
+        cdef Listed* listed = &self._lists[self.features.edge_list]
+        cdef void* table = self._tables[self.features.n_shapes + self.features.edge_list]
+        reserve(&self.buffers, self._edge_keys, 2 * n * self.features.n_edges)
+        reserve(&self.buffers, listed.starts, n + 1)
+        reserve(&self.buffers, listed.rows, n * self.features.n_edges)
+        self.features.list_edges(
+            self._symbols + self.features.reach, self.stride, n, listed.starts, self._edge_keys
+        )
+        (<Rows> table).find_run(self._edge_keys, listed.starts[n], listed.rows)
+        return 0
 
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil:
         """Write the best labels of the sequence in the streams; returns the score.

@@ -44,8 +44,12 @@ cdef class ChainTrainer(BufferOwner):
     ) noexcept nogil
     cdef bint _is_right(self, const uint8_t* mask, Py_ssize_t i, Py_ssize_t label) noexcept nogil
     cdef void _score_list(
-        self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
-        double* scores,
+        self, void** tables, int number, const Listed* listed, Py_ssize_t begin, Py_ssize_t i,
+        int64_t time, double* scores,
+    ) noexcept nogil
+    cdef void _score_cells(
+        self, void** tables, int number, const Listed* listed, int64_t first, Py_ssize_t n,
+        int64_t time, double* scores,
     ) noexcept nogil
     cdef double _pair(self, Py_ssize_t i, Py_ssize_t x, Py_ssize_t y) noexcept nogil
     cdef int _compare(
@@ -55,9 +59,10 @@ cdef class ChainTrainer(BufferOwner):
         self, const ChainData* chain, Py_ssize_t begin, Py_ssize_t count
     ) except -1 nogil
     cdef int _change_listed(
-        self, int number, const Listed* listed, Py_ssize_t position, int column, double sign
+        self, int number, const Listed* listed, Py_ssize_t begin, Py_ssize_t i, int column,
+        double sign,
     ) except -1 nogil
-    cdef bint _is_hidden(self, Py_ssize_t i) noexcept nogil
+    cdef bint _is_hidden(self, int number, Py_ssize_t i, Py_ssize_t k) noexcept nogil
     cdef void _read_pairs(self, void* table, Py_ssize_t label) noexcept nogil
     cdef void _refresh_pairs(self, void* table, Py_ssize_t label) noexcept nogil
     cdef void _score_pairs(self, void* table, int64_t time) noexcept nogil

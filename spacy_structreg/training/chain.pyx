@@ -346,35 +346,49 @@ cdef class ChainTrainer(BufferOwner):
             self.features.emissions(tables, self._rows, count, scores)
         if self.features.label_list >= 0:
             for i in range(count):
-                if not self._is_hidden(i):
-                    self._score_list(
-                        tables, self.features.label_list,
-                        &chain.lists[self.features.label_list], begin + i, time,
-                        scores + i * n_labels,
-                    )
+                self._score_list(
+                    tables, self.features.label_list, &chain.lists[self.features.label_list],
+                    begin, i, time, scores + i * n_labels,
+                )
         self._viterbi.edges = NULL
         if self.features.edge_list >= 0:
             memset(self._edges, 0, count * n_labels * n_labels * sizeof(double))
             for i in range(1, count):
-                if not self._is_hidden(i):
-                    self._score_list(
-                        tables, self.features.edge_list, &chain.lists[self.features.edge_list],
-                        begin + i, time, self._edges + (i - 1) * n_labels * n_labels,
-                    )
+                self._score_list(
+                    tables, self.features.edge_list, &chain.lists[self.features.edge_list],
+                    begin, i, time, self._edges + (i - 1) * n_labels * n_labels,
+                )
             self._viterbi.edges = self._edges
 
-    cdef bint _is_hidden(self, Py_ssize_t i) noexcept nogil:
-        """True if dropout hides position `i` of the piece."""
-        return self._dropout > 0.0 and self._hidden[self.features.reach + i]
+    cdef bint _is_hidden(self, int number, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """True if dropout hides feature `k` of position `i` of the piece, of a list."""
+        if self._dropout == 0.0:
+            return False
+        if number == self.features.edge_list:
+            return self.features.hides_edge(self._hidden, i, k)
+        return self._hidden[self.features.reach + i]
 
     cdef void _score_list(
-        self, void** tables, int number, const Listed* listed, Py_ssize_t position, int64_t time,
-        double* scores,
+        self, void** tables, int number, const Listed* listed, Py_ssize_t begin, Py_ssize_t i,
+        int64_t time, double* scores,
     ) noexcept nogil:
-        """Add what the features of a position in a list say."""
+        """Add what the features of position `i` of the piece in a list say."""
+        cdef int64_t first = listed.starts[begin + i]
+        cdef Py_ssize_t n = listed.starts[begin + i + 1] - first
+        cdef Py_ssize_t k
+        if self._dropout == 0.0:
+            self._score_cells(tables, number, listed, first, n, time, scores)
+            return
+        for k in range(n):
+            if not self._is_hidden(number, i, k):
+                self._score_cells(tables, number, listed, first + k, 1, time, scores)
+
+    cdef void _score_cells(
+        self, void** tables, int number, const Listed* listed, int64_t first, Py_ssize_t n,
+        int64_t time, double* scores,
+    ) noexcept nogil:
+        """Add what features in a list say: `n` cells, from `first` on."""
         cdef int table = self.features.n_shapes + number
-        cdef int64_t first = listed.starts[position]
-        cdef Py_ssize_t n = listed.starts[position + 1] - first
         (<TrainingRows> tables[table]).catch_up_run(listed.rows + first, n, time)
         if self._threshold:
             (<TrainingRows> tables[table]).add_weighted_dropout(
@@ -546,30 +560,32 @@ cdef class ChainTrainer(BufferOwner):
         cdef int number
         cdef Py_ssize_t i
         for i in range(count):
-            if self._is_hidden(i):
-                continue
             number = self.features.label_list
             if number >= 0 and gold[i] != path[i]:
-                self._change_listed(number, &chain.lists[number], begin + i, gold[i], 1.0)
-                self._change_listed(number, &chain.lists[number], begin + i, path[i], -1.0)
+                self._change_listed(number, &chain.lists[number], begin, i, gold[i], 1.0)
+                self._change_listed(number, &chain.lists[number], begin, i, path[i], -1.0)
             number = self.features.edge_list
             if number >= 0 and i and (gold[i] != path[i] or gold[i - 1] != path[i - 1]):
                 self._change_listed(
-                    number, &chain.lists[number], begin + i,
+                    number, &chain.lists[number], begin, i,
                     <int> (gold[i - 1] * n_labels + gold[i]), 1.0,
                 )
                 self._change_listed(
-                    number, &chain.lists[number], begin + i,
+                    number, &chain.lists[number], begin, i,
                     <int> (path[i - 1] * n_labels + path[i]), -1.0,
                 )
         return 0
 
     cdef int _change_listed(
-        self, int number, const Listed* listed, Py_ssize_t position, int column, double sign
+        self, int number, const Listed* listed, Py_ssize_t begin, Py_ssize_t i, int column,
+        double sign,
     ) except -1 nogil:
-        """Note the change of one column in the rows of a position in a list."""
+        """Note the change of one column in the rows of position `i` of the piece in a list."""
+        cdef int64_t first = listed.starts[begin + i]
         cdef int64_t cell
-        for cell in range(listed.starts[position], listed.starts[position + 1]):
+        for cell in range(first, listed.starts[begin + i + 1]):
+            if self._is_hidden(number, i, cell - first):
+                continue
             self._change(
                 self.features.n_shapes + number, listed.rows[cell], column,
                 sign if listed.values == NULL else sign * listed.values[cell],

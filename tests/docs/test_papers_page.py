@@ -59,6 +59,11 @@ PAPERS: list[tuple[str, Learning | LogLinear, dict[str, Any]]] = [
     ("CharacterSegmenter", Learning(l2=1e-4, dropout=0.03), {"half_width": False, "types": None}),
     ("DependencyParser", PERCEPTRON, {**EARLY, "system": "arc_standard", "merge": True}),
     # S14: stochastic gradient descent; 5.5 is one of the sizes of pieces that it plots.
+    (
+        "CharacterSegmenter",
+        LogLinear(optimizer="sgd", l2=1.0, mini_sample=5.5, noise="none"),
+        {"half_width": False, "types": None},
+    ),
     ("SequenceLabeler", LogLinear(optimizer="sgd", l2=0.1, mini_sample=5.5, noise="none"), {}),
     ("SequenceLabeler", Learning(algorithm="perceptron", mini_sample=5.5), {}),
     # W13: dropout as a penalty, in place of others; labels without prefixes.

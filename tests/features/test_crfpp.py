@@ -35,6 +35,15 @@ def test_columns_are_atoms() -> None:
     assert str(template) == "type-1c0type+2"
 
 
+def test_bigram_lines_that_read_the_input_are_edge_features() -> None:
+    templates = parse_crfpp("B01:%x[-1,0]/%x[0,0]\nU01:%x[0,0]\nB", ["c"])
+    assert [str(each) for each in parse_templates(templates, ["c"])] == [
+        "t-1t0c-1c0",
+        "c0",
+        "t-1t0",
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -46,7 +55,7 @@ def test_columns_are_atoms() -> None:
         "U00:%x[0]",
         "U00:%x[a,0]",
         "U00:%X[0,0]",
-        "B00:%x[0,0]",
+        "B00:%x[0,0]-",
         "B00",
         "\x00",
         "U00:%x[0,0] # the current one",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.features.segmentation import ZHANG_2014
-from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.features.templates import TAG_BIGRAM, Atom, Template, parse_templates
 
 ATOMS = st.builds(Atom, st.integers(-4, 4), st.sampled_from(["c", "type"]))
@@ -51,6 +51,16 @@ def test_shapes_are_as_long_as_can_be(templates: list[Template]) -> None:
 def test_the_order_of_templates_does_not_matter(templates, random) -> None:
     shuffled = random.sample(templates, len(templates))
     assert compile_shapes(shuffled + templates) == compile_shapes(templates)
+
+
+@given(SETS, SETS, st.randoms(use_true_random=False))
+def test_edge_features_have_shapes_of_their_own(templates, edges, random) -> None:
+    edges = [Template(each.atoms, is_edge=True) for each in edges if each.atoms]
+    shapes = compile_edges(templates + edges)
+    assert Counter(expand(shapes)) == Counter(Template(each.atoms) for each in edges)
+    assert all(shape.n_shifts == 1 for shape in shapes)
+    assert compile_edges(random.sample(edges, len(edges)) + edges) == shapes
+    assert compile_shapes(templates + edges) == compile_shapes(templates)
 
 
 def test_the_table_of_zhang_2014_by_hand() -> None:

@@ -67,6 +67,28 @@ def test_a_template_is_read_as_it_is_written(atoms: list[tuple[int, str]]) -> No
     assert parse_template(str(template), KNOWN) == template
 
 
+@given(ATOM_LISTS)
+def test_atoms_behind_the_tag_bigram_are_an_edge_feature(atoms: list[tuple[int, str]]) -> None:
+    plain = "".join(spell(*atom) for atom in atoms)
+    template = parse_template(f"t-1 t0 {plain}", KNOWN)
+    assert (template.is_edge, template.is_tag_bigram) == (True, False)
+    assert template.atoms == parse_template(plain, KNOWN).atoms
+    assert template == parse_template(f"t0t-1{plain}", KNOWN) != parse_template(plain, KNOWN)
+    assert parse_template(str(template), KNOWN) == template
+
+
+def test_the_table_of_sun_2014_has_each_ngram_with_the_tag_and_with_the_pair() -> None:
+    found = CharacterSegmenterSettings(templates="sun2014", types=None).parsed()
+    labels = {each.atoms for each in found if not each.is_edge}
+    assert labels - {()} == {each.atoms for each in found if each.is_edge}
+    ngrams = {tuple((atom.offset, atom.name) for atom in atoms) for atoms in labels}
+    assert ngrams == {
+        (),
+        *(((i, "c"),) for i in range(-2, 3)),
+        *(((i, "c"), (i + 1, "c")) for i in range(-2, 2)),
+    }
+
+
 @given(ATOM_LISTS, st.randoms(use_true_random=False))
 def test_order_of_atoms_and_white_space_do_not_matter(atoms, random) -> None:
     shuffled = random.sample(atoms, len(atoms))

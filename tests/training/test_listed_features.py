@@ -39,8 +39,10 @@ class PerceptronTwin(FeatureReader):
         *,
         adaptive: bool = False,
         seed: int = 0,
+        edges: str = "",
     ) -> None:
-        features = chain_features("u-1u0 | u0 | u+1 | t-1t0", HELD.n_labels, lists)
+        templates = f"u-1u0 | u0 | u+1 | t-1t0{edges}"
+        features = chain_features(templates, HELD.n_labels, lists)
         sentences = [
             random_sentence(seed + i, features, HELD, length, real=True)
             for i, length in enumerate(lengths)
@@ -144,6 +146,8 @@ class PerceptronTwin(FeatureReader):
 @quick_examples(80)
 @given(
     lists=st.sampled_from([("label",), ("edge",), ("label", "edge")]),
+    # Edge features that are n-grams come in place of those of a list.
+    edges=st.sampled_from(["", " | t-1t0u0 | t-1t0u-1u0 | t-1t0v+1u+2"]),
     rule=st.sampled_from(RULES),
     penalties=st.sampled_from([{}, {"l2": 0.05}, {"l1": 0.02}, {"cumulative_l1": 0.02}]),
     dropout=st.sampled_from([0.0, 0.3]),
@@ -153,7 +157,9 @@ class PerceptronTwin(FeatureReader):
     seed=st.integers(0, 1000),
 )
 def test_lists_of_features_are_learnt(
+    *,
     lists: tuple[str, ...],
+    edges: str,
     rule: str,
     penalties: dict[str, float],
     adaptive: bool,
@@ -161,7 +167,8 @@ def test_lists_of_features_are_learnt(
     **options: Any,
 ) -> None:
     learning = Learning(algorithm=rule, **penalties, **options)  # type: ignore[arg-type]
-    twin = PerceptronTwin(lists, (4, 3, 5), learning, adaptive=adaptive, seed=seed)
+    lists = tuple(name for name in lists if name == "label" or not edges)
+    twin = PerceptronTwin(lists, (4, 3, 5), learning, adaptive=adaptive, seed=seed, edges=edges)
     for epoch in range(2):
         try:
             twin.run(cut([4, 3, 5], learning.mini_sample, seed + epoch), seed + epoch)

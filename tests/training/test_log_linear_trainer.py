@@ -26,6 +26,7 @@ TEMPLATES = [
     "u0",
     "u-1 | u0 | u+1 | t-1t0",
     "u-2u-1 | u-1u0 | u0u+1 | v0 | v-1v+1 | t-1t0",
+    "u0 | t-1t0u0 | t-1t0u-1v0 | t-1t0u+2",
     "",
 ]
 LISTS = [(), ("label",), ("edge",), ("label", "edge")]
@@ -53,7 +54,11 @@ def model(
     scale: float = 1.0,
     **options: Any,
 ) -> LogLinearTwin:
-    """A model of random sentences and weights. options: of `LogLinear`."""
+    """A model of random sentences and weights. options: of `LogLinear`.
+
+    Edge features that are n-grams come in place of those of a list.
+    """
+    lists = tuple(name for name in lists if name == "label" or "t-1t0u" not in templates)
     features = chain_features(templates, graph.n_labels, lists)
     sentences = [
         random_sentence(seed + i, features, graph, length, labeled=i < len(lengths), real=real)

@@ -89,6 +89,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     Raises ValueError for an entry that is not sound or a corpus that is too small, and what the
     readers raise; OSError for files that cannot be read.
     """
+    if "signals" in entry:
+        from activities import read_signals
+
+        return read_signals(entry)
     vocab = spacy.blank("zh").vocab
     options = CorpusOptions(
         encoding=entry.get("encoding", "utf-8"),

@@ -26,7 +26,11 @@ RAW: Final = ("", "alone", "together")
 SPEED: Final = "sentences_a_second"
 """In columns: sentences of the test set in a second of `Result.decoding_seconds`."""
 
-MEASURED: Final = {SPEED: "sentences a second", "training_seconds": "seconds to train"}
+MEASURED: Final = {
+    SPEED: "sentences a second",
+    "training_seconds": "seconds to train",
+    "epoch_milliseconds": "milliseconds an epoch",
+}
 """What is no score, but was measured of runs: its title on an axis."""
 
 

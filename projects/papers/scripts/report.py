@@ -78,6 +78,8 @@ def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
         return n_sentences / result.decoding_seconds
     if "training_seconds" in figures:
         return result.training_seconds
+    if "epoch_milliseconds" in figures:
+        return 1000 * result.training_seconds / sum(result.epochs)
     of_row = result.figures
     if row.on == "dev":
         of_row = result.dev
@@ -252,6 +254,8 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
             told.append("Figures are those of the development set.")
         if "draws" in entry:
             told.append("Each has parts of the corpus of its own, drawn by it.")
+        if "shares" in entry:
+            told.append("For p, sentences at one place of their test sets are taken together.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))

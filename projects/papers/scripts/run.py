@@ -338,7 +338,12 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
     for key, system in grid.runs().items():
         names = [each.config for each in (*system.before, system)]
         texts = {name: config_of(name).read_text(encoding="utf-8") for name in names}
-        training = Training(key, system, texts, current, key in curves, key in counted)
+        kind = Training
+        if "signals" in grid.corpora[key.corpus]:
+            from activities import Recognition
+
+            kind = Recognition
+        training = kind(key, system, texts, current, key in curves, key in counted)
         if key in results and results[key].config != training.config:
             configs = " or ".join(config_of(name).as_posix() for name in dict.fromkeys(names))
             raise ValueError(

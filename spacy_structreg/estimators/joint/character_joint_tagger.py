@@ -17,7 +17,7 @@ from spacy_structreg.estimators.segmentation.character_segmenter import (
     CharacterChainSpec,
     CharacterSettings,
 )
-from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.learn.learner import Learner
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
@@ -65,6 +65,7 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
     def __init__(self, settings: CharacterJointTaggerSettings) -> None:
         templates = settings.parsed()
         self._shapes = compile_shapes(templates)
+        self._edges = compile_edges(templates)
         super().__init__(replace(settings, templates=complete(templates)))
 
     @property
@@ -89,7 +90,8 @@ class CharacterJointTagger(BaseJointTagger[CharacterDecoder]):
 
     def _spec_for(self, tags: Iterable[str], atoms: CharacterAtoms) -> CharacterJointSpec:
         scheme = with_tags(SCHEMES[self.settings.scheme](), tags)
-        features = ChainFeatures(self._shapes, atoms.atoms, len(scheme.labels))
+        n_labels = len(scheme.labels)
+        features = ChainFeatures(self._shapes, atoms.atoms, n_labels, edge_shapes=self._edges)
         return CharacterJointSpec(atoms, scheme, features, None)
 
     def _restored_spec(

@@ -23,7 +23,7 @@ from spacy_structreg.features.segmentation import (
     SKIP_BIGRAM,
     TYPES_OF_TABLES,
 )
-from spacy_structreg.features.template_compiler import compile_shapes
+from spacy_structreg.features.template_compiler import compile_edges, compile_shapes
 from spacy_structreg.features.templates import Template, parse_templates
 from spacy_structreg.learn.freezing import Bits
 from spacy_structreg.learn.learner import Learner
@@ -78,8 +78,9 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
 
     templates: str | Sequence[str] = setting(
         "zhang2014",
-        'The features: the name of a table, "zhang2014", or templates of one\'s own, such as '
-        '"c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its type.',
+        'The features: the name of a table, "zhang2014", "gao2010" or "sun2014", or templates of '
+        'one\'s own, such as "c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its '
+        'type. Behind "t-1t0", atoms go with each pair of neighbouring labels: "t-1t0c0".',
         restore=CompleteTemplates.checked,
     )
     skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
@@ -154,6 +155,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
     def __init__(self, settings: CharacterSegmenterSettings) -> None:
         templates = settings.parsed()
         self._shapes = compile_shapes(templates)
+        self._edges = compile_edges(templates)
         self._scheme = SCHEMES[settings.scheme]()
         # Sources and scripts are read when the model is trained.
         reads = settings.has_sources or settings.script is not None
@@ -174,7 +176,8 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         return self._scheme
 
     def _spec_for(self, atoms: CharacterAtoms) -> CharacterSpec:
-        features = ChainFeatures(self._shapes, atoms.atoms, len(self._scheme.labels))
+        n_labels = len(self._scheme.labels)
+        features = ChainFeatures(self._shapes, atoms.atoms, n_labels, edge_shapes=self._edges)
         return CharacterSpec(atoms, self._scheme, features)
 
 

@@ -530,6 +530,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef const int32_t* bounds = self.chain.graph.first_predecessor
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
+        cdef const double* edges
         cdef const double* scores
         cdef double score
         cdef bint found = False
@@ -539,7 +540,8 @@ cdef class CharacterDecoder(TextDecoder):
         cdef int32_t p
         if self._present_sentence(n, by_lists):
             mask = self.chain._mask
-        self.chain.viterbi.edges = NULL
+        edges = self.chain.edge_scores(n)
+        self.chain.viterbi.edges = edges
         scores = self.chain.emissions(0, n)
         self.chain.viterbi.advance(scores, mask, 0, n)
         for y in range(n_labels):
@@ -558,6 +560,8 @@ cdef class CharacterDecoder(TextDecoder):
                         ahead[i + 1, y] + self.chain.transitions[x * n_labels + y]
                         + scores[i * n_labels + x]
                     )
+                    if edges != NULL:
+                        score += edges[(i * n_labels + x) * n_labels + y]
                     ahead[i, x] = max(ahead[i, x], score)
         # What is counted twice.
         for i in range(n):

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from spacy_structreg.tasks.chain import ChainDecoder
 from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
 from spacy_structreg.tasks.segmentation.words import WordGuide
+
+EDGES: Final[str]
 
 class ChainGuide(WordGuide):
     def prefer(self, words: Any) -> bool: ...

@@ -20,6 +20,11 @@ from spacy_structreg.tasks.segmentation.words cimport APPEND, START, B, GuideVie
 
 import numpy as np
 
+EDGES = (
+    "a guide scores neighbouring labels alike at all places, which rich edge features do not; "
+    "leave out templates such as 't-1t0c0' from the model of characters"
+)
+
 cdef enum:
     # The labels of a tag: begin, middle, end, single.
     N_BOUNDARIES = 4
@@ -54,7 +59,8 @@ cdef class ChainGuide(WordGuide):
     weight: of its scores against those of the words, ≥ 0. adds_scores: whether to add them.
     looks_ahead: whether to rank states by its best completion too.
     window: how far the best path with a label may lie behind the best of all; None for any.
-    Raises ValueError if labels do not exist, or for a negative weight or window.
+    Raises ValueError if labels do not exist, for a negative weight or window, and for a model with
+    rich edge features, whose scores of neighbours differ from place to place.
     """
 
     def __init__(
@@ -77,6 +83,8 @@ cdef class ChainGuide(WordGuide):
         self.adds_scores = adds_scores
         self.looks_ahead = looks_ahead
         self.window = INFINITY if window is None else window
+        if chain.features.edge_list >= 0:
+            raise ValueError(EDGES)
         if self.labels.ndim != 2 or self.labels.shape[1] != N_BOUNDARIES or not self.labels.size:
             raise ValueError(f"labels of shape {self.labels.shape} do not name four for each tag")
         if self.labels.min() < 0 or self.labels.max() >= graph.n_labels:

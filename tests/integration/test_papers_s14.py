@@ -1,0 +1,240 @@
+"""The project `papers`, S14: its tasks, on the layouts of its corpora made of our own trees."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from sighan_release import release_files, write_release
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from study_contract import CONFIG, PROJECTS, RUNS, Study, command, run, tables
+
+from spacy_structreg.corpora.brackets import Tree, read_brackets
+from spacy_structreg.corpora.labeling import labels_of
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
+
+OURS = PROJECTS.parent / "treebank"
+LABELS = "components.sequence_labeler.model.learning"
+GRID = f"""
+title: "S14"
+corpora:
+  msr:
+    format: sighan
+    train: {{path: icwb2-data, part: msr/training}}
+    dev: {{path: icwb2-data, part: msr/training, first: 5}}
+    test: {{path: icwb2-data, part: msr/test}}
+  ptb:
+    format: brackets
+    train: {{path: wsj, sections: [0, 1]}}
+    dev: {{path: wsj, sections: [2, 2]}}
+    test: {{path: wsj, sections: [3, 3]}}
+  bionlp:
+    columns: "word,label"
+    comments: "###MEDLINE:"
+    train: Genia4ERtask1.iob2
+    dev: {{path: Genia4ERtask1.iob2, first: 5}}
+    test: Genia4EReval2.iob2
+  signals:
+    signals: {{world: 0, train: 20, dev: 1, test: 10, windows: 50, samples: 8}}
+systems:
+  words_crf: {{config: s14_crf, to_the_optimum: true}}
+  words_perceptron: {{config: s14_perceptron, to_the_optimum: true}}
+  tags: {{config: s14_tags_perceptron, to_the_optimum: true, given: words}}
+  names: {{config: s14_names_crf, to_the_optimum: true, given: words,
+    changed: {{training.max_epochs: 5, {LABELS}.l2: 0.1}}}}
+  activities_crf: {{config: s14_activities_crf, changed: {{training.max_epochs: 5}}}}
+  activities_perceptron: {{config: s14_activities_perceptron}}
+tables:
+  table_1:
+    title: "Table 1"
+    here: in part
+    panels:
+      "words":
+        columns: {{seg_f: F}}
+        seeds: {{msr: 1}}
+        rows: {{CRF: {{system: words_crf}}, pieces: {{system: words_crf, against: CRF,
+          changed: {{nlp.tokenizer.model.learning.mini_sample: 5.5}}}},
+          perceptron: {{system: words_perceptron}}}}
+      "tags": {{columns: {{label_acc: accuracy}}, seeds: {{ptb: 1}}, rows: {{P: {{system: tags}}}}}}
+      "names": {{columns: {{ents_f: F}}, seeds: {{bionlp: 1}}, rows: {{CRF: {{system: names}}}}}}
+  figure_2:
+    title: "Figure 2"
+    here: in part
+    columns: {{label_acc: accuracy, epoch_milliseconds: milliseconds an epoch}}
+    seeds: {{signals: 2}}
+    axis: {{title: size, vary: labeler.learning.mini_sample, values: [1.5, 5.5]}}
+    rows:
+      "pieces": {{system: activities_crf, against: "L2"}}
+      "L2": {{system: activities_crf, level: true}}
+      "perceptron": {{system: activities_perceptron, level: true}}
+"""
+
+STUDY = Study(
+    name="papers",
+    grid=GRID,
+    key=("corpus", "system", "setting", "seed", "fold"),
+    pictures=frozenset(),
+    interrupted=(),
+    reports=(),
+    missing="",
+    faulty=(),
+    line={},
+    broken={},
+)
+
+
+def trees(part: str, name: str, n: int) -> list[Tree]:
+    """Some of our trees."""
+    return list(islice(read_brackets(OURS / part / f"{name}.bracket"), n))
+
+
+def tagged(tree: Tree) -> list[tuple[str, str]]:
+    return list(tree.without_function_tags().remove_empties().tagged_words())
+
+
+WORDS = {
+    part: [[word for word, _ in tagged(tree)] for tree in trees(part, "general", 60)]
+    for part in ("train", "test")
+}
+SECTIONS = {0: ("train", "news"), 1: ("train", "novels"), 2: ("dev", "news"), 3: ("test", "news")}
+NAMED = {
+    part: [
+        [(word, label) for (word, _), label in zip(words, labels, strict=True)]
+        for tree in trees(part, "news", 40)
+        for words in [tagged(tree)]
+        for labels in [labels_of(tree.entities(), len(words))]
+    ]
+    for part in ("train", "test")
+}
+
+
+def write_corpora(folder: Path) -> None:
+    """The layouts of MSR of SIGHAN 2005, of the Penn Treebank, and of BioNLP-2004."""
+    write_release(folder, release_files({"msr": (WORDS["train"], WORDS["test"])}))
+    for number, (part, name) in SECTIONS.items():
+        section = folder / f"wsj/{number:02}"
+        section.mkdir(parents=True)
+        for file, tree in enumerate(trees(part, name, 15), 1):
+            path = section / f"wsj_{number:02}{file:02}.mrg"
+            path.write_text(f"{tree.to_bracket(2)}\n", encoding="utf-8")
+    for part, name in (("train", "Genia4ERtask1"), ("test", "Genia4EReval2")):
+        sentences = [
+            "".join(f"{word}\t{label}\n" for word, label in sentence) for sentence in NAMED[part]
+        ]
+        text = "\n".join(["###MEDLINE:1\n", *sentences])
+        (folder / f"{name}.iob2").write_text(text + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after the runs and the report of the grid."""
+    data = tmp_path_factory.mktemp("data")
+    write_corpora(data)
+    folder = tmp_path_factory.mktemp("projects")
+    project = STUDY.copied(folder)
+    (folder / "activity_recognition").symlink_to(PROJECTS / "activity_recognition")
+    for arguments in (("run", CONFIG, RUNS), ("report", CONFIG, RUNS, "report/README.md")):
+        done = command(*arguments, folder=project, data=data)
+        assert done.returncode == 0, done.stderr
+    (project / "data").symlink_to(data)
+    return project
+
+
+@pytest.mark.slow
+def test_a_training_set_is_written_for_the_search_of_strengths(finished):
+    given = (CONFIG, "bionlp", "training/bionlp.spacy")
+    done = run("scripts/training_part.py", *given, folder=finished, data=finished / "data")
+    assert done.returncode == 0, done.stderr
+    docs = DocBin().from_disk(finished / given[2]).get_docs(Vocab())
+    found = [[(token.text, f"{token.ent_iob_}-{token.ent_type_}") for token in doc] for doc in docs]
+    assert found == [
+        [(word, "O-" if label == "O" else label) for word, label in sentence]
+        for sentence in NAMED["train"]
+    ]
+    done = run("scripts/training_part.py", CONFIG, "none", "x.spacy", folder=finished)
+    assert done.returncode == 1
+    assert "unknown corpus, 'none'" in done.stderr
+
+
+def lines(project: Path) -> dict[tuple[str, str, str], dict]:
+    found = map(json.loads, (project / RUNS).read_text("utf-8").splitlines())
+    return {(line["corpus"], line["system"], line["setting"]): line for line in found}
+
+
+def figure(project: Path, corpus: str, system: str, name: str, changed: str = "") -> float:
+    """A figure of the run of a system with some setting."""
+    (line,) = (
+        line
+        for (of, by, setting), line in lines(project).items()
+        if of == corpus
+        and by == system
+        and changed in setting
+        and ("mini_sample" in setting) == ("mini_sample" in changed)
+    )
+    return line["figures"][name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("system", "learning", "epochs", "changed"),
+    [
+        ("s14_crf", LogLinear(l2=1.0), 200, ""),
+        ("s14_crf", LogLinear(l2=1.0, mini_sample=5.5), 200, "mini_sample=5.5"),
+        ("s14_perceptron", Learning(), 10, ""),
+    ],
+)
+def test_words_are_learnt_as_by_the_model_itself(finished, system, learning, epochs, changed):
+    """With rich edge features, whole training sets and no development set."""
+    model = CharacterSegmenter(
+        templates="sun2014",
+        types=None,
+        half_width=False,
+        sentences="doc",
+        learning=learning,
+        epochs=epochs,
+        seed=0,
+    )
+    model.fit(WORDS["train"])
+    expected = model.evaluate(WORDS["test"]).as_dict()["seg_f"]
+    assert figure(finished, "msr", system, "seg_f", changed) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_tags_and_names_are_learnt_as_by_the_model_itself(finished):
+    gold = {number: [tagged(tree) for tree in trees(*of, 15)] for number, of in SECTIONS.items()}
+    tagger = SequenceLabeler(
+        templates="pos-rich+edges", scheme=None, learning=Learning(), epochs=10, seed=0
+    )
+    tagger.fit(gold[0] + gold[1])
+    expected = tagger.evaluate(gold[3]).as_dict()["label_acc"]
+    found = figure(finished, "ptb", "s14_tags_perceptron", "label_acc")
+    assert found == pytest.approx(expected, abs=1e-6)
+    labeler = SequenceLabeler(
+        templates="bio+edges", scheme="bio", learning=LogLinear(l2=0.1), epochs=5, seed=0
+    )
+    labeler.fit(NAMED["train"])
+    expected = labeler.evaluate(NAMED["test"]).as_dict()["ents_f"]
+    assert expected > 0
+    found = figure(finished, "bionlp", "s14_names_crf", "ents_f")
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_the_pages_have_all_tasks(finished):
+    text = (finished / "report/table_1.md").read_text(encoding="utf-8")
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## words: msr",
+        "## tags: ptb",
+        "## names: bionlp",
+    ]
+    accuracy, _ = (
+        table for table in tables((finished / "report/figure_2.md").read_text(encoding="utf-8"))
+    )
+    assert [row[0] for row in accuracy[1:]] == ["pieces, 1.5", "pieces, 5.5", "L2", "perceptron"]
+    # By chance, 8 % were right; by windows alone 60 %.
+    assert all(60 < float(row[1]) < 100 for row in accuracy[1:])

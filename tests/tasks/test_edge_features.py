@@ -1,0 +1,210 @@
+"""Rich edge features of characters, against the best of all labelings of short texts."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import struct
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from example_counts import quick_examples
+from hypothesis import given
+from hypothesis import strategies as st
+from twins import CharacterModel, character_model, labels_of, murmur_64a, random_tables, words_of
+
+from spacy_structreg.learn.freezing import frozen_rows
+from spacy_structreg.learn.rows import TrainedRows
+from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures
+from spacy_structreg.tasks.segmentation.bmes import bmes
+from spacy_structreg.tasks.segmentation.characters import CharacterDecoder
+from spacy_structreg.tasks.segmentation.guide import ChainGuide
+
+TEXTS = st.text("我们在大学", min_size=1, max_size=6)
+TEMPLATES = [
+    "t-1t0c0",
+    "c0 | t-1t0 | t-1t0c-1c0 | t-1t0c0 | t-1t0c+2",
+    # Longer than 64 bits.
+    "c-1 | t-1t0c-2c-1c0c+1 | t-1t0type0",
+]
+
+
+def decoder_of(model: CharacterModel, tables: Sequence[TrainedRows], **options) -> CharacterDecoder:
+    chain = ChainDecoder(model.features, model.graph, tables)
+    return CharacterDecoder(model.atoms, chain, bmes().begins, **options)
+
+
+def ngram(model: CharacterModel, symbols: np.ndarray, shape, anchor: int) -> int:
+    """The key of an n-gram, by the definition."""
+    streams = list(model.atoms.atoms)
+    bits = [model.atoms.atoms[atom.name] for atom in shape.atoms]
+    numbers = [
+        int(symbols[streams.index(atom.name), model.features.reach + anchor + atom.offset])
+        for atom in shape.atoms
+    ]
+    if sum(bits) > 64:
+        return murmur_64a(struct.pack(f"<{len(numbers)}Q", *numbers))
+    key = 0
+    for width, number in zip(bits, numbers, strict=True):
+        key = key << width | number
+    return key
+
+
+def slow_score(
+    model: CharacterModel, tables: Sequence[TrainedRows], text: str, labels: Sequence[int]
+) -> float:
+    """The sum of the weights of a labeling, looked up one by one."""
+    symbols = model.atoms.symbols(text, model.features.reach)
+    total = 0.0
+    for shape, table in zip(model.features.shapes, tables, strict=False):
+        if shape.is_tag_bigram:
+            pairs = table.weights(0).reshape(4, 4)
+            total += sum(pairs[pair] for pair in itertools.pairwise(labels))
+            continue
+        for i, label in enumerate(labels):
+            for offset in range(shape.lowest, shape.highest + 1):
+                weights = table.weights(ngram(model, symbols, shape, i + offset))
+                total += weights[4 * (shape.highest - offset) + label]
+    for i in range(1, len(labels)):
+        for number, shape in enumerate(model.features.edge_shapes):
+            key = ngram(model, symbols, shape, i + shape.lowest)
+            weights = tables[-1].weights(murmur_64a(struct.pack("<2Q", key, number)))
+            total += weights[4 * labels[i - 1] + labels[i]]
+    return total
+
+
+def labelings(n: int) -> Iterator[tuple[int, ...]]:
+    """All legal labelings of so many characters."""
+    for cuts in itertools.product([False, True], repeat=n - 1):
+        places = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), n]
+        yield tuple(labels_of("x" * (b - a) for a, b in itertools.pairwise(places)))
+
+
+def ranked(model: CharacterModel, tables: Sequence[TrainedRows], text: str):
+    """All analyses of a text, best first: (score, words)."""
+    scored = [
+        (slow_score(model, tables, text, labels), words_of(text, labels))
+        for labels in labelings(len(text))
+    ]
+    return sorted(scored, key=lambda each: -each[0])
+
+
+def best(analyses) -> float:
+    return max((score for score, _ in analyses), default=-np.inf)
+
+
+def check_best(decoder: CharacterDecoder, text: str, analyses, **limits) -> None:
+    """The best analysis under limits is the best of those that go with them."""
+    ((score, _),) = decoder.nbest(text, 1, **limits)
+    assert score == pytest.approx(best(analyses), abs=1e-9)
+    _, of_labels, _ = decoder.best_labels(text, **limits)
+    assert of_labels == pytest.approx(score, abs=1e-9)
+
+
+def ends_of(words: Sequence[str]) -> set[int]:
+    return set(itertools.accumulate(map(len, words)))
+
+
+@quick_examples(60)
+@given(st.sampled_from(TEMPLATES), TEXTS, st.sampled_from([None, 8, 32]), st.integers(0, 1000))
+def test_all_analyses_have_the_scores_of_their_features(templates, text, bits, seed) -> None:
+    model = character_model(templates, "g10")
+    tables = random_tables(model, text, seed)
+    if bits is not None:
+        tables = [frozen_rows(table, bits) for table in tables]
+    expected = ranked(model, tables, text)
+    decoder = decoder_of(model, tables)
+    found = decoder.nbest(text, 100)
+    np.testing.assert_allclose([score for score, _ in found], [score for score, _ in expected])
+    for score, words in found:
+        assert slow_score(model, tables, text, labels_of(words)) == pytest.approx(score)
+    # Sentences of one text after the other, the first of another length.
+    ends = [1, 1 + len(text), 1 + 2 * len(text)]
+    (words,) = decoder.segment([text[0] + text + text], [ends])
+    parts = ends_of(words)
+    assert set(ends) <= parts
+    second = [word for word, end in zip(words, sorted(parts), strict=True) if 1 < end <= ends[1]]
+    assert slow_score(model, tables, text, labels_of(second)) == pytest.approx(expected[0][0])
+
+
+@quick_examples(60)
+@given(st.sampled_from(TEMPLATES), TEXTS, st.integers(0, 1000))
+def test_margins(templates: str, text: str, seed: int) -> None:
+    model = character_model(templates, "g10")
+    tables = random_tables(model, text, seed)
+    analyses = ranked(model, tables, text)
+    expected = [
+        best(each for each in analyses if place in ends_of(each[1]))
+        - best(each for each in analyses if place not in ends_of(each[1]))
+        for place in range(1, len(text))
+    ]
+    np.testing.assert_allclose(decoder_of(model, tables).margins(text), expected, atol=1e-9)
+
+
+@quick_examples(60)
+@given(st.sampled_from(TEMPLATES), TEXTS, st.integers(0, 1000), st.data())
+def test_constraints(templates: str, text: str, seed: int, data: st.DataObject) -> None:
+    model = character_model(templates, "g10")
+    tables = random_tables(model, text, seed)
+    analyses = ranked(model, tables, text)
+    decoder = decoder_of(model, tables)
+    n = len(text)
+
+    fixed = data.draw(st.lists(st.sampled_from([0, 1, 2]), min_size=n, max_size=n))
+    kept = [
+        (score, words)
+        for score, words in analyses
+        if all(fixed[i] in (0, 1 if i in ends_of(words) else 2) for i in range(1, n))
+    ]
+    check_best(decoder, text, kept, fixed=np.array([0, *fixed[1:]], dtype=np.uint8))
+
+    start = data.draw(st.integers(0, n - 1))
+    end = data.draw(st.integers(start + 1, n))
+
+    def has_word(words: list[str]) -> bool:
+        bounds = sorted({0} | ends_of(words))
+        return (start, end) in itertools.pairwise(bounds)
+
+    place = np.array([[start, end, -1]])
+    check_best(decoder, text, [each for each in analyses if has_word(each[1])], listed=place)
+    bonus = data.draw(st.sampled_from([-2.0, 0.5, 3.0]))
+    with_bonus = [(score + bonus * has_word(words), words) for score, words in analyses]
+    check_best(decoder, text, with_bonus, bonuses=(place, np.array([bonus])))
+
+    # 们 goes on with a word or ends one, unless it comes first.
+    lists = (np.array([ord("们")], dtype=np.uint32), bmes().begins[None] == 0)
+    kept = [
+        (score, words)
+        for score, words in analyses
+        if not any(text[i] == "们" and begins for i, begins in enumerate(begins_of(words)))
+    ]
+    check_best(decoder_of(model, tables, lists=lists), text, kept or analyses)
+
+
+def begins_of(words: Sequence[str]) -> list[bool]:
+    return [i == 0 for word in words for i in range(len(word))]
+
+
+def test_pickling() -> None:
+    model = character_model(TEMPLATES[1])
+    decoder = decoder_of(model, random_tables(model, "我们在大学", 3))
+    copy = pickle.loads(pickle.dumps(decoder))
+    assert copy.nbest("大学我们", 9) == decoder.nbest("大学我们", 9)
+
+
+def test_shapes_that_cannot_be_of_edges() -> None:
+    model = character_model("c0 | c+1 | t-1t0", None)
+    for shape in model.features.shapes:
+        with pytest.raises(ValueError, match="of one template each"):
+            ChainFeatures((), {"c": 21}, 4, edge_shapes=[shape])
+    edges = character_model("t-1t0c0").features.edge_shapes
+    with pytest.raises(ValueError, match="there are the lists"):
+        ChainFeatures((), {"c": 21}, 4, ("edge",), edge_shapes=edges)
+
+
+def test_guides_cannot_have_them() -> None:
+    model = character_model("c0 | t-1t0c0")
+    decoder = decoder_of(model, random_tables(model, "我们", 0))
+    with pytest.raises(ValueError, match="rich edge features do not"):
+        ChainGuide(decoder, [[0, 2, 1, 3]])
