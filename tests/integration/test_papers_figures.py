@@ -337,7 +337,10 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
             figure["axis"]["values"] = [1]
     grid["tables"] = cut(figures, needs)
     srsly.write_yaml(project / CONFIG, grid)
-    folders = {"SIGHAN": "sighan", "CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"}
+    folders = {
+        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
+        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+    }
     variables = {f"STRUCTREG_{name}": str(licensed / path) for name, path in folders.items()}
     for arguments in (
         ("run", CONFIG, RUNS),
