@@ -190,6 +190,41 @@ def test_a_system_is_what_structreg_fit_makes_of_it(finished, data, tmp_path):
 
 
 @pytest.mark.slow
+def test_chosen_corpora_are_run_though_one_of_them_cannot_be_read(project, data):
+    """One that comes first, in a folder that other corpora lie in."""
+    entry = "  broken: {needs: 'a licence', train: none/train.txt, test: none/test.txt}\n"
+    grid = GRID.replace("corpora:\n", f"corpora:\n{entry}").replace(
+        "{lines: 2", "{broken: 1, lines: 2"
+    )
+    (project / CONFIG).write_text(grid, encoding="utf-8")
+    done = run(
+        *("-m", "spacy", "project", "run", "run", project.name, "--vars.grid", CONFIG),
+        *("--vars.only", "first second", "--vars.corpus", "broken lines"),
+        folder=project.parent,
+        data=data,
+    )
+    assert done.returncode == 1
+    assert "left out: broken, it needs a licence: " in done.stderr
+    assert "error: all else is run" in done.stderr
+    assert "train.txt" in done.stderr.partition("error: ")[2]
+    assert "Traceback" not in done.stderr
+    assert sorted((key[0], *key[2:4]) for key in STUDY.results(project)) == [
+        ("lines", "mean=nonzero models=2 training.max_epochs=2", 0),
+        ("lines", "mean=nonzero models=2 training.max_epochs=2", 1),
+        ("lines", "training.max_epochs=1", 0),
+        ("lines", "training.max_epochs=2", 0),
+        ("lines", "training.max_epochs=2", 1),
+    ]
+
+
+def test_a_choice_of_what_the_grid_does_not_have_is_refused(project):
+    for option, said in (("--only", "no table 'third'"), ("--corpus", "no corpus 'third'")):
+        done = command("run", CONFIG, RUNS, option, "third", folder=project)
+        assert done.returncode == 1
+        assert f"error: configs/small.yml: {said}; choose from " in done.stderr
+
+
+@pytest.mark.slow
 def test_results_of_another_config_are_refused(finished, project, data):
     text = (finished / RUNS).read_text(encoding="utf-8")
     config = project / "systems/z14_characters.cfg"

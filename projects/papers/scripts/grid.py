@@ -7,7 +7,7 @@ tables want is made once. A *figure* is a table whose rows are the points of cur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -240,6 +240,21 @@ class Grid(GridFile):
         for name, each in given["systems"].items():
             systems[name] = self._system(name, each, systems)
         self.tables = [self._table(name, each, systems) for name, each in given["tables"].items()]
+        self.choose((), ())
+
+    def choose(self, tables: Collection[str], corpora: Collection[str]) -> None:
+        """Run nothing but these tables and corpora; an empty one stands for all.
+
+        Raises ValueError for a name that the grid does not have.
+        """
+        named = [each.name for each in self.tables]
+        for kind, chosen, known in (("table", tables, named), ("corpus", corpora, self.corpora)):
+            for name in chosen:
+                if name not in known:
+                    raise ValueError(
+                        f"{self.path}: no {kind} {name!r}; choose from {', '.join(known)}"
+                    )
+        self._tables, self._corpora = tables or named, corpora or list(self.corpora)
 
     def folds(self, corpus: str) -> int:
         """The folds that a corpus is tested on, one by one."""
@@ -256,8 +271,12 @@ class Grid(GridFile):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
 
     def runs(self) -> dict[Key, System]:
-        """All that is to be run, each once."""
-        return {key: row.system for key, row, _ in self._wanted()}
+        """All that is to be run of the chosen tables and corpora, each once."""
+        return {
+            key: row.system
+            for key, row, part in self._wanted()
+            if part.name in self._tables and key.corpus in self._corpora
+        }
 
     def shown_on(self, on: str) -> set[Key]:
         """The runs of which figures are shown on these sentences; see `Row.on`."""

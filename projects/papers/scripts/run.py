@@ -329,13 +329,15 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
 
     Raises ValueError if there are results of another version of a config.
     """
-    absent = missing_corpora(grid)
+    runs = grid.runs()
+    wanted = {key.corpus for key in runs}
+    absent = {name: why for name, why in missing_corpora(grid).items() if name in wanted}
     for name, reason in absent.items():
         print(f"left out: {name}, {reason}", file=sys.stderr)
     found: list[Training] = []
     current, counted = commit(), grid.in_tables()
     curves, on_dev = grid.shown_on("epoch"), grid.shown_on("dev")
-    for key, system in grid.runs().items():
+    for key, system in runs.items():
         names = [each.config for each in (*system.before, system)]
         texts = {name: config_of(name).read_text(encoding="utf-8") for name in names}
         kind = Training
