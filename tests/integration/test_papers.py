@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+import srsly
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
@@ -29,6 +30,8 @@ from spacy_structreg.corpora.brackets import read_brackets
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]
+
+PAPERS = ("zc11", "z14", "s14", "w13", "g10")
 
 GRID = """
 title: "A paper"
@@ -217,6 +220,19 @@ def test_chosen_corpora_are_run_though_one_of_them_cannot_be_read(project, data)
     ]
 
 
+def test_the_readme_names_each_variable_and_its_papers():
+    named: dict[str, set[str]] = {}
+    for paper in PAPERS:
+        grid = srsly.read_yaml(STUDY.folder / f"configs/{paper}.yml")
+        for entry in grid["corpora"].values():
+            if not {"folder", "signals"} & set(entry):
+                named.setdefault(entry.get("variable", "STRUCTREG_DATA"), set()).add(paper.upper())
+    named["STRUCTREG_DATA"] = {"all"}
+    text = (STUDY.folder / "README.md").read_text(encoding="utf-8")
+    rows = next(rows for rows in tables(text) if rows[0][0] == "variable")[1:]
+    assert {row[0].strip("`"): set(row[2].split(", ")) for row in rows} == named
+
+
 def test_a_choice_of_what_the_grid_does_not_have_is_refused(project):
     for option, said in (("--only", "no table 'third'"), ("--corpus", "no corpus 'third'")):
         done = command("run", CONFIG, RUNS, option, "third", folder=project)
@@ -236,8 +252,7 @@ def test_results_of_another_config_are_refused(finished, project, data):
 
 @pytest.mark.slow
 def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
-    papers = ["zc11", "z14", "s14", "w13", "g10"]
-    for paper in papers:
+    for paper in PAPERS:
         made = ("report", f"configs/{paper}.yml", f"report/{paper}/runs.jsonl")
         done = command(*made, tmp_path / paper / "README.md", folder=STUDY.folder)
         assert done.returncode == 0, done.stderr
@@ -247,6 +262,6 @@ def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
     shutil.copytree(STUDY.folder / "report", tmp_path / "report")
     index = tmp_path / "report/index.md"
     index.unlink()
-    done = run("scripts/index.py", *papers, index, folder=STUDY.folder)
+    done = run("scripts/index.py", *PAPERS, index, folder=STUDY.folder)
     assert done.returncode == 0, done.stderr
     assert index.read_bytes() == (STUDY.folder / "report/index.md").read_bytes()
