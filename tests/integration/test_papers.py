@@ -76,6 +76,9 @@ STUDY = Study(
         ("against: base", "against: bass", "unknown row"),
         ("folded: 1, ctb", "folder: 1, ctb", "unknown corpus"),
         ("title: ", "titles: ", "not a grid"),
+        ("    because: ", "    becuase: ", "first has unknown keys: becuase"),
+        ("{system: shuffle}", "{system: shuffle, seed: 2}", "two models has unknown keys: seed"),
+        ("drawn: false", "drawn: false, to_the_optimum: true", "which one epoch cannot be"),
     ),
     line={
         **{"corpus": "lines", "system": "x", "setting": "", "seed": 0, "fold": 0},
@@ -136,6 +139,8 @@ def test_each_run_is_made_once(finished):
     }
     assert {(corpus, setting, seed, fold) for corpus, _, setting, seed, fold in found} == expected
     assert all(line["system"] == "z14_characters" for line in found.values())
+    # Those that are refitted have learnt from the development set.
+    assert all(bool(line["dev"]) == (key[0] != "lines") for key, line in found.items())
     assert all(len(line["config"]) == len(line["checksum"]) == 12 for line in found.values())
 
 
@@ -158,6 +163,9 @@ def test_the_page_has_means_intervals_and_differences(finished):
     mean = statistics.mean(base)
     assert rows["base"][3:6] == [f"{mean - half:.2f} to {mean + half:.2f}", "", ""]
     gain = statistics.mean(two) - mean
+    assert tables(text)[0][0][1] == "F, paper"
+    assert 'Rows are held against: "base".' in text
+    assert "*p* is the probability" in text
     assert rows["two models"][1] == ""
     assert rows["two models"][4].startswith(f"{gain:+.2f} ± ")
     assert 0 < float(rows["two models"][5]) <= 1
