@@ -1,13 +1,15 @@
 """Make the runs of a study that are missing, draw its pictures, write its report.
 
     python ../studies run GRID RESULTS [--jobs 4 | --scheduler tcp://10.0.0.1:8786]
+                          [--only TABLE …] [--corpus NAME …]
     python ../studies plots GRID RESULTS FOLDER [--suffix .svg]
     python ../studies report GRID RESULTS REPORT [--findings FILE] [--plots .svg]
 
 in the folder of a study. GRID says what to run (YAML). RESULTS has a JSON line for each run; stop
 `run` whenever you like, the next call goes on. It looks for corpora in the folder that the variable
 STRUCTREG_DATA names. With --jobs, so many processes make runs side by side; with --scheduler, the
-workers of a Dask cluster do, which should have a thread each, as runs note their CPU time. `plots`
+workers of a Dask cluster do, which should have a thread each, as runs note their CPU time. --only
+and --corpus choose tables and corpora of a grid that has tables, as those of papers do. `plots`
 needs matplotlib. `report` writes Markdown, made of the grid and the results alone, with FINDINGS,
 what they show in words, before the tables, and the pictures that `plots` draws.
 
@@ -42,6 +44,8 @@ def run(grid: Any, results: Any, given: argparse.Namespace) -> None:
     from spacy_structreg.cli.engine_options import trained_by
     from studies.runs import run
 
+    if given.only or given.corpus:
+        grid.choose(given.only, given.corpus)
     in_processes = given.jobs > 1 and not given.scheduler
     with (
         trained_by(given.scheduler),
@@ -98,6 +102,8 @@ def parse() -> argparse.Namespace:
         if command is run:
             sub.add_argument("--jobs", type=int, default=1)
             sub.add_argument("--scheduler")
+            sub.add_argument("--only", nargs="*", default=[], help="tables; all without it")
+            sub.add_argument("--corpus", nargs="*", default=[], help="corpora; all without it")
         elif command is plots:
             sub.add_argument("folder", type=Path)
             sub.add_argument("--suffix", default=".svg", choices=[".svg", ".png"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,13 @@ class GridFile:
     def read(self, given: dict[str, Any]) -> None:
         """Take what the file says. Raises ValueError, KeyError, … if it is not sound."""
         raise NotImplementedError
+
+    def choose(self, tables: Collection[str], corpora: Collection[str]) -> None:
+        """Run nothing but these tables and corpora; an empty one stands for all.
+
+        Raises ValueError for a name that the grid does not have, or if it has no tables.
+        """
+        raise ValueError("this study has no tables to choose from: leave out --only and --corpus")
 
     def known_corpus(self, name: str, experiment: str) -> str:
         """The name of a corpus, if it is one of the grid; ValueError otherwise."""

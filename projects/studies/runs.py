@@ -85,18 +85,26 @@ def run(
         to be run. read_corpus: reads the corpus of an entry of the grid, from a folder.
 
     Where ``joblib.parallel_config`` has chosen a backend of other processes, these make the runs;
-    what comes of them is the same.
+    what comes of them is the same. A corpus with `needs` that cannot be read is left out.
     Raises ValueError if there are no corpora, or if they are not those that the results so far were
-    made on.
+    made on; and in the end, when all else is run, if a corpus was left out as it cannot be read.
     """
     corpora: dict[str, Any] = {}
+    unread: dict[str, str] = {}
     began = time.monotonic()
-    while missing := tasks(grid, results):
+    while missing := [task for task in tasks(grid, results) if task.corpus not in unread]:
         n_done = 0
         for name, group in groupby(missing, lambda task: task.corpus):
             if name not in corpora:
                 entry = grid.corpora[name]
-                corpora[name] = read_corpus(name, entry, data_folder(entry))
+                try:
+                    corpora[name] = read_corpus(name, entry, data_folder(entry))
+                except (OSError, ValueError) as error:
+                    if "needs" not in entry:
+                        raise
+                    unread[name] = f"it needs {entry['needs']}: {error}"
+                    print(f"left out: {name}, {unread[name]}", file=sys.stderr)
+                    continue
                 results.check(name, corpora[name].checksum)
             checksum = corpora[name].checksum
             for task, found in made(list(group), corpora[name]):
@@ -109,6 +117,12 @@ def run(
                     f"[{n_done}/{len(missing)}] {name}, {task} ({spent:.0f} s so far)",
                     file=sys.stderr,
                 )
+    if unread:
+        reasons = "".join(f"\n{name}: {reason}" for name, reason in unread.items())
+        raise ValueError(
+            "all else is run, but for corpora that cannot be read; mend their files, or unset the "
+            f"variable of the environment that names their folder:{reasons}"
+        )
     print(f"all {len(results):,} results are there", file=sys.stderr)
 
 

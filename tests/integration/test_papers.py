@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+import srsly
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
@@ -29,6 +30,8 @@ from spacy_structreg.corpora.brackets import read_brackets
 
 # Fixtures of every study.
 __all__ = ["finished", "project"]
+
+PAPERS = ("zc11", "z14", "s14", "w13", "g10")
 
 GRID = """
 title: "A paper"
@@ -73,6 +76,9 @@ STUDY = Study(
         ("against: base", "against: bass", "unknown row"),
         ("folded: 1, ctb", "folder: 1, ctb", "unknown corpus"),
         ("title: ", "titles: ", "not a grid"),
+        ("    because: ", "    becuase: ", "first has unknown keys: becuase"),
+        ("{system: shuffle}", "{system: shuffle, seed: 2}", "two models has unknown keys: seed"),
+        ("drawn: false", "drawn: false, to_the_optimum: true", "which one epoch cannot be"),
     ),
     line={
         **{"corpus": "lines", "system": "x", "setting": "", "seed": 0, "fold": 0},
@@ -133,6 +139,8 @@ def test_each_run_is_made_once(finished):
     }
     assert {(corpus, setting, seed, fold) for corpus, _, setting, seed, fold in found} == expected
     assert all(line["system"] == "z14_characters" for line in found.values())
+    # Those that are refitted have learnt from the development set.
+    assert all(bool(line["dev"]) == (key[0] != "lines") for key, line in found.items())
     assert all(len(line["config"]) == len(line["checksum"]) == 12 for line in found.values())
 
 
@@ -155,6 +163,9 @@ def test_the_page_has_means_intervals_and_differences(finished):
     mean = statistics.mean(base)
     assert rows["base"][3:6] == [f"{mean - half:.2f} to {mean + half:.2f}", "", ""]
     gain = statistics.mean(two) - mean
+    assert tables(text)[0][0][1] == "F, paper"
+    assert 'Rows are held against: "base".' in text
+    assert "*p* is the probability" in text
     assert rows["two models"][1] == ""
     assert rows["two models"][4].startswith(f"{gain:+.2f} ± ")
     assert 0 < float(rows["two models"][5]) <= 1
@@ -190,6 +201,54 @@ def test_a_system_is_what_structreg_fit_makes_of_it(finished, data, tmp_path):
 
 
 @pytest.mark.slow
+def test_chosen_corpora_are_run_though_one_of_them_cannot_be_read(project, data):
+    """One that comes first, in a folder that other corpora lie in."""
+    entry = "  broken: {needs: 'a licence', train: none/train.txt, test: none/test.txt}\n"
+    grid = GRID.replace("corpora:\n", f"corpora:\n{entry}").replace(
+        "{lines: 2", "{broken: 1, lines: 2"
+    )
+    (project / CONFIG).write_text(grid, encoding="utf-8")
+    done = run(
+        *("-m", "spacy", "project", "run", "run", project.name, "--vars.grid", CONFIG),
+        *("--vars.only", "first second", "--vars.corpus", "broken lines"),
+        folder=project.parent,
+        data=data,
+    )
+    assert done.returncode == 1
+    assert "left out: broken, it needs a licence: " in done.stderr
+    assert "error: all else is run" in done.stderr
+    assert "train.txt" in done.stderr.partition("error: ")[2]
+    assert "Traceback" not in done.stderr
+    assert sorted((key[0], *key[2:4]) for key in STUDY.results(project)) == [
+        ("lines", "mean=nonzero models=2 training.max_epochs=2", 0),
+        ("lines", "mean=nonzero models=2 training.max_epochs=2", 1),
+        ("lines", "training.max_epochs=1", 0),
+        ("lines", "training.max_epochs=2", 0),
+        ("lines", "training.max_epochs=2", 1),
+    ]
+
+
+def test_the_readme_names_each_variable_and_its_papers():
+    named: dict[str, set[str]] = {}
+    for paper in PAPERS:
+        grid = srsly.read_yaml(STUDY.folder / f"configs/{paper}.yml")
+        for entry in grid["corpora"].values():
+            if not {"folder", "signals"} & set(entry):
+                named.setdefault(entry.get("variable", "STRUCTREG_DATA"), set()).add(paper.upper())
+    named["STRUCTREG_DATA"] = {"all"}
+    text = (STUDY.folder / "README.md").read_text(encoding="utf-8")
+    rows = next(rows for rows in tables(text) if rows[0][0] == "variable")[1:]
+    assert {row[0].strip("`"): set(row[2].split(", ")) for row in rows} == named
+
+
+def test_a_choice_of_what_the_grid_does_not_have_is_refused(project):
+    for option, said in (("--only", "no table 'third'"), ("--corpus", "no corpus 'third'")):
+        done = command("run", CONFIG, RUNS, option, "third", folder=project)
+        assert done.returncode == 1
+        assert f"error: configs/small.yml: {said}; choose from " in done.stderr
+
+
+@pytest.mark.slow
 def test_results_of_another_config_are_refused(finished, project, data):
     text = (finished / RUNS).read_text(encoding="utf-8")
     config = project / "systems/z14_characters.cfg"
@@ -201,8 +260,7 @@ def test_results_of_another_config_are_refused(finished, project, data):
 
 @pytest.mark.slow
 def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
-    papers = ["zc11", "z14", "s14", "w13", "g10"]
-    for paper in papers:
+    for paper in PAPERS:
         made = ("report", f"configs/{paper}.yml", f"report/{paper}/runs.jsonl")
         done = command(*made, tmp_path / paper / "README.md", folder=STUDY.folder)
         assert done.returncode == 0, done.stderr
@@ -212,6 +270,6 @@ def test_every_page_that_is_kept_is_that_of_its_results(tmp_path):
     shutil.copytree(STUDY.folder / "report", tmp_path / "report")
     index = tmp_path / "report/index.md"
     index.unlink()
-    done = run("scripts/index.py", *papers, index, folder=STUDY.folder)
+    done = run("scripts/index.py", *PAPERS, index, folder=STUDY.folder)
     assert done.returncode == 0, done.stderr
     assert index.read_bytes() == (STUDY.folder / "report/index.md").read_bytes()

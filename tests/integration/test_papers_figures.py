@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import subprocess
 from pathlib import Path
@@ -92,6 +93,9 @@ STUDY = Study(
         ('"on": dev', '"on": train', "on one of test, dev"),
         ('{"one model": {system: base}}', '{"one model": {system: pair}}', "a single model"),
         ('against: "Equation 8"}', 'against: "Equation 9"}', "unknown row"),
+        ("vary: models", "varied: models", "averages: axis has unknown keys: varied"),
+        ("{system: pair, level: true}", "{system: pair, length: 9}", "unknown keys: length"),
+        ("dev: dev.txt,", "dev: dev.txt, refit: true,", "which Equation 8, 1 cannot be"),
         ('"two models": pair', '"two models": pairs', "unknown system"),
     ),
     line={},
@@ -208,11 +212,24 @@ def test_the_page_has_the_points_of_the_picture(drawn: Path, results: Lines) -> 
     mean = statistics.mean(two)
     # Student's t with one degree of freedom: 12.706.
     half = 12.7062 * statistics.stdev(two) / 2**0.5
-    assert rows["Equation 8, 2"][2:4] == [f"{mean:.2f}", f"{mean - half:.2f} to {mean + half:.2f}"]
-    assert rows["Equation 8, 2"][4].startswith(f"{mean - statistics.mean(one):+.2f} ± ")
-    assert rows["Equation 8, 3"][1] == "97.9"
-    assert rows["Equation 7, 1"][4] == "+0.00 ± 0.00"
-    assert "Points are held against: Equation 8, 1, Equation 8." in text
+    assert rows["Equation 8, 2"][3:5] == [f"{mean:.2f}", f"{mean - half:.2f} to {mean + half:.2f}"]
+    assert rows["Equation 8, 2"][5].startswith(f"{mean - statistics.mean(one):+.2f} ± ")
+    assert rows["Equation 8, 3"][2] == "97.9"
+    assert rows["Equation 7, 1"][5] == "+0.00 ± 0.00"
+    assert {name: row[1] for name, row in rows.items()} == {
+        **{"Equation 8, 1": "", "a pair": ""},
+        **{f"Equation 8, {n}": "Equation 8, 1" for n in (2, 3)},
+        **{f"Equation 7, {n}": f"Equation 8, {n}" for n in (1, 2, 3)},
+    }
+    assert 'Points are held against: "Equation 8, 1"; "Equation 8". *Difference* is' in text
+    # Nothing is said of what the page does not have.
+    assert "*p*" not in text
+    assert "Dotted lines" in text
+    assert "Hollow points" in text
+    for name in ("epochs", "speeds"):
+        other = page(drawn, name)
+        assert "Points are means" in other
+        assert not re.search(r"held against|Dotted|Hollow|\*Difference\*", other)
     assert "Not run yet: it needs a licence." in text
 
 
@@ -277,8 +294,8 @@ def test_a_figure_without_all_its_points_is_not_drawn(drawn: Path, tmp_path: Pat
     text = page(project, "averages")
     assert not pictures_of(text)
     rows = {row[0]: row for row in tables(text)[0][1:]}
-    assert rows["Equation 8, 1"][2] == "not run yet"
-    assert rows["Equation 8, 3"] == [*tables(page(drawn, "averages"))[0][3][:4], ""]
+    assert rows["Equation 8, 1"][3] == "not run yet"
+    assert rows["Equation 8, 3"] == [*tables(page(drawn, "averages"))[0][3][:5], ""]
     assert {path.name for path in (project / "report").glob("*.svg")} == {
         "epochs.svg",
         "speeds.svg",
@@ -337,7 +354,10 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
             figure["axis"]["values"] = [1]
     grid["tables"] = cut(figures, needs)
     srsly.write_yaml(project / CONFIG, grid)
-    folders = {"SIGHAN": "sighan", "CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"}
+    folders = {
+        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
+        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+    }
     variables = {f"STRUCTREG_{name}": str(licensed / path) for name, path in folders.items()}
     for arguments in (
         ("run", CONFIG, RUNS),

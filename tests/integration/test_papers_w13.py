@@ -223,6 +223,17 @@ def test_texts_without_labels_count(finished):
 
 
 @pytest.mark.slow
+def test_sentences_are_not_paired_where_each_seed_draws_its_test_set(finished):
+    """Differences are still given, with their intervals over seeds."""
+    for corpus, is_drawn in (("20news", False), ("rcv14_thirds", True)):
+        text = (finished / f"report/{corpus}.md").read_text(encoding="utf-8")
+        header = tables(text)[0][0]
+        assert "difference" in header
+        assert ("p" in header) == ("*p* is the probability" in text) == (not is_drawn)
+        assert ("tested over seeds alone" in text) == is_drawn
+
+
+@pytest.mark.slow
 def test_gaussian_dropout_tells_two_kinds_of_text(finished):
     found = lines_of(finished, "religion")
     assert [line["seed"] for line in found] == [0, 1]

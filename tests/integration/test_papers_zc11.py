@@ -69,8 +69,8 @@ def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).write_text(text, encoding=encoding)
 
     for name, encoding in ENCODINGS.items():
-        write(f"sighan/sighan2003/{name}-train.txt", sentences["train"], encoding)
-        write(f"sighan/sighan2003/{name}-testref.txt", sentences["test"], encoding)
+        write(f"sighan2003/{name}-train.txt", sentences["train"], encoding)
+        write(f"sighan2003/{name}-testref.txt", sentences["test"], encoding)
     for name in ("as", "cityu", "pku", "msr"):
         gold = "testing" if name == "as" else "test"
         write(f"sighan/icwb2-data/training/{name}_training.utf8", sentences["train"])
@@ -119,7 +119,10 @@ def made(licensed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     srsly.write_yaml(project / CONFIG, grid)
-    variables = {"SIGHAN": "sighan", "CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"}
+    variables = {
+        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
+        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+    }
     environment = {f"STRUCTREG_{name}": str(licensed / path) for name, path in variables.items()}
     for arguments in (["run", CONFIG, RUNS], ["report", CONFIG, RUNS, "report/README.md"]):
         done = subprocess.run(

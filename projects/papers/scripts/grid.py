@@ -7,7 +7,7 @@ tables want is made once. A *figure* is a table whose rows are the points of cur
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +32,17 @@ MEASURED: Final = {
     "epoch_milliseconds": "milliseconds an epoch",
 }
 """What is no score, but was measured of runs: its title on an axis."""
+
+
+TABLE_KEYS: Final = (
+    *("title", "here", "because", "columns", "seeds", "of", "against", "rows"),
+    *("differs", "shows", "on", "axis", "panels"),
+)
+AXIS_KEYS: Final = ("title", "by", "log", "vary", "values")
+ROW_KEYS: Final = ("system", "paper", "against", "changed", "models", "mean", "of")
+"""What rows of tables and curves may have."""
+IN_TABLES: Final = (*ROW_KEYS, "length", "kind")
+IN_FIGURES: Final = (*ROW_KEYS, "systems", "level", "vary", "values")
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,8 @@ class Result:
     the config. commit: of the code that made the run. checksum: of the corpus. version: of the
     package.
 
-    What early runs lack: dev: as `figures`, on the development set. n_sentences: of the test set.
+    What early runs lack: dev: as `figures`, on the development set; none of corpora with `refit`,
+    whose models have learnt from it. n_sentences: of the test set.
     after: of runs that a curve over epochs is of, by the name of a figure its values on the
     development set after each epoch, and as "seconds" the CPU time until then, scoring included.
     """
@@ -240,6 +252,21 @@ class Grid(GridFile):
         for name, each in given["systems"].items():
             systems[name] = self._system(name, each, systems)
         self.tables = [self._table(name, each, systems) for name, each in given["tables"].items()]
+        self.choose((), ())
+
+    def choose(self, tables: Collection[str], corpora: Collection[str]) -> None:
+        """Run nothing but these tables and corpora; an empty one stands for all.
+
+        Raises ValueError for a name that the grid does not have.
+        """
+        named = [each.name for each in self.tables]
+        for kind, chosen, known in (("table", tables, named), ("corpus", corpora, self.corpora)):
+            for name in chosen:
+                if name not in known:
+                    raise ValueError(
+                        f"{self.path}: no {kind} {name!r}; choose from {', '.join(known)}"
+                    )
+        self._tables, self._corpora = tables or named, corpora or list(self.corpora)
 
     def folds(self, corpus: str) -> int:
         """The folds that a corpus is tested on, one by one."""
@@ -256,8 +283,12 @@ class Grid(GridFile):
                 yield Key(corpus, row.system.config, row.system.setting, seed, fold)
 
     def runs(self) -> dict[Key, System]:
-        """All that is to be run, each once."""
-        return {key: row.system for key, row, _ in self._wanted()}
+        """All that is to be run of the chosen tables and corpora, each once."""
+        return {
+            key: row.system
+            for key, row, part in self._wanted()
+            if part.name in self._tables and key.corpus in self._corpora
+        }
 
     def shown_on(self, on: str) -> set[Key]:
         """The runs of which figures are shown on these sentences; see `Row.on`."""
@@ -297,6 +328,10 @@ class Grid(GridFile):
         return system
 
     def _table(self, name: str, given: dict[str, Any], systems: Mapping[str, System]) -> Table:
+        known_keys(given, TABLE_KEYS, name)
+        known_keys(given.get("axis", {}), AXIS_KEYS, f"{name}: axis")
+        for row, each in given.get("rows", {}).items():
+            known_keys(each, IN_FIGURES if "axis" in given else IN_TABLES, f"{name}: {row}")
         if given["here"] not in HERE or given.get("on", "test") not in ON:
             raise ValueError(
                 f"{name}: here is one of {', '.join(HERE)}, and on one of {', '.join(ON)}"
@@ -314,6 +349,8 @@ class Grid(GridFile):
         for corpus, n_seeds in seeds.items():
             if n_seeds > self.corpora[corpus].get("draws", n_seeds):
                 raise ValueError(f"{name}: {corpus} has fewer draws than seeds")
+            if self.corpora[corpus].get("refit"):
+                check_refit(f"{name}: {corpus}", rows.values())
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,
@@ -426,6 +463,29 @@ class Grid(GridFile):
         if axis.by not in ("value", *MEASURED):
             raise ValueError(f"{name}: by is one of value, {', '.join(MEASURED)}")
         return axis
+
+
+def known_keys(given: Mapping[str, Any], keys: Collection[str], where: str) -> None:
+    """Raise ValueError if there are others than these keys."""
+    if unknown := [key for key in given if key not in keys]:
+        raise ValueError(f"{where} has unknown keys: {', '.join(map(str, unknown))}")
+
+
+def check_refit(where: str, rows: Iterable[Row]) -> None:
+    """Raise ValueError for rows that a corpus with `refit` cannot have.
+
+    A model that is trained on the development set in the end has no figures of it; averages of
+    groups, and models that look at no development set, are not trained once more.
+    """
+    for row in rows:
+        if row.on == "dev":
+            raise ValueError(f"{where} has refit, so no figures of the development set are shown")
+        for system in (*row.system.before, row.system):
+            if system.of or system.to_the_optimum:
+                raise ValueError(
+                    f"{where} has refit, which {row.name} cannot be: leave out refit, "
+                    "or to_the_optimum, of, and vary: models"
+                )
 
 
 def point_name(series: str, value: Any) -> str:

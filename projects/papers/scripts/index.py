@@ -5,6 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+MEANING = (
+    "*Run here*: **yes**, the paper's system with its settings; all its rows are run on some "
+    "corpus, with five seeds, and its licensed corpora are read in their layout by a test. "
+    "**In part**: what is missing stands beside. **No**: nothing is run."
+)
+
 
 def main(papers: list[str], output: Path) -> None:
     """Write the list."""
@@ -20,9 +26,9 @@ def main(papers: list[str], output: Path) -> None:
         parts += [f"## [{grid.title}]({paper}/README.md)", listed(grid, results, f"{paper}/")]
         tables += grid.tables
     counts = ", ".join(f"{sum(each.here == here for each in tables)} {here}" for here in HERE)
-    head = f"# Tables and figures of the papers\n\n{len(tables)} with results: {counts}."
+    head = ["# Tables and figures of the papers", f"{len(tables)} tables and figures: {counts}."]
     with replace_text(output) as stream:
-        stream.write("\n\n".join(part.strip() for part in [head, *parts]) + "\n")
+        stream.write("\n\n".join(part.strip() for part in [*head, MEANING, *parts]) + "\n")
 
 
 if __name__ == "__main__":

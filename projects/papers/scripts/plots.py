@@ -9,7 +9,7 @@ from typing import Any
 
 from grid import MEASURED, Grid, Results, Row, Table
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
-from report import drawn_panels, figures_in, runs_of
+from report import drawn_panels, figures_in, papers_points, runs_of
 from studies.grids import value_text
 from studies.pictures import label_points, panels
 
@@ -24,9 +24,11 @@ def curves_of(grid: Grid, results: Results, part: Table, corpus: str, column: st
     for row in expanded(grid, results, part, corpus, column):
         runs = runs_of(grid, results, corpus, row, part.seeds[corpus])
         y = runs.summary(figures_in(column, row))
-        x = runs.summary([part.axis.by]) if part.axis.by in MEASURED else None
-        if y is not None:
-            place = place_of(part, row.value) if x is None else x.mean
+        place: float | None = place_of(part, row.value)
+        if part.axis.by in MEASURED:
+            x = runs.summary([part.axis.by])
+            place = None if x is None else x.mean
+        if y is not None and place is not None:
             found.setdefault(row.series, []).append((row, place, y.mean, y.half or 0.0))
     return found
 
@@ -96,14 +98,6 @@ def draw_paper(axes: Any, part: Table, column: str) -> None:
             markerfacecolor="none",
             label=row.series,
         )
-
-
-def papers_points(part: Table, column: str) -> list[tuple[Row, float]]:
-    """The rows of a panel that the paper gives a figure of, and that have a place on the axis."""
-    if part.axis is None or part.axis.by in MEASURED:
-        return []
-    found = [(row, row.paper.get(part.of, {}).get(column)) for row in part.rows]
-    return [(row, each) for row, each in found if row.value is not None and each is not None]
 
 
 def scale(axes: Any, part: Table) -> None:

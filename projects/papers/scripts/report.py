@@ -26,10 +26,9 @@ TEST = (
     "over sentences (Yeh 2000; 10,000 exchanges), the counts of all seeds and folds of a sentence "
     "taken together."
 )
-DRAWN = (
-    "Points are means over seeds, bands and bars their 95 % intervals. Dotted lines are levels "
-    "without what is varied; hollow points are the paper's."
-)
+DRAWN = "Points are means over seeds, bands and bars their 95 % intervals."
+LEVELS = "Dotted lines are levels without what is varied."
+HOLLOW = "Hollow points are the paper's."
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,14 @@ def figure_of(result: Result, row: Row, figures: Sequence[str]) -> float | None:
     """The first of some figures that a run has, in percent; or what was measured of it."""
     if SPEED in figures:
         counts = map(unpacked, result.sentences.values())
-        n_sentences = result.n_sentences or max(map(len, counts))
-        return n_sentences / result.decoding_seconds
+        n_sentences = result.n_sentences or max(map(len, counts), default=0)
+        # Times are rounded, so that they may be 0.
+        return n_sentences / result.decoding_seconds if result.decoding_seconds else None
     if "training_seconds" in figures:
         return result.training_seconds
     if "epoch_milliseconds" in figures:
-        return 1000 * result.training_seconds / sum(result.epochs)
+        n_epochs = sum(result.epochs)
+        return 1000 * result.training_seconds / n_epochs if n_epochs else None
     of_row = result.figures
     if row.on == "dev":
         of_row = result.dev
@@ -136,21 +137,24 @@ def added(seeds: Iterable[Sequence[str]]) -> list[Counts]:
     return [Counts(*each) for each in np.sum(counts, axis=0).tolist()]
 
 
-def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str:
-    """The rows of a table on one corpus."""
+def figures_rows(
+    grid: Grid, results: Results, each: Table, corpus: str
+) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows of a table on one corpus."""
     n_seeds = each.seeds[corpus]
-    header = ["system"]
+    header = ["system", "held against"]
     measured = [each.axis.by] if each.axis is not None and each.axis.by in MEASURED else []
     for name in measured:
         header += [MEASURED[name], "95 % interval"]
     for title in each.columns.values():
         header += [f"{title}, paper", f"{title}, ours", "95 % interval", "difference", "p"]
     rows, names = [], {row.name: row for row in each.rows}
+    has_several = len(held_against(each)) > 1
     for row in each.rows:
         ours = runs_of(grid, results, corpus, row, n_seeds)
-        cells = [row.name]
+        cells = [row.name, row.against if has_several else ""]
         for name in measured:
-            cells += shortened(ours.summary([name]))
+            cells += measured_cells(ours, name)
         for column in each.columns:
             theirs = row.paper.get(corpus, row.paper.get(each.of, {}))
             paper = next((theirs[name] for name in column.split(" or ") if name in theirs), None)
@@ -168,19 +172,22 @@ def figures_table(grid: Grid, results: Results, each: Table, corpus: str) -> str
             before = other.values(figures_in(column, names[row.against]))
             if other.is_whole and before is not None:
                 is_tested = each.axis is None and len(figures) == 1
+                # Test sets that each seed draws for itself have no sentences to be paired.
+                is_tested = is_tested and "draws" not in grid.corpora[corpus]
                 p = p_value(ours, other, figures[0]) if is_tested else None
                 n_pairs = n_seeds if ours.varies or other.varies else 1
                 gain = differences(values[:n_pairs], before[:n_pairs])
                 cells[-2:] = [gained(gain), "" if p is None else f"{p:.4f}"]
         rows.append(cells)
-    return full_columns(header, rows, n_text=1)
+    return header, rows
 
 
-def shortened(found: Summary | None) -> tuple[str, str]:
-    """What was measured, with three digits, and its interval."""
+def measured_cells(ours: Runs, name: str) -> tuple[str, str]:
+    """What was measured, with three digits, and its interval; empty if it cannot be told."""
+    found = ours.summary([name])
     if found is None:
-        return NOT_RUN, ""
-    digits = max(0, 2 - math.floor(math.log10(found.mean)))
+        return "" if ours.is_whole else NOT_RUN, ""
+    digits = max(0, 2 - math.floor(math.log10(found.mean))) if found.mean > 0 else 2
     return f"{found.mean:.{digits}f}", interval(found, digits)
 
 
@@ -201,35 +208,55 @@ def state(grid: Grid, results: Results, each: Table) -> str:
 
 def page(grid: Grid, results: Results, each: Table, plots: str) -> list[str]:
     """The page of a table or figure."""
-    parts = [f"# {grid.title}: {each.title}", f"Here: **{each.here}**. {each.because}"]
-    if drawn_panels(grid, results, each):
-        parts += [f"![{each.title}]({each.name}{plots})", DRAWN]
+    parts = [f"# {grid.title}: {each.title}", f"Run here: **{each.here}**. {each.because}"]
+    if drawn := drawn_panels(grid, results, each):
+        parts += [f"![{each.title}]({each.name}{plots})", said_of_picture(drawn)]
     parts.append(each.shows)
     if each.differs:
         parts.append(f"What differs from the paper: {each.differs}")
-    against = dict.fromkeys(held_against(part) for part in each.parts)
-    if told := "; ".join(filter(None, against)):
-        is_figure = each.parts[0].axis is not None
-        parts.append(
-            f"Points are held against: {told}. {DIFFERENCE}"
-            if is_figure
-            else f"Rows are held against: {told}. {DIFFERENCE} {TEST}"
-        )
+    figures, shown = [], set[str]()
     for part in each.parts:
-        parts += results_of(grid, results, part, f"{part.title}: " if each.panels else "")
-    return parts
+        named = f"{part.title}: " if each.panels else ""
+        found, titles = results_of(grid, results, part, named)
+        figures += found
+        shown |= titles
+    if against := dict.fromkeys(name for part in each.parts for name in held_against(part)):
+        what = "Rows" if each.parts[0].axis is None else "Points"
+        quoted = "; ".join(f'"{name}"' for name in against)
+        told = [f"{what} are held against: {quoted}."]
+        told += [DIFFERENCE] * ("difference" in shown) + [TEST] * ("p" in shown)
+        parts.append(" ".join(told))
+    return parts + figures
 
 
-def held_against(each: Table) -> str:
-    """The rows that others are held against, a curve by its name; "" for none."""
+def said_of_picture(drawn: Sequence[tuple[Table, str]]) -> str:
+    """What the lines and points of a picture are."""
+    told = [DRAWN]
+    if any(row.value is None for part, _ in drawn for row in part.rows):
+        told.append(LEVELS)
+    if any(papers_points(part, column) for part, _ in drawn for column in part.columns):
+        told.append(HOLLOW)
+    return " ".join(told)
+
+
+def papers_points(part: Table, column: str) -> list[tuple[Row, float]]:
+    """The rows of a panel that the paper gives a figure of, and that have a place on the axis."""
+    if part.axis is None or part.axis.by in MEASURED:
+        return []
+    found = [(row, row.paper.get(part.of, {}).get(column)) for row in part.rows]
+    return [(row, each) for row, each in found if row.value is not None and each is not None]
+
+
+def held_against(each: Table) -> list[str]:
+    """The rows that others are held against, each once, a curve by its name."""
     names = {row.name: row for row in each.rows}
     held = ((row, names[row.against]) for row in each.rows if row.against)
-    return ", ".join(
-        dict.fromkeys(
+    return [
+        *dict.fromkeys(
             other.series if other.series and other.value == row.value else other.name
             for row, other in held
         )
-    )
+    ]
 
 
 def drawn_panels(grid: Grid, results: Results, each: Table) -> list[tuple[Table, str]]:
@@ -243,9 +270,12 @@ def drawn_panels(grid: Grid, results: Results, each: Table) -> list[tuple[Table,
     ]
 
 
-def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[str]:
-    """The results of a table, or of a panel of a figure, corpus by corpus."""
-    parts = []
+def results_of(grid: Grid, results: Results, each: Table, title: str) -> tuple[list[str], set[str]]:
+    """The results of a table, or of a panel of a figure, corpus by corpus.
+
+    Returned with the titles of columns that have a figure on any of them.
+    """
+    parts, titles = [], set[str]()
     for corpus in each.seeds:
         entry = grid.corpora[corpus]
         parts.append(f"## {title}{entry.get('title', corpus)}")
@@ -253,9 +283,9 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
         if any(row.on != "test" for row in each.rows):
             told.append("Figures are those of the development set.")
         if "draws" in entry:
-            told.append("Each has parts of the corpus of its own, drawn by it.")
-        if "shares" in entry:
-            told.append("For p, sentences at one place of their test sets are taken together.")
+            told.append("Each has parts of the corpus of its own, drawn by the seed.")
+            if each.axis is None:
+                told.append("Differences are tested over seeds alone, by their intervals.")
         if grid.folds(corpus) > 1:
             told.append(f"Folds: {grid.folds(corpus)}, a figure is the mean of theirs.")
         keys = (key for row in each.rows for key in grid.keys(corpus, row, each.seeds[corpus]))
@@ -266,9 +296,11 @@ def results_of(grid: Grid, results: Results, each: Table, title: str) -> list[st
         if each.of and each.of != corpus:
             of = grid.corpora.get(each.of, {}).get("title", each.of)
             told.append(f"The paper's figures are those of another corpus: {of}.")
-        parts += [" ".join(told), figures_table(grid, results, each, corpus)]
+        header, rows = figures_rows(grid, results, each, corpus)
+        titles |= {name for row in rows for name, cell in zip(header, row, strict=True) if cell}
+        parts += [" ".join(told), full_columns(header, rows, n_text=2)]
         parts.append(made_by(grid, results, each, corpus))
-    return parts
+    return parts, titles
 
 
 def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
@@ -339,7 +371,7 @@ def listed(grid: Grid, results: Results, folder: str = "") -> str:
         ]
         for each in grid.tables
     ]
-    return table(["table or figure", "here", "runs", "reason"], rows, n_text=4)
+    return table(["table or figure", "run here", "runs", "reason"], rows, n_text=4)
 
 
 def pages(grid: Grid, results: Results, plots: str) -> dict[str, list[str]]:

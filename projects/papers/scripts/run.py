@@ -160,7 +160,8 @@ class Training:
                 part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
             }
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
-            held_out = read_docbin(folder / "dev.spacy", nlp.vocab)
+            # Models that were refitted have learnt from it.
+            held_out = [] if corpus.refit else read_docbin(folder / "dev.spacy", nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
             frozenset(word for doc in learnt for word in gold_words(doc)),
@@ -182,7 +183,7 @@ class Training:
                 annotated_by(nlp, docs, settings.given)
                 decoding += time.process_time() - began
                 named = "" if part == "test" else f"{part}_"
-                found = {**scores.figures, **of_kinds(scores, corpus.kinds)}
+                found = {**scores.figures, **figures_by_kind(scores, corpus.kinds)}
                 for length in self.system.lengths:
                     if short := [doc for doc in docs if len(gold_words(doc)) <= length]:
                         of_short = evaluate_docs(nlp, short, settings).figures
@@ -199,7 +200,7 @@ class Training:
                 "decoding_seconds": round(decoding, 4),
                 "config": self.config,
                 "commit": self.commit,
-                "dev": rounded(evaluate_docs(nlp, held_out, settings).figures),
+                "dev": rounded(evaluate_docs(nlp, held_out, settings).figures) if held_out else {},
                 "after": made[-1].after,
                 "n_sentences": sum(map(len, scored.values())),
             },
@@ -251,8 +252,8 @@ class Training:
         return Model(training, time.process_time() - began, epochs, after)
 
 
-def of_kinds(scores: Evaluation, kinds: Sequence[str]) -> dict[str, float | None]:
-    """The figures of labels, as `ents_f PER`; those that a test set has not are None."""
+def figures_by_kind(scores: Evaluation, kinds: Sequence[str]) -> dict[str, float | None]:
+    """The figures of each label, as `ents_f PER`; None for those that a test set does not have."""
     return {
         f"{name.partition('_')[0]}_{letter} {kind}": value
         for name, by_label in scores.per_type.items()
@@ -329,13 +330,15 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
 
     Raises ValueError if there are results of another version of a config.
     """
-    absent = missing_corpora(grid)
+    runs = grid.runs()
+    wanted = {key.corpus for key in runs}
+    absent = {name: why for name, why in missing_corpora(grid).items() if name in wanted}
     for name, reason in absent.items():
         print(f"left out: {name}, {reason}", file=sys.stderr)
     found: list[Training] = []
     current, counted = commit(), grid.in_tables()
     curves, on_dev = grid.shown_on("epoch"), grid.shown_on("dev")
-    for key, system in grid.runs().items():
+    for key, system in runs.items():
         names = [each.config for each in (*system.before, system)]
         texts = {name: config_of(name).read_text(encoding="utf-8") for name in names}
         kind = Training
