@@ -92,7 +92,7 @@ def test_every_cell_of_the_bakeoff_is_filled(made: Path, name: str) -> None:
     table = GRID["tables"][name]
     text = (made / f"report/{name}.md").read_text(encoding="utf-8")
     assert "not run yet" not in text.lower()
-    found = [each for each in tables(text) if "paper" in each[0][1]]
+    found = [each for each in tables(text) if any(title.endswith(", ours") for title in each[0])]
     assert len(found) == sum(map(is_licensed, table["seeds"])) in (4, 8)
     for rows in found:
         assert [row[0] for row in rows[1:]] == list(table["rows"])
@@ -100,7 +100,7 @@ def test_every_cell_of_the_bakeoff_is_filled(made: Path, name: str) -> None:
             cells = dict(zip(rows[0], row, strict=True))
             for title in table["columns"].values():
                 assert float(cells[f"{title}, ours"]) >= 0
-        assert rows[1][1]
+        assert any(cell for title, cell in zip(*rows[:2], strict=True) if title.endswith(", paper"))
 
 
 @pytest.mark.slow
