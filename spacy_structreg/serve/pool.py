@@ -120,7 +120,7 @@ class Pool:
 
     @property
     def n_living(self) -> int:
-        """How many workers have loaded the pipeline, and live."""
+        """The number of workers that have loaded the pipeline, and live."""
         return sum(process.returncode is None for process in self._workers)
 
     async def work(self) -> None:
