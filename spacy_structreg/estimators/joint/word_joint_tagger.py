@@ -92,7 +92,8 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
         "In training, let what is known of tags, words and characters begin empty and take in each "
         "example before it is decoded, counting on from epoch to epoch, as Zhang & Clark 2011 have "
         "it, instead of knowing the whole corpus from the beginning. Predictions know what "
-        "`epochs` epochs leave; so does a training that `partial_fit` takes up from a file.",
+        "`epochs` epochs leave. Files do not keep how far they have grown: a training that `spacy "
+        "train` or `partial_fit` takes up from one goes on as if all epochs were done.",
     )
     merge: bool = setting(
         True,
