@@ -204,7 +204,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         """As `predict_batch`, for any number of texts in bounded memory, in their order."""
         words = compiled(user_words)
         decode = partial(self._segment, user_words=words)
-        return _stream(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def predict_spans(
         self,
@@ -231,7 +231,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             spans, starts = self._spans(decoder, portion, words)
             return [spans[first:last] for first, last in pairwise(starts.tolist())]
 
-        return _stream(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def predict_spans_batch(
         self,
@@ -254,7 +254,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
             return [self._spans(decoder, portion, words)]
 
         # One item for a portion of the texts.
-        portions = list(_stream(texts, self._decoders(), decode, n_threads))
+        portions = list(stream_texts(texts, self._decoders(), decode, n_threads))
         n_words = [np.diff(starts) for _, starts in portions]
         spans = [np.empty((0, 2), dtype=np.int64), *(found for found, _ in portions)]
         starts = np.cumsum(np.concatenate([[0], *n_words]), dtype=np.int64)
@@ -290,7 +290,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
                 [(each, ask(each, said)) for each, said in self._squeezed(text)] for text in portion
             ]
 
-        return _stream(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def explain(self, text: str, user_words: AnyWords | None = None) -> Explanation:
         """The features behind the words of a text, and what would have changed them.
@@ -517,7 +517,7 @@ class SegmentPredictor(RawTextPredictor[FinderT]):
         n_threads: int,
     ) -> SegmentationScores:
         squeezed = list(map(SEGMENTED.squeezed, gold))
-        predicted = _stream(map(self._text_of, squeezed), decoders, self._segment, n_threads)
+        predicted = stream_texts(map(self._text_of, squeezed), decoders, self._segment, n_threads)
         return score_segmentation(squeezed, predicted, vocabulary)
 
 
@@ -545,7 +545,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         """As `predict_tagged`, for any number of texts in bounded memory, in their order."""
         words = compiled(user_words)
         decode = partial(self._tag, user_words=words)
-        return _stream(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def predict_tagged_spans(
         self,
@@ -571,7 +571,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """As `predict_tagged_spans`, for any number of texts in bounded memory, in their order."""
         decode = partial(self._tagged_spans, user_words=compiled(user_words))
-        return _stream(texts, self._decoders(), decode, n_threads)
+        return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def nbest(
         self,
@@ -634,7 +634,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
     ) -> JointScores:
         squeezed = list(map(TAGGED.squeezed, gold))
         texts = (self._text_of([word for word, _ in sentence]) for sentence in squeezed)
-        predicted = _stream(texts, decoders, self._tag, n_threads)
+        predicted = stream_texts(texts, decoders, self._tag, n_threads)
         return score_joint(squeezed, predicted, vocabulary)
 
 
@@ -783,7 +783,7 @@ def _of_part(limits: Limits, start: int, end: int) -> LimitsOfPart:
     return part
 
 
-def _stream(
+def stream_texts(
     texts: Iterable[str],
     decoders: DecoderPool[FinderT],
     decode: Callable[[FinderT, list[str]], list[OutputT]],

@@ -113,6 +113,7 @@ cdef class TextDecoder(BufferOwner):
     cdef list _known_words
     cdef uint64_t* _known_keys
 
+    cdef bint is_space(self, Py_ssize_t place) noexcept nogil
     cdef int solve(self, Py_ssize_t n) except -1 nogil
     cdef int _make_room(self, Py_ssize_t n) except -1 nogil
     cdef int _load(self, list texts) except -1

@@ -125,6 +125,10 @@ cdef class TextDecoder(BufferOwner):
         """
         return False
 
+    cdef bint is_space(self, Py_ssize_t place) noexcept nogil:
+        """True if a character of the texts at hand, which lie one after the other, is a space."""
+        return flags_of(self._properties, self._text[place]) & IS_SPACE != 0
+
     cdef int solve(self, Py_ssize_t n) except -1 nogil:
         """Find the words of the sentence of `n` characters at hand, n ≥ 1.
 

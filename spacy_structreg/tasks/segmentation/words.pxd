@@ -9,6 +9,10 @@ from spacy_structreg.tasks.knowledge.lexicon_source cimport LexiconSource
 from spacy_structreg.tasks.segmentation.text cimport BonusWords, ListedWords, TextDecoder
 
 cdef enum:
+    # How far atoms look beyond the ends of a sentence.
+    REACH = 2
+
+cdef enum:
     # Actions.
     APPEND = 0
     START = 1  # the first of as many as there are tags
@@ -133,4 +137,4 @@ cdef class WordDecoder(TextDecoder):
     cdef Py_ssize_t _search(
         self, Py_ssize_t n, Py_ssize_t n_best, Py_ssize_t* n_found
     ) except -1 nogil
-    cdef double _take(self, Py_ssize_t item) noexcept nogil
+    cdef double _take(self, Py_ssize_t item) except? -1 nogil

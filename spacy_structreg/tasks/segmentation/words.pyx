@@ -47,8 +47,6 @@ from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.tag_records import check_tags
 
 cdef enum:
-    # How far atoms look beyond the ends of a sentence.
-    REACH = 2
     MAX_LENGTH = 15
     # What stands for a word that is not there.
     NO_WORD = 1
@@ -1041,7 +1039,7 @@ cdef class WordDecoder(TextDecoder):
             self.system.release()
         return first
 
-    cdef double _take(self, Py_ssize_t item) noexcept nogil:
+    cdef double _take(self, Py_ssize_t item) except? -1 nogil:
         """Write the solution that an item of the last slot stands for; returns its score."""
         cdef double score = self.agenda.items[item].score
         cdef Py_ssize_t place = self.agenda.items[item].parent

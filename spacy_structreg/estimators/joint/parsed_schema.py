@@ -1,0 +1,46 @@
+"""Gold sentences of joint parsers: `DependencySentence`s, read off texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from spacy_structreg.corpora.dependencies import DependencySentence, projectivize
+from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.estimators.tree_queries import without_blanks
+from spacy_structreg.models.example_schema import TextSchema, squeeze
+
+
+class ParsedSchema(TextSchema[DependencySentence]):
+    """`DependencySentence`s as parts of texts; none is cut, as trees reach over all cuts."""
+
+    def checked(self, sentence: Any) -> DependencySentence:
+        return DEPENDENCIES.checked(sentence)
+
+    def layers(self, sentence: DependencySentence) -> tuple[list[str], ...]:
+        return DEPENDENCIES.layers(sentence)
+
+    def squeezed(self, sentence: DependencySentence) -> DependencySentence:
+        visible = without_blanks(sentence)
+        assert visible is not None
+        return replace(visible, words=tuple(map(squeeze, visible.words)))
+
+    def split(self, sentence: DependencySentence) -> Sequence[DependencySentence]:
+        return [sentence]
+
+    def with_words(self, sentence: DependencySentence, words: list[str]) -> DependencySentence:
+        return replace(sentence, words=tuple(words))
+
+    def examples(
+        self, sentence: DependencySentence, *, split: bool
+    ) -> Sequence[DependencySentence]:
+        if without_blanks(sentence) is None:
+            return []
+        squeezed = self.squeezed(sentence)
+        if None in squeezed.heads:
+            return [squeezed]
+        return [replace(squeezed, heads=projectivize(squeezed.heads))]
+
+
+PARSED: Final = ParsedSchema()
