@@ -324,7 +324,7 @@ cdef class ChainGuide(WordGuide):
                     following = self._following
                 self._backward.step(
                     following, emissions + i * n_labels, NULL,
-                    NULL if mask == NULL else mask + c * n_labels, ahead,
+                    NULL if mask == NULL else mask + c * n_labels, ahead, NULL,
                 )
             if lattice != NULL:
                 for b in range(lattice.first[c], lattice.first[c + 1]):
@@ -373,7 +373,7 @@ cdef class ChainGuide(WordGuide):
         reserve(&self.buffers, self._allowed, n * n_labels)
         memset(self._allowed, 0, n * n_labels)
         self.chain.viterbi.edges = NULL
-        self.chain.viterbi.walk(emissions, mask, lattice)
+        self.chain.viterbi.walk(emissions, mask, lattice, 0, lattice.n)
         for c in range(lattice.n):
             if lattice.positions[c] > 0:
                 break
