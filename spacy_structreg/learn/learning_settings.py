@@ -146,6 +146,7 @@ class Learning(SampleSettings):
         return self.prune if n_rows >= LEAST_PRUNED else 0.0
 
     needs_whole_corpus: ClassVar[bool] = False
+    needs_classes: ClassVar[bool] = False
     gives_probabilities: ClassVar[bool] = False
     learns_from_unlabeled: ClassVar[bool] = False
 
@@ -259,6 +260,11 @@ class LogLinear(SampleSettings):
     def needs_whole_corpus(self) -> bool:
         """True if a step takes all examples, so that nothing is drawn and `update` cannot be."""
         return self.optimizer == "lbfgs"
+
+    @property
+    def needs_classes(self) -> bool:
+        """True if it is for classifiers alone, whose inputs have one label."""
+        return self.noise == "gaussian_dropout"
 
     @property
     def learns_from_unlabeled(self) -> bool:

@@ -73,6 +73,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     COUNTS: ClassVar[bool] = False
     """True if its trainers can count features first (`AgendaTrainer.restrict`)."""
 
+    CLASSIFIES: ClassVar[bool] = False
+    """True if an input has one label, so that there are no pairs of labels."""
+
     SETTINGS: ClassVar[type[TrainingSettings]]
     settings: TrainingSettings
 
@@ -92,6 +95,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             raise ValueError(
                 f"min_count is {learning.min_count}, but a {self.NOUN} of this kind has weights "
                 "for all features of its corpus; leave it at 1"
+            )
+        if learning.needs_classes and not self.CLASSIFIES:
+            raise ValueError(
+                f"noise is 'gaussian_dropout', but a {self.NOUN} of this kind labels sequences, "
+                "and it is for texts of two categories; choose 'dropout'"
             )
         seed = random.getrandbits(32) if settings.seed is None else settings.seed
         super().__init__(replace(settings, learning=learning, seed=seed))
@@ -304,15 +312,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self, spec: Any, examples: Sequence[GoldT], unlabeled: Sequence[Any]
     ) -> tuple[Learner, list[Compiled]]:
         """A new learner, and the examples of a training compiled for it."""
+
+        def compile_all(learner: Learner) -> tuple[list[Compiled], list[Compiled]]:
+            return _compile(spec, examples, learner), [
+                spec.compile_unlabeled(items, learner) for items in unlabeled
+            ]
+
         learner = spec.new_learner(self.learning)
-        compiled = _compile(spec, examples, learner)
+        spec.check_memory(learner, compile_all)
+        compiled, further = compile_all(learner)
         if not compiled:
             raise ValueError(
                 f"there is nothing in the training corpus that a {self.NOUN} could learn from"
             )
         _count(spec, learner, compiled)
-        compiled += [spec.compile_unlabeled(items, learner) for items in unlabeled]
-        return learner, compiled
+        return learner, compiled + further
 
     def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.
@@ -332,8 +346,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             counts = self.learning.min_count > 1
             self._expected = frozenset(labels)
             try:
-                examples = list(examples) if counts else examples
-                spec = self._spec_of(examples)
+                counted = list(examples) if counts else []
+                spec = self._spec_of(counted if counts else examples)
             finally:
                 expected, self._expected = self._expected, frozenset()
             if unknown := sorted(expected.difference(spec.labels)):
@@ -341,7 +355,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self._spec = spec
             self.word_counts = word_counts
             if counts:
-                self._compile_for_running(spec, examples)
+                self._compile_for_running(spec, counted)
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -361,10 +375,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             return self._compile_for_running(self._spec, examples)
 
     def _compile_for_running(
-        self, spec: ModelSpec[GoldT, DecoderT], examples: Iterable[GoldT]
+        self, spec: ModelSpec[GoldT, DecoderT], examples: Sequence[GoldT]
     ) -> list[Compiled]:
         """Compile examples for the running training, and count features if none were counted."""
         learner = self._running().learner
+        spec.check_memory(learner, lambda other: _compile(spec, examples, other))
         compiled = _compile(spec, examples, learner)
         try:
             _count(spec, learner, compiled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
@@ -41,6 +41,13 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     @abstractmethod
     def new_learner(self, learning: Any) -> Learner:
         """An untrained learner, by settings of learning that the model takes."""
+
+    def check_memory(self, learner: Any, compile_all: Callable[[Learner], object]) -> None:
+        """Raise ValueError if a training needs more memory for its weights than there is.
+
+        learner: of the training. compile_all: compiles for a learner what is to be trained on.
+        Perceptrons need little more than the corpus has features: nothing is checked.
+        """
 
     @abstractmethod
     def new_trainer(self, learner: Any) -> Trainer:

@@ -200,6 +200,28 @@ def test_training_on_pieces_of_them(many_labels: FeatureLabeler) -> None:
     assert FeatureLabeler(edges=["w"], epochs=1, learning=learning).fit(gold).is_trained
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, memory cannot be limited")
+def test_weights_of_log_linear_models_that_do_not_fit(many_labels: FeatureLabeler) -> None:
+    """They are refused before anything is trained, or as soon as there are too many."""
+    n = 10_000
+    items = [{"w": str(number)} for number in range(n)]
+    gold = [list(zip(items, (many_labels.labels * 40)[:n], strict=True))]
+    # A weight and its part of the gradient: of features with pairs and labels, and of pairs alone.
+    n_bytes = 16 * (n * 256**2 + n * 256 + 256**2)
+    model = FeatureLabeler(edges=["w"], learning=LogLinear(mini_sample=5), epochs=1)
+    expected = f"all 256 labels, .*: {n_bytes:,} bytes, .* Most are those of the edge features"
+    with memory(300_000_000):
+        with pytest.raises(ValueError, match=expected):
+            model.fit(gold)
+        with pytest.raises(ValueError, match="Most are those of the edge features"):
+            model.compile(gold)
+        characters = [chr(0x4E00 + number) for number in range(5000)]
+        tagged = [[(character, f"T{ord(character) % 64}") for character in characters]]
+        tagger = CharacterJointTagger(templates="c0 | t-1t0c-1c0", learning=LogLinear(), epochs=1)
+        with pytest.raises(ValueError, match="those of t-1t0c-1c0: leave some out"):
+            tagger.fit(tagged)
+
+
 def test_labels_of_many_tags_are_refused() -> None:
     many = [[("字", f"T{number}")] for number in range(70)]
     model = CharacterJointTagger(epochs=1, templates="c0 | t-1t0c0")

@@ -31,8 +31,8 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold
-from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -182,7 +182,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
 
 @dataclass(frozen=True)
-class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
+class CharacterChainSpec(ChainSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
     """The labels of a scheme, and features of characters."""
 
     atoms: CharacterAtoms
@@ -192,13 +192,6 @@ class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, Sche
     @property
     def labels(self) -> tuple[str, ...]:
         return self.scheme.labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.features.widths
-
-    def new_learner(self, learning: AnyLearning) -> Learner:
-        return self.features.new_learner(learning)
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
         return new_chain_trainer(self.features, self.scheme.graph, learner)
