@@ -138,6 +138,7 @@ cdef class ChainDecoder(BufferOwner):
     cdef const double* all_edges(
         self, Py_ssize_t n, Py_ssize_t n_tables
     ) except? NULL nogil
+    cdef Py_ssize_t capacity_of_pairs(self) noexcept nogil
     cdef int score_edges(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
     cdef const double* _score_pairs(
         self, Py_ssize_t begin, Py_ssize_t count

@@ -17,7 +17,7 @@ from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
-from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.frozen_rows cimport FrozenRows, sum_terms
@@ -321,14 +321,15 @@ cdef class ChainFeatures(BufferOwner):
         n: its positions. n_tables: how many tables of such numbers there are at a time.
         """
         cdef int64_t n_bytes = n * self.n_labels * self.n_labels * n_tables * sizeof(double)
-        if self.edge_list < 0 or n_bytes <= MAX_BYTES_OF_PAIRS:
+        if n_bytes <= MAX_BYTES_OF_PAIRS:
             return 0
         with gil:
+            what = "edge features" if self.edge_list >= 0 else "noise"
             raise ValueError(
-                f"edge features of a sentence of {n:,} characters or words with {self.n_labels} "
-                f"labels take {n_bytes:,} bytes, and {MAX_BYTES_OF_PAIRS:,} are the most; give "
-                "shorter sentences (mini_sample cuts those of a training), or leave out edge "
-                "features"
+                f"the pairs of labels of a sentence of {n:,} characters or words with "
+                f"{self.n_labels} labels take {n_bytes:,} bytes, and {MAX_BYTES_OF_PAIRS:,} are "
+                "the most; give shorter sentences (mini_sample cuts those of a training), or leave "
+                f"out {what}"
             )
 
     cdef void slice_rows(
@@ -711,6 +712,10 @@ cdef class ChainDecoder(BufferOwner):
             return NULL
         self.features.check_pairs(n, n_tables)
         return self._score_pairs(0, n)
+
+    cdef Py_ssize_t capacity_of_pairs(self) noexcept nogil:
+        """For how many positions of four labels each there is room for the scores of all pairs."""
+        return capacity_of(self._edges) // 16
 
     cdef int score_edges(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
         """Let `viterbi` have the scores of pairs to `count` > 0 positions from `first` on.

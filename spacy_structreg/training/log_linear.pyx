@@ -320,8 +320,11 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
         cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
         cdef bint edges = self.features.edge_list >= 0
-        # Scores, what they add to the gradient, and marginals, of labels of a mask, too.
-        self.features.check_pairs(count, 7 if self._variance > 0.0 else 4)
+        # Of edges the scores, what they add to the gradient, and marginals, of a mask, too; of noise
+        # marginals and weights, and of edges their variances and what these add.
+        self.features.check_pairs(
+            count, 4 * edges + (2 + edges if self._variance > 0.0 else 0)
+        )
         reserve(&self.buffers, self._rows, self.features.rows_of(count) + 1)
         reserve(&self.buffers, self._scores, n_scores)
         reserve(&self.buffers, self._steps, n_scores)

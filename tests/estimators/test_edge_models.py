@@ -184,12 +184,27 @@ def test_what_needs_all_scores_at_once_is_refused(
         many_labels.predict_marginals(items[:2050])
 
 
-@pytest.mark.parametrize(("learning", "n"), [(Learning(), 4100), (LogLinear(), 1025)])
+def test_memory_for_all_scores_is_given_back(many_tags: CharacterJointTagger) -> None:
+    pool = many_tags._decoders()
+    many_tags.nbest("一丁七万", 2)
+    assert pool.idle
+    many_tags.nbest("一丁七万" * 75, 2)
+    assert not pool.idle
+
+
+@pytest.mark.parametrize(
+    ("learning", "edges", "n"),
+    [
+        (Learning(), ["w"], 4100),
+        (LogLinear(), ["w"], 1025),
+        (LogLinear(noise="dropout", noise_level=0.3), [], 2050),
+    ],
+)
 def test_training_on_long_sentences(
-    learning: AnyLearning, n: int, many_labels: FeatureLabeler
+    learning: AnyLearning, edges: list[str], n: int, many_labels: FeatureLabeler
 ) -> None:
     gold = [list(zip([{"w": "1"}] * n, (many_labels.labels * 17)[:n], strict=True))]
-    model = FeatureLabeler(edges=["w"], epochs=1, learning=learning)
+    model = FeatureLabeler(edges=edges, epochs=1, learning=learning)
     with pytest.raises(ValueError, match=f"{n:,} characters or words .* take 2,149,580,800 bytes"):
         model.fit(gold)
 

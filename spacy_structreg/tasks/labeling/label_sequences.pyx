@@ -32,7 +32,10 @@ cdef class LabelDecoder:
     @property
     def capacity(self):
         """For how many positions it keeps working memory."""
-        return capacity_of(self.chain._scores) // self.chain.features.n_labels
+        return max(
+            capacity_of(self.chain._scores) // self.chain.features.n_labels,
+            self.chain.capacity_of_pairs(),
+        )
 
     cdef Py_ssize_t _load(self, symbols, lists) except -1:
         """Take a sequence; returns how many positions it has."""

@@ -271,7 +271,9 @@ cdef class CharacterDecoder(TextDecoder):
     @property
     def capacity(self):
         """For how many characters at a time, or columns of a lattice, there is room already."""
-        return max(capacity_of(self._text), self.lattice.capacity)
+        return max(
+            capacity_of(self._text), self.lattice.capacity, self.chain.capacity_of_pairs()
+        )
 
     def prefer(self, words):
         return self.atoms.prefer(words)
