@@ -320,8 +320,8 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
         cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
         cdef bint edges = self.features.edge_list >= 0
-        # Of edges the scores, what they add to the gradient, and marginals, of a mask, too; of noise
-        # marginals and weights, and of edges their variances and what these add.
+        # Of edges: scores, what they add to the gradient, and marginals, also of a mask. Of noise:
+        # marginals and weights, and of edges variances and what these add.
         self.features.check_pairs(
             count, 4 * edges + (2 + edges if self._variance > 0.0 else 0)
         )
