@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 import srsly
+from papers_project import TREES, papers
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
-    PROJECTS,
     RUNS,
-    Study,
     StudyContract,
     command,
     finished,
@@ -60,11 +59,8 @@ tables:
   second: {title: "Table 2", here: "no", because: "Nobody has it."}
 """
 
-STUDY = Study(
-    name="papers",
-    grid=GRID,
-    key=("corpus", "system", "setting", "seed", "fold"),
-    pictures=frozenset(),
+STUDY = papers(
+    GRID,
     interrupted=(slice(1, 3), slice(6, 8)),
     reports=(("z14", "report/z14", "none"),),
     missing="train.txt",
@@ -117,9 +113,8 @@ def data(tmp_path_factory) -> Path:
         text = "".join(" ".join(words) + "\n" for words in sentences)
         (folder / "lines" / f"{name}.txt").write_text(text, encoding="utf-8")
     (folder / "ctb/bracketed").mkdir(parents=True)
-    ours = PROJECTS.parent / "treebank"
     for number, part in ((1, "train"), (301, "dev"), (271, "test")):
-        trees = islice(read_brackets(ours / part / "general.bracket"), 30)
+        trees = islice(read_brackets(TREES / part / "general.bracket"), 30)
         (folder / f"ctb/bracketed/chtb_{number:03}.fid").write_text(
             "".join(f"{tree.to_bracket(2)}\n" for tree in trees), encoding="utf-8"
         )
