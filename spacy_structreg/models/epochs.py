@@ -175,7 +175,11 @@ class Epochs(Generic[ScoresT]):
         an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
         learner = run.learner
-        trainer: Any = spec.resumed_trainer(learner, examples, run.epoch)
+        trainer: Any = (
+            spec.new_trainer(learner)
+            if run.state is None
+            else spec.resumed_trainer(learner, run.state)
+        )
         by_minimiser = learner.settings.needs_whole_corpus
         began = time.perf_counter()
         interrupted = False
@@ -212,6 +216,7 @@ class Epochs(Generic[ScoresT]):
                 or (self.patience is not None and run.waited >= self.patience)
             )
             if save is not None and not by_minimiser:
+                run.state = spec.training_state(trainer)
                 save(run)
             interrupted = not report(run)
             return not interrupted and not run.ended
