@@ -210,8 +210,10 @@ class LogLinear(SampleSettings):
     )
     noise_clip: float | None = setting(
         None,
-        "In gradient descent, noise moves the score of a label, or pair of labels, by this times "
-        "the step at most, 1 being what its likelihood can; null for no limit, as L-BFGS has none.",
+        "In gradient descent, the gradient of noise that goes through the probabilities moves the "
+        "score of a label, or pair of labels, by this times the step at most, 1 being what its "
+        "likelihood can; null for no limit, as L-BFGS has none. The other part, which pulls "
+        "weights towards 0 as a penalty on squares does, has no limit.",
         open_below=True,
     )
     unlabeled_weight: float = setting(
