@@ -319,7 +319,7 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
     ],
 )
 @pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
-def test_every_regulariser_and_update(
+def test_every_regularizer_and_update(
     corpus: list[Tagged], learning: Learning, update: str
 ) -> None:
     model = WordJointTagger(learning=learning, update=update, epochs=3, beam=4).fit(corpus)
