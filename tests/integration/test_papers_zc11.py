@@ -86,7 +86,7 @@ def variables_of(licensed: Path) -> dict[str, Path]:
     """The variables that name the folders of these corpora."""
     folders = {
         **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
-        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+        **{"CTB": "ctb", "CTB3": "ctb", "CTB4": "ctb", "PTB": "wsj"},
     }
     return {f"STRUCTREG_{name}": licensed / path for name, path in folders.items()}
 

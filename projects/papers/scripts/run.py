@@ -159,12 +159,12 @@ class Training:
             scored = {
                 part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
             }
-            learned = read_docbin(folder / "train.spacy", nlp.vocab)
-            # Models that were refitted have learned from it.
+            learnt = read_docbin(folder / "train.spacy", nlp.vocab)
+            # Models that were refitted have learnt from it.
             held_out = [] if corpus.refit else read_docbin(folder / "dev.spacy", nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
-            frozenset(word for doc in learned for word in gold_words(doc)),
+            frozenset(word for doc in learnt for word in gold_words(doc)),
             punctuation=corpus.punctuation,
         )
         figures: dict[str, float | None] = {}
