@@ -96,8 +96,8 @@ cdef class Learner(BufferOwner):
     def resumed(self, tables, clock):
         """A learner with the weights of a training that was interrupted, which gets no new rows.
 
-        tables: their first rows are those of this learner, which has learned nothing since; what was
-        compiled for it fits the other too. clock: of that training.
+        tables: their first rows are those of this learner, which has learned nothing since; what
+        was compiled for it fits the other too. clock: of that training.
         Raises ValueError if these are other rows, and as the class.
         """
         cdef Learner twin = type(self)(tables, self.settings, clock)
