@@ -38,12 +38,22 @@ from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
-from spacy_structreg.models.stored_model import StoredModel, besides_tables, by_table, numbered
+from spacy_structreg.models.stored_model import (
+    StoredModel,
+    besides_tables,
+    by_table,
+    nested,
+    numbered,
+    unnested,
+)
 from spacy_structreg.models.training_rng import TrainingRng
 from spacy_structreg.models.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+# Arrays of a running training that are no weights.
+_KEPT = "training"
 
 
 class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
@@ -635,6 +645,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
         running: dict[str, Any] = {}
+        kept: Arrays = {}
         if state != "training":
             tables = [table.arrays for table in self._decoders().tables]
         elif self._trainer is not None:
@@ -646,6 +657,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         else:
             raise ValueError("no training is running whose state could be saved")
         spec = self._known_spec()
+        if state == "training":
+            kept = nested(_KEPT, spec.training_state(self._trainer))
         entries, arrays = spec.contents()
         return {
             "labels": list(spec.labels),
@@ -655,14 +668,18 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             **({"words": self.word_counts.as_dict()} if self.GIVEN_WORDS else {}),
             **({"spec": entries} if entries else {}),
             **running,
-        }, {**numbered(tables), **arrays}
+        }, {**numbered(tables), **kept, **arrays}
 
     def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
-        spec = self._spec = self._stored_spec(header, besides_tables(arrays))
+        state = field(header, "state", str)
+        others = besides_tables(arrays)
+        kept = unnested(_KEPT, others) if state == "training" else {}
+        for name in nested(_KEPT, kept):
+            del others[name]
+        spec = self._spec = self._stored_spec(header, others)
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
         if self.GIVEN_WORDS:
             self.word_counts = WordCounts.from_dict(field(header, "words", dict))
-        state = field(header, "state", str)
         debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(spec.widths), state, debts=debts)
         rows = list(zip(spec.widths, tables, strict=True))
@@ -681,7 +698,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 field(header, "clock", int),
             )
             learner.restore_totals(header)
-            self._trainer = spec.new_trainer(learner)
+            self._trainer = spec.resumed_trainer(learner, kept)
             self._rng = TrainingRng.from_state(self.seed, field(header, "generators", list))
             self._outdated = True
 

@@ -53,8 +53,17 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     def new_trainer(self, learner: Any) -> Trainer:
         """A trainer of a learner's weights."""
 
-    def resumed_trainer(self, learner: Any, examples: Sequence[Any], epochs: int) -> Trainer:
-        """A trainer of a learner that has visited compiled examples for so many epochs."""
+    def training_state(self, trainer: Any) -> Arrays:
+        """What a trainer keeps from one epoch to the next besides the learner's weights."""
+        return {}
+
+    def resumed_trainer(self, learner: Any, state: Arrays) -> Trainer:
+        """A trainer that goes on from a learner's weights and a `training_state`.
+
+        Raises ValueError for a state that cannot be used.
+        """
+        if state:
+            raise ValueError(f"it has an array {min(state)!r} that belongs to nothing")
         return self.new_trainer(learner)
 
     def new_correction_trainer(self, learner: Any) -> Trainer:

@@ -326,7 +326,7 @@ cdef class LabelGraph(BufferOwner):
 
 
 cdef class Transitions(BufferOwner):
-    """The scores of neighbouring labels, laid out for the steps of decoders of one graph.
+    """The scores of neighboring labels, laid out for the steps of decoders of one graph.
 
     A predecessor that many labels share is left out of a step if another one is better for every
     one of them: it is if its score and its `most`, the highest of its transitions, are below the

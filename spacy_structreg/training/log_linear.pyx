@@ -174,7 +174,8 @@ cdef class LogLinearTrainer(BufferOwner):
             self._loss = 0.0
             self._l1_due = 0.0
             # Variances grow with the squares of weights, so that a step too long makes the next one
-            # longer: at 1, noise moves no score further than its likelihood can.
+            # longer: at 1, they move no score further than its likelihood can. The pulls, which are
+            # in proportion to the weights, are as they are.
             clip = learner.settings.noise_clip
             self._most = INFINITY if clip is None else clip
             with nogil:

@@ -35,14 +35,14 @@ def segmenter() -> CharacterSegmenter:
 
 
 @pytest.mark.parametrize("learning", [Learning(dropout=0.01), Learning("pa"), LogLinear(l2=0.001)])
-def test_what_edges_alone_can_say_is_learnt(learning: Any) -> None:
+def test_what_edges_alone_can_say_is_learned(learning: Any) -> None:
     """Of four characters, each says nothing, nor does a pair of labels: only two characters do."""
     gold = [["甲乙"], ["丙丁"], ["甲", "丁"], ["丙", "乙"]] * 4
-    for templates, learnt in (("c0 | t-1t0", False), ("c0 | t-1t0c-1c0", True)):
+    for templates, learned in (("c0 | t-1t0", False), ("c0 | t-1t0c-1c0", True)):
         model = CharacterSegmenter(
             templates=templates, types=None, epochs=30, learning=learning, sentences="doc"
         ).fit(gold)
-        assert all(model.predict("".join(words)) == words for words in gold) == learnt
+        assert all(model.predict("".join(words)) == words for words in gold) == learned
 
 
 def test_files_have_all_weights(segmenter: CharacterSegmenter, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
         "zhang2014",
         'The features: the name of a table, "zhang2014", "gao2010" or "sun2014", or templates of '
         'one\'s own, such as "c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its '
-        'type. Behind "t-1t0", atoms go with each pair of neighbouring labels: "t-1t0c0".',
+        'type. Behind "t-1t0", atoms go with each pair of neighboring labels: "t-1t0c0".',
         restore=CompleteTemplates.checked,
     )
     skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
@@ -162,7 +162,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         spec = None if reads else self._spec_for(settings.plain_atoms)
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
-    # Hooks of the base classes -------------------------------------------------------------------
+    # Hooks of the base classes --------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
         return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
