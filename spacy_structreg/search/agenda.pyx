@@ -361,7 +361,7 @@ cdef class Agenda(BufferOwner):
         else:
             self.scorer.score(self.state(first), n, self.mask, self.scores)
         for i in range(n):
-            if self.merge and self.system.n_kinds:
+            if self.system.n_kinds and (self.merge or self.system.kinds_compete):
                 self._keep_best_of_kinds(
                     first + i, self.mask + i * n_actions, self.scores + i * n_actions
                 )
@@ -401,7 +401,7 @@ cdef class Agenda(BufferOwner):
     cdef void _keep_best_of_kinds(
         self, Py_ssize_t item, uint8_t* mask, const double* scores
     ) noexcept nogil:
-        """Clear the flags of actions that would be merged with better ones of the same item."""
+        """Clear the flags of actions of the same item that are worse than another of their kind."""
         cdef int best[MAX_KINDS]
         cdef double highest[MAX_KINDS]
         cdef double score
@@ -412,8 +412,10 @@ cdef class Agenda(BufferOwner):
         for action in range(self.system.n_actions):
             if not mask[action]:
                 continue
-            mask[action] = 0
             kind = self.system.kinds[action]
+            if kind < 0:
+                continue
+            mask[action] = 0
             score = scores[action]
             if self.cost != 0.0 and not self._follows_gold(item, action):
                 score += self.cost

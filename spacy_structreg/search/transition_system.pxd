@@ -61,9 +61,10 @@ cdef class TransitionSystem(BufferOwner):
 
     cdef int n_kinds                     # of actions, if there are any
     cdef int* kinds                      # (n_actions,); see `sort_actions`
+    cdef readonly bint kinds_compete     # without merging, too
 
     cdef int fire_events(self, list of_actions) except -1
-    cdef int sort_actions(self, list kinds) except -1
+    cdef int sort_actions(self, list kinds, bint compete=*) except -1
 
     cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,

@@ -62,18 +62,21 @@ cdef class TransitionSystem(BufferOwner):
             self.first_fired[action + 1] = n
         return 0
 
-    cdef int sort_actions(self, list kinds) except -1:
+    cdef int sort_actions(self, list kinds, bint compete=False) except -1:
         """Say which actions lead to states that look alike, of whatever state: those of one kind.
 
-        kinds: of each action, below `MAX_KINDS`. Merging then looks at the best of each kind only.
+        kinds: of each action, below `MAX_KINDS`; -1 for an action that is like no other. Merging
+        then looks at the best of each kind only. compete: let the search do so without merging as
+        well, where actions of one kind differ little in what they lead to.
         """
         cdef int action
         reserve_zeros(&self.buffers, self.kinds, self.n_actions)
         for action, kind in enumerate(kinds):
-            if not 0 <= kind < MAX_KINDS:
+            if not -1 <= kind < MAX_KINDS:
                 raise ValueError(f"there cannot be {kind + 1} kinds of actions")
             self.kinds[action] = kind
         self.n_kinds = max(kinds) + 1
+        self.kinds_compete = compete
         return 0
 
     cdef int load_part(

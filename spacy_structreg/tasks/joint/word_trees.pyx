@@ -168,6 +168,7 @@ cdef class WordTreeTransitions(WordTransitions):
     def __init__(
         self, CharacterAtoms characters not None, int n_tags, int n_labels, max_word_length=None,
         TagRecords records=None, bint prune=True, bint joins_runs=False, bint many_roots=False,
+        bint best_labels=True,
     ):
         super().__init__(
             characters, n_tags, False, max_word_length, records, prune, joins_runs
@@ -203,6 +204,10 @@ cdef class WordTreeTransitions(WordTransitions):
             [("arc", 1)],
             *[[("arc", FIRST_LABEL + label)] for label in range(2 * n_labels)],
         ])
+        # Of the labels of an arc, the best one goes on: other states say more.
+        self.sort_actions(
+            [*[-1] * self._first_arc, *[0] * n_labels, *[1] * n_labels], compete=best_labels
+        )
 
     def __reduce__(self):
         return WordTreeTransitions, self._settings()
@@ -211,6 +216,7 @@ cdef class WordTreeTransitions(WordTransitions):
         return (
             self.characters, self.n_tags, self.n_labels, self.max_word_length or None,
             self.records, self.prune, self.joins_runs, self.many_roots,
+            self.kinds_compete,
         )
 
     def copy(self, prune=None, records=None):
