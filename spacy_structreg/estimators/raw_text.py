@@ -284,7 +284,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         def decode(
             decoder: FinderT, portion: list[str]
         ) -> list[list[tuple[str, NDArray[np.float64]]]]:
-            _prefer(decoder, None)
+            prefer(decoder, None)
             ask = asked(decoder)
             return [
                 [(each, ask(each, said)) for each, said in self._squeezed(text)] for text in portion
@@ -303,7 +303,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words)
         with self._decoders().borrow() as decoder:
-            _prefer(decoder, words)
+            prefer(decoder, words)
             return joined(
                 [
                     explained_sentence(
@@ -362,7 +362,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         words = compiled(user_words)
         (ends,), limits = self._parts([text], words, list(spans))
         with self._decoders().borrow() as decoder:
-            _prefer(decoder, words)
+            prefer(decoder, words)
             return _join_nbest(
                 (
                     decoder.nbest(text[start:end], n, **_of_part(limits, start, end))
@@ -379,7 +379,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[list[str]]:
         ends, limits = self._sentences(texts, user_words, spans)
-        _prefer(decoder, user_words)
+        prefer(decoder, user_words)
         return decoder.segment(texts, ends, **limits)
 
     def _spans(
@@ -390,7 +390,7 @@ class RawTextPredictor(ABC, Generic[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         ends, limits = self._sentences(texts, user_words, spans)
-        _prefer(decoder, user_words)
+        prefer(decoder, user_words)
         return decoder.spans(texts, ends, **limits)
 
     def _sentences(
@@ -609,7 +609,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[list[tuple[str, str]]]:
         ends, limits = self._sentences(texts, user_words, spans)
-        _prefer(decoder, user_words)
+        prefer(decoder, user_words)
         return decoder.tag(texts, ends, **limits)
 
     def _tagged_spans(
@@ -620,7 +620,7 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         spans: Sequence[AnySpan] = (),
     ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
         ends, limits = self._sentences(texts, user_words, spans)
-        _prefer(decoder, user_words)
+        prefer(decoder, user_words)
         found, starts, tags = decoder.tagged_spans(texts, ends, **limits)
         bounds = pairwise(starts.tolist())
         return [(found[first:last], tags[first:last]) for first, last in bounds]
@@ -747,7 +747,7 @@ class BaseJointTagger(TaggedPredictor[FinderT], TextEstimator[TaggedGold, Finder
     PRIMARY = "joint_f"
 
 
-def _prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
+def prefer(decoder: WordFinder, words: CompiledWords | None) -> None:
     """Let the words of mode ``prefer`` join the lexicon of the model.
 
     Raises ValueError if there are any, and it has none.

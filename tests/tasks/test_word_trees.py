@@ -340,7 +340,9 @@ def test_trees_are_laid_over_texts(twin: WordTreesTwin, seed: int) -> None:
     state = twin.replay(actions)
     decoder = decoder_of(twin, tables, 4)
     texts = ["的", spaced, "", spaced]
-    spans, starts, tags, heads, labels = decoder.trees(texts, [[len(t)] if t else [] for t in texts])
+    spans, starts, tags, heads, labels = decoder.trees(
+        texts, [[len(t)] if t else [] for t in texts]
+    )
     for number in (1, 3):
         part = slice(starts[number], starts[number + 1])
         found = [spaced[begin:end] for begin, end in spans[part].tolist()]

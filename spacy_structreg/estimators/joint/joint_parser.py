@@ -15,7 +15,12 @@ from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.estimators.knowledge import contents_of, new_word_atoms, restored_word_atoms
-from spacy_structreg.estimators.raw_text import TaggedPredictor, TextEstimator, stream_texts
+from spacy_structreg.estimators.raw_text import (
+    TaggedPredictor,
+    TextEstimator,
+    prefer,
+    stream_texts,
+)
 from spacy_structreg.features.joint import WORD_TREE_TABLES
 from spacy_structreg.features.state_templates import parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
@@ -320,7 +325,9 @@ class JointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
     def contents(self) -> tuple[dict[str, Any], Arrays]:
         entries, arrays = super().contents()
         return {
-            "arc_labels": list(self.arc_labels), "root_label": self.root_label, **entries
+            "arc_labels": list(self.arc_labels),
+            "root_label": self.root_label,
+            **entries,
         }, arrays
 
 

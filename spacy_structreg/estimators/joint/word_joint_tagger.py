@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
@@ -17,14 +17,15 @@ from spacy_structreg.estimators.knowledge import (
 from spacy_structreg.estimators.raw_text import BaseJointTagger
 from spacy_structreg.estimators.segmentation.word_segmenter import DEFAULT_LEARNING, WordSearchSpec
 from spacy_structreg.features.joint import JOINT_TABLES
-from spacy_structreg.features.state_templates import parse_state_templates
+from spacy_structreg.features.state_templates import StateTemplate, parse_state_templates
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.perceptron import Perceptron
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
-from spacy_structreg.models.example_schema import TaggedGold
+from spacy_structreg.models.example_schema import GoldT, TaggedGold
+from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
@@ -45,12 +46,13 @@ from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
-    """Settings of a `WordJointTagger`."""
-
-    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
+class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSettings):
+    """Settings of models that search for words with their tags."""
 
     templates: str | Sequence[str] = setting(
         "zhang_clark_2011_joint",
@@ -87,6 +89,40 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
     prune_training: bool = setting(
         True, "Propose so little in training too, instead of in prediction only."
     )
+
+    @property
+    def records(self) -> dict[str, Any]:
+        """The settings of records of the training corpus (`TagRecords.collect`)."""
+        closed, closed_firsts = self.closed_tags, self.closed_first_tags
+        if isinstance(closed, str):
+            closed = CTB_CLOSED_TAGS
+            closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
+        closed = tuple(closed or ())
+        return {
+            "lengths": self.lengths,
+            "dictionary": self.dictionary,
+            "closed": closed,
+            "closed_firsts": closed if closed_firsts is None else tuple(closed_firsts),
+            "least_begun": self.least_begun,
+            "least_seen": self.least_seen,
+        }
+
+    def completed(self, templates: Sequence[StateTemplate]) -> Self:
+        """The same settings with all templates, and with the closed tags that names stand for."""
+        return replace(
+            self,
+            templates=complete(templates),
+            closed_tags=self.records["closed"],
+            closed_first_tags=self.records["closed_firsts"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordJointTaggerSettings(TaggedWordSettings):
+    """Settings of a `WordJointTagger`."""
+
+    DEFAULT_LEARNING: ClassVar[Learning] = DEFAULT_LEARNING
+
     growing_records: bool = setting(
         False,
         "In training, let what is known of tags, words and characters begin empty and take in each "
@@ -134,12 +170,6 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
 
     @from_settings(WordJointTaggerSettings)
     def __init__(self, settings: WordJointTaggerSettings) -> None:
-        closed, closed_firsts = settings.closed_tags, settings.closed_first_tags
-        if isinstance(closed, str):
-            closed = CTB_CLOSED_TAGS
-            closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
-        self._closed = tuple(closed or ())
-        self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
         atoms = CharacterAtoms(settings.types, settings.half_width)
         system = WordTransitions(atoms, 2, settings.by_words, settings.max_word_length)
         further = ["types"] * (settings.types is not None)
@@ -150,14 +180,7 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
             system.atoms,
             JOINT_TABLES,
         )
-        super().__init__(
-            replace(
-                settings,
-                templates=complete(self._parsed),
-                closed_tags=self._closed,
-                closed_first_tags=self._closed_firsts,
-            )
-        )
+        super().__init__(settings.completed(self._parsed))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -171,20 +194,8 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
         tags = tuple(sorted(tags_of(sentences)))
         atoms = new_word_atoms(self.settings)
         passes = self.settings.epochs if self.settings.growing_records else 1
-        records = TagRecords.collect(
-            sentences, tags, atoms, passes=passes, **self._record_settings()
-        )
+        records = TagRecords.collect(sentences, tags, atoms, passes=passes, **self.settings.records)
         return self._features(tags, records, atoms)
-
-    def _record_settings(self) -> dict[str, Any]:
-        return {
-            "lengths": self.settings.lengths,
-            "dictionary": self.settings.dictionary,
-            "closed": self._closed,
-            "closed_firsts": self._closed_firsts,
-            "least_begun": self.settings.least_begun,
-            "least_seen": self.settings.least_seen,
-        }
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
@@ -218,22 +229,17 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
             prune_training=self.settings.prune_training,
             tags=tags,
             records=records,
-            growing=self._record_settings() if self.settings.growing_records else None,
+            growing=self.settings.records if self.settings.growing_records else None,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordJointSpec(WordSearchSpec[TaggedGold]):
-    """Features and search of words with tags.
-
-    records: of the tags, by their numbers. growing: settings of records of its own that a training
-    from nothing begins with; None for none.
-    """
+class TaggedWordSpec(WordSearchSpec[GoldT, DecoderT]):
+    """Features and search of words with tags. records: of the tags, by their numbers."""
 
     tags: tuple[str, ...]
     records: TagRecords
     merge: bool
-    growing: dict[str, Any] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -242,6 +248,47 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
     @cached_property
     def _number(self) -> dict[str, int]:
         return {tag: i for i, tag in enumerate(self.tags)}
+
+    def numbers_of(self, tags: Iterable[str]) -> list[int]:
+        """The numbers of tags. Raises ValueError for tags that the model does not have."""
+        listed = list(tags)
+        if unknown := sorted(set(listed) - self._number.keys()):
+            raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
+        return [self._number[tag] for tag in listed]
+
+    def obstacle_of(self, words: Iterable[tuple[str, str]]) -> str | None:
+        """Say which of some words with tags the records exclude, and by which setting."""
+        atoms, longest = self.system.characters, self.records.arrays["lengths"]
+        for word, tag in words:
+            number = self._number[tag]
+            for rule, allowed in (
+                ("dictionary and closed_tags", number in self.records.word(word, atoms)),
+                (
+                    "least_begun and closed_first_tags",
+                    number in self.records.first(word[0], atoms),
+                ),
+                ("lengths", longest[number] == 0 or len(word) <= longest[number]),
+            ):
+                if not allowed:
+                    return (
+                        f"the model never gives {word!r} the tag {tag}, by its settings of "
+                        f"{rule}; train with others"
+                    )
+        return None
+
+    def contents(self) -> tuple[dict[str, Any], Arrays]:
+        entries, arrays = super().contents()
+        return entries, {**self.records.arrays, **arrays}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordJointSpec(TaggedWordSpec[TaggedGold, WordDecoder]):
+    """Features and search of words with tags, and no more.
+
+    growing: settings of records of its own that a training from nothing begins with; None for none.
+    """
+
+    growing: dict[str, Any] | None = None
 
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         # Trained weights have seen a corpus whose words would be missing.
@@ -281,37 +328,15 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
         return WordDecoder(agenda, self.tags, guide)
 
     def compile(self, example: TaggedGold, learner: Perceptron) -> Derivation | None:
-        number = self._number
-        unknown = sorted(tags_of([example]) - number.keys())
-        if unknown:
-            raise ValueError(f"the tag {unknown[0]!r} is none that the model has")
         if isinstance(example, PartialSentence):
-            tags = [(begin, end, number[tag]) for begin, end, tag in example.tags]
+            numbers = self.numbers_of(tag for _, _, tag in example.tags)
+            tags = [
+                (begin, end, number)
+                for (begin, end, _), number in zip(example.tags, numbers, strict=True)
+            ]
             return self.system.compile_partial(example.text, example.boundaries, tags, learner)
         words = [word for word, _ in example]
-        return self.system.compile(words, [number[tag] for _, tag in example], learner)
+        return self.system.compile(words, self.numbers_of(tag for _, tag in example), learner)
 
     def obstacle(self, example: TaggedGold) -> str | None:
-        if isinstance(example, PartialSentence):
-            return None
-        atoms, longest = self.system.characters, self.records.arrays["lengths"]
-        for word, tag in example:
-            number = self._number[tag]
-            for rule, allowed in (
-                ("dictionary and closed_tags", number in self.records.word(word, atoms)),
-                (
-                    "least_begun and closed_first_tags",
-                    number in self.records.first(word[0], atoms),
-                ),
-                ("lengths", longest[number] == 0 or len(word) <= longest[number]),
-            ):
-                if not allowed:
-                    return (
-                        f"the model never gives {word!r} the tag {tag}, by its settings of "
-                        f"{rule}; train with others"
-                    )
-        return None
-
-    def contents(self) -> tuple[dict[str, Any], Arrays]:
-        entries, arrays = super().contents()
-        return entries, {**self.records.arrays, **arrays}
+        return None if isinstance(example, PartialSentence) else self.obstacle_of(example)

@@ -26,6 +26,7 @@ from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold
 from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.protocols import DecoderT
 from spacy_structreg.models.settings import (
     CompleteTemplates,
     PerceptronSettings,
@@ -128,7 +129,7 @@ def _system_of(settings: WordSegmenterSettings, atoms: CharacterAtoms) -> WordTr
 
 
 @dataclass(frozen=True)
-class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
+class WordSearchSpec(ModelSpec[GoldT, DecoderT]):
     """Features of words under construction, and how they are searched for.
 
     system: of one thread; trainers and decoders get copies of it. prune_training: whether training
@@ -169,7 +170,7 @@ class WordSearchSpec(ModelSpec[GoldT, WordDecoder]):
         return contents_of(self.system.characters)
 
 
-class WordSpec(WordSearchSpec[SegmentedGold]):
+class WordSpec(WordSearchSpec[SegmentedGold, WordDecoder]):
     """Features and search of words without tags."""
 
     @property
