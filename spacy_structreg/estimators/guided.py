@@ -21,7 +21,7 @@ from spacy_structreg.estimators.char_word_ensemble import (
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggedPredictor
+from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -127,9 +127,7 @@ class GuidedJointTaggerSettings(GuidedSettings):
     words: WordJointTagger | None = part(WordJointTagger, "words")
 
 
-class GuidedJointTagger(
-    TaggedPredictor[WordDecoder], Guided[CharacterJointTagger, WordJointTagger]
-):
+class GuidedJointTagger(TaggerOfText[WordDecoder], Guided[CharacterJointTagger, WordJointTagger]):
     """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
 
     TASK = "guided_joint_tagger"

@@ -625,6 +625,10 @@ class TaggedPredictor(RawTextPredictor[FinderT]):
         bounds = pairwise(starts.tolist())
         return [(found[first:last], tags[first:last]) for first, last in bounds]
 
+
+class TaggerOfText(TaggedPredictor[FinderT]):
+    """Finds words and their tags, and is scored by both."""
+
     def _score(
         self,
         gold: Sequence[TaggedGold],
@@ -739,7 +743,7 @@ class BaseSegmenter(
     PRIMARY = "seg_f"
 
 
-class BaseJointTagger(TaggedPredictor[FinderT], TextEstimator[TaggedGold, FinderT, JointScores]):
+class BaseJointTagger(TaggerOfText[FinderT], TextEstimator[TaggedGold, FinderT, JointScores]):
     """A text estimator that tags, too; gold sentences are (word, tag) pairs, or known in part."""
 
     NOUN = "tagger"

@@ -21,15 +21,16 @@ ARCS: Final = """
 arc: S0w | S0t | S0w S0t | S1w | S1t | S1w S1t | S2w | S2t | c0 | c0 c+1
 arc: S0w S1w | S0t S1t | S0w S1t | S0t S1w | S0w S0t S1w | S0w S0t S1t | S0w S1w S1t | S0t S1w S1t
 arc: S0w S0t S1w S1t
-arc: S0t c0 | S0w c0 | S0t S1t c0 | S0w S1t c0 | S0t S1w c0 | S0t c0 c+1 | S0t S1t c0 c+1 | S0t type0
-arc: S0t S1t type0 | end(S0) c0 | S2t S1t S0t | S2t S1t S0w | S2t S1w S0t | S2w S1t S0t
+arc: S0t c0 | S0w c0 | S0t S1t c0 | S0w S1t c0 | S0t S1w c0 | S0t c0 c+1 | S0t S1t c0 c+1
+arc: S0t type0 | S0t S1t type0 | end(S0) c0 | S2t S1t S0t | S2t S1t S0w | S2t S1w S0t | S2w S1t S0t
 arc: S1t S1lt S0t | S1t S1rt S0t | S1t S0t S0lt | S1t S0t S0rt
 arc: S1t S1lt S0w | S1t S1rt S0w | S1t S0w S0lt | S1w S0t S0lt | S1w S1rt S0t
 arc: S0t S0lt S0l2t | S0t S0rt S0r2t | S1t S1lt S1l2t | S1t S1rt S1r2t
 arc: S0w dist(S1,S0) | S0t dist(S1,S0) | S1w dist(S1,S0) | S1t dist(S1,S0)
 arc: S0w S1w dist(S1,S0) | S0t S1t dist(S1,S0)
 arc: S0w S0vl | S0t S0vl | S0w S0vr | S0t S0vr | S1w S1vl | S1t S1vl | S1w S1vr | S1t S1vr
-arc: S0lw | S0lt | S0llabel | S0rw | S0rt | S0rlabel | S1lw | S1lt | S1llabel | S1rw | S1rt | S1rlabel
+arc: S0lw | S0lt | S0llabel | S0rw | S0rt | S0rlabel
+arc: S1lw | S1lt | S1llabel | S1rw | S1rt | S1rlabel
 arc: S0l2t | S0l2label | S0r2t | S0r2label | S1l2t | S1l2label | S1r2t | S1r2label
 arc: S0t S0llabel | S0t S0rlabel | S1t S1llabel | S1t S1rlabel
 arc: S0t S1t S0llabel | S0t S1t S1rlabel | S0t S1t S1llabel

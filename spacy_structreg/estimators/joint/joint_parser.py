@@ -317,7 +317,8 @@ class JointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
             # The label of a root need be none of an arc.
             labels.append(self._arc_number.get(label or "", 0))
         tags = self.numbers_of(example.tags)
-        return self.system.compile_trees(example.words, tags, example.heads, labels, learner)
+        heads = [ROOT if head is None else head for head in example.heads]
+        return self.system.compile_trees(example.words, tags, heads, labels, learner)
 
     def obstacle(self, example: DependencySentence) -> str | None:
         return self.obstacle_of(zip(example.words, example.tags, strict=True))

@@ -10,7 +10,7 @@ from spacy_structreg.estimators.explained_texts import AnyScheme
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
-from spacy_structreg.estimators.raw_text import TaggedPredictor
+from spacy_structreg.estimators.raw_text import TaggerOfText
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
@@ -29,7 +29,7 @@ class JointRerankerSettings(PairSettings):
 
 
 class JointReranker(
-    TaggedPredictor[RerankingDecoder],
+    TaggerOfText[RerankingDecoder],
     CharWordEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
 ):
     """Segments text and tags its words: the best of the n-best analyses of a chain of characters.
