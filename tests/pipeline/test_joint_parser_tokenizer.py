@@ -356,3 +356,49 @@ def test_trees_are_read_back_as_gold() -> None:
     assert TRAINED.tokenizer.gold_sentences(doc) == dependency_sentences(doc)
     found = [TRAINED.tokenizer.model.predict_trees(text) for text in TEXTS[:2]]
     assert dependency_sentences(doc) == found
+
+
+# Explanations ------------------------------------------------------------------------------------
+
+
+def test_explanations_add_up_to_the_score_and_name_every_arc() -> None:
+    text = TEXTS[0]
+    doc = TRAINED(text)
+    found = TRAINED.tokenizer.explain(text)
+    ((score, pairs),) = TRAINED.tokenizer.model.nbest(text, 1)
+    assert found.analysis == " ".join(map("/".join, pairs))
+    total = sum(part.score for decision in found.decisions for part in decision.contributions)
+    assert found.score == pytest.approx(score)
+    assert total == pytest.approx(score)
+    chosen = [decision.chosen for decision in found.decisions]
+    arcs = [f"{t.text}←{t.head.text}:{t.dep_}" for t in doc if t.head != t]
+    (root,) = (token for token in doc if token.head == token)
+    assert sorted(choice for choice in chosen if "←" in choice) == sorted(arcs)
+    assert chosen[-1] == f"{root.text} is a root"
+    assert [choice for choice in chosen if choice.endswith(" ends")] == [
+        f"{token.text} ends" for token in doc
+    ]
+    items = [decision.item for decision in found.decisions if decision.item is not None]
+    assert items == list(range(len(text)))
+
+
+def test_explanations_name_the_words_that_templates_see() -> None:
+    """Of the last arc: 去, with its children 老师 and 公园, and 。 are on the stack."""
+    found = TRAINED.tokenizer.explain("老师去公园。")
+    decision = next(each for each in found.decisions if each.chosen == "。←去:punct")
+    seen = {part.template: part.value for part in decision.contributions}
+    expected = {
+        "S0w S0t S1w S1t": "。 PU 去 VV",
+        "S2w S1t S0t": "(edge) VV PU",
+        "S1t S1lt S1l2t": "VV NR (edge)",
+        "S1t S1rt S0w": "VV NN 。",
+        "S1t S1llabel": "VV arg",
+        "S1t S1vr": "VV 1",
+        "S0w S0vl": "。 0",
+        "start(S1) end(S1) S1t": "去 去 VV",
+        "len(S0) len(S1) S0t S1t": "1 1 PU VV",
+        "S0w dist(S1,S0)": "。 2",
+        "S0w c0": "。 (edge)",
+    }
+    assert {key: seen[f"arc: {key}"] for key in expected} == expected
+    assert {part.source for part in decision.contributions} == {"corpus"}
