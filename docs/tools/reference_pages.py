@@ -322,7 +322,8 @@ def _does(each: Registered) -> str:
 
 def _described(each: Registered) -> Any:
     """The thing whose docstring says most about a registered name."""
-    if each.name in _components():
+    # A model may bear the name of its tokenizer.
+    if each.group != "architectures" and each.name in _components():
         return _components()[each.name]
     if each.group == "structreg_tasks":
         return each.value.summary if hasattr(each.value, "summary") else each.value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +36,7 @@ from spacy_structreg.models.explanation import (
 )
 from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.reranking import RerankingDecoder
+from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
 from spacy_structreg.tasks.knowledge.guide_source import GuideSource
 from spacy_structreg.tasks.knowledge.lexicon_source import LexiconSource
 from spacy_structreg.tasks.knowledge.statistics_source import StatisticsSource
@@ -52,6 +54,8 @@ _LAST_CHARACTER = 0x10FFFF
 _APPEND = 0
 _START = 1
 _PLACES = "BMES"
+# Atoms of nodes (`tasks.joint.word_trees`): a field around a node, or behind it.
+_OF_NODE = re.compile(r"(?:(\w+)\()?(S[012](?:[lr]2?)?)(?:\)|(w|t|label|vl|vr))")
 _STAND_INS = {
     FIRST_STAND_IN + number - 1: f"<{kind}>" if number == first else f"<{kind}…>"
     for kind, (first, last) in STAND_INS.items()
@@ -69,12 +73,11 @@ def explained_sentence(
     _, words = decoder.nbest(text, 1, **limits)[0]
     analysis = " ".join(word if isinstance(word, str) else "/".join(word) for word in words)
     if isinstance(decoder, WordDecoder):
-        found = _by_words(decoder, text, analysis, limits)
-    else:
-        assert isinstance(decoder, CharacterDecoder)
-        assert scheme is not None
-        explain = _by_both if isinstance(decoder, RerankingDecoder) else _by_characters
-        found = explain(decoder, scheme, text, analysis, limits)  # type: ignore[arg-type]
+        return _by_words(decoder, text, analysis, limits)
+    assert isinstance(decoder, CharacterDecoder)
+    assert scheme is not None
+    explain = _by_both if isinstance(decoder, RerankingDecoder) else _by_characters
+    found: Explanation = explain(decoder, scheme, text, analysis, limits)  # type: ignore[arg-type]
     return found.about_items(len(_visible(text)))
 
 
@@ -296,7 +299,12 @@ def character_text(code: int) -> str:
 def _by_words(decoder: WordDecoder, text: str, analysis: str, limits: LimitsOfPart) -> Explanation:
     characters, score, visited, bonuses = decoder.best_states(text, **limits)
     visible = _visible(text)
-    values = _WordValues(decoder, characters, [state.action for state in visited])
+    actions = [state.action for state in visited]
+    values = (
+        _TreeValues(decoder, characters, actions)
+        if isinstance(decoder, WordTreeDecoder)
+        else _WordValues(decoder, characters, actions)
+    )
 
     def extras(number: int, action: int) -> list[Contribution]:
         external = visited[number].external.get(action, 0.0)
@@ -308,14 +316,17 @@ def _by_words(decoder: WordDecoder, text: str, analysis: str, limits: LimitsOfPa
         ]
 
     def place(number: int) -> str:
-        return around(visible, number)
+        return around(visible, values.places[number])
 
     names = StateNames(values.value, values.source, place, values.action)
-    decisions: tuple[Decision, ...] = ()
+    decisions: list[Decision] = []
     if visited:
         explained = ExplainedStates(decoder.agenda.scorer, visited, names, extras)
-        decisions = tuple(explained.decisions())
-    return Explanation(text, analysis, score, decisions)
+        decisions = [
+            replace(each, item=values.item(number))
+            for number, each in enumerate(explained.decisions())
+        ]
+    return Explanation(text, analysis, score, tuple(decisions), len(visible))
 
 
 class _WordValues:
@@ -335,13 +346,20 @@ class _WordValues:
             ),
             None,
         )
-        # Of each state, where its last two words begin.
+        self._actions = actions
+        # Actions from here on consume no character.
+        self._end = _START + max(1, len(decoder.tags))
+        # Of each state, the characters that it has consumed, and where its last two words begin.
+        self.places: list[int] = []
         self._begins: list[list[int]] = []
         begins: list[int] = []
-        for i, action in enumerate(actions):
+        place = 0
+        for action in actions:
+            self.places.append(place)
             self._begins.append(begins[-2:])
-            if action != _APPEND:
-                begins = [*begins, i]
+            if action == _APPEND or action < self._end:
+                begins = begins if action == _APPEND else [*begins, place]
+                place += 1
 
         self._readers: dict[str, Callable[[int, str, int], str]] = {
             "w": self._word,
@@ -354,16 +372,20 @@ class _WordValues:
             "first": lambda number, name, value: "yes" if value > 1 else "no",
         }
 
+    def item(self, number: int) -> int | None:
+        """The character that the action in a state is about, if it is about one."""
+        return self.places[number] if self._actions[number] < self._end else None
+
     def last_word(self, number: int) -> str:
         """The last word of a state, as far as it goes."""
         begins = self._begins[number]
-        return self._shown(begins[-1], number) if begins else BEYOND
+        return self._shown(begins[-1], self.places[number]) if begins else BEYOND
 
     def _shown(self, begin: int, end: int) -> str:
         return "".join(character_text(ord(each)) for each in self._text[begin:end])
 
     def action(self, number: int, action: int) -> str:
-        if number == len(self._text):
+        if action == self._end:
             return "ends"
         tag = named(self._tags, action - 1) if self._tags and action != _APPEND else ""
         return _choice(action != _APPEND, tag)
@@ -384,7 +406,7 @@ class _WordValues:
 
     def _category(self, number: int, name: str, value: int) -> str:
         # What is seen is which tags the words with this character have.
-        i = number if name == "cat(c0)" else number - 1
+        i = self.places[number] - (name != "cat(c0)")
         return self._shown(i, i + 1) if i >= 0 else BEYOND
 
     def _listed(self, number: int, name: str, value: int) -> str:
@@ -399,9 +421,96 @@ class _WordValues:
             return WORD_LIST
         begins = self._begins[number]
         if name == "w-1":
-            seen = self._text[begins[-1] : number] if begins else ""
+            seen = self._text[begins[-1] : self.places[number]] if begins else ""
         elif name == "w-2":
             seen = self._text[begins[0] : begins[1]] if len(begins) > 1 else ""
         else:
             return TYPED_RUN if value - 1 in _STAND_INS else CORPUS
         return TYPED_RUN if any(ord(each) in _STAND_INS for each in seen) else CORPUS
+
+
+# Trees over words ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Node:
+    """A word on the stack: its first character and the first after it, its arc and its children."""
+
+    begin: int
+    end: int
+    label: str = ""
+    left: list[_Node] = field(default_factory=list)
+    right: list[_Node] = field(default_factory=list)
+
+
+class _TreeValues(_WordValues):
+    """The values of the atoms of words and the trees over them (`tasks.joint.word_trees`)."""
+
+    def __init__(self, decoder: WordTreeDecoder, characters: str, actions: Sequence[int]) -> None:
+        super().__init__(decoder, characters, actions)
+        self._labels = decoder.arc_labels or ("",)
+        self._readers["dist"] = lambda number, name, value: str(value)
+        self._of_nodes: dict[str, Callable[[_Node, int], str]] = {
+            "w": lambda node, value: self._shown(node.begin, node.end),
+            "t": lambda node, value: named(self._tags, value - 2),
+            "start": lambda node, value: character_text(value - 1),
+            "end": lambda node, value: character_text(value - 1),
+            "len": lambda node, value: str(value - 1),
+            "label": lambda node, value: node.label,
+            "vl": lambda node, value: str(value - 1),
+            "vr": lambda node, value: str(value - 1),
+        }
+        # Of each state the nodes that templates see, by their names.
+        self._nodes: list[dict[str, _Node]] = []
+        stack: list[_Node] = []
+        for number, action in enumerate(actions):
+            self._nodes.append(_visible_nodes(stack))
+            if action == self._end:
+                stack.append(_Node(self._begins[number][-1], self.places[number]))
+            elif action == self._end + 1:
+                stack.pop()
+            elif action > self._end:
+                label, goes_left = self._arc(action)
+                child = stack.pop(-2 if goes_left else -1)
+                child.label = label
+                (stack[-1].left if goes_left else stack[-1].right).append(child)
+
+    def _arc(self, action: int) -> tuple[str, bool]:
+        """The label of an arc, and whether the second tree becomes a child of the top."""
+        side, label = divmod(action - self._end - 2, len(self._labels))
+        return self._labels[label], side == 0
+
+    def _text_of(self, number: int, name: str) -> str:
+        node = self._nodes[number].get(name)
+        return BEYOND if node is None else self._shown(node.begin, node.end)
+
+    def action(self, number: int, action: int) -> str:
+        if action < self._end:
+            return super().action(number, action)
+        if action == self._end:
+            return f"{self.last_word(number)} ends"
+        if action == self._end + 1:
+            return f"{self._text_of(number, 'S0')} is a root"
+        label, goes_left = self._arc(action)
+        child, head = ("S1", "S0") if goes_left else ("S0", "S1")
+        return f"{self._text_of(number, child)}←{self._text_of(number, head)}:{label}"
+
+    def value(self, number: int, name: str, rank: int, value: int) -> str:
+        parts = _OF_NODE.fullmatch(name)
+        if parts is None:
+            return super().value(number, name, rank, value)
+        if parts[2] not in self._nodes[number]:
+            return BEYOND
+        read = self._of_nodes[parts[1] or parts[3]]
+        return read(self._nodes[number][parts[2]], value)
+
+
+def _visible_nodes(stack: Sequence[_Node]) -> dict[str, _Node]:
+    """The topmost words of a stack and their outermost children, by the names of templates."""
+    nodes = dict(zip(("S0", "S1", "S2"), reversed(stack), strict=False))
+    for name in ("S0", "S1"):
+        if name in nodes:
+            for side, children in (("l", nodes[name].left), ("r", nodes[name].right)):
+                places = (f"{name}{side}", f"{name}{side}2")
+                nodes |= dict(zip(places, reversed(children), strict=False))
+    return nodes

@@ -23,12 +23,15 @@ from spacy_structreg.tasks.segmentation.user_words import AnyWords
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spacy_structreg.estimators.joint.joint_parser import TreeSpans
+
 
 @runtime_checkable
 class TokenizerModel(Protocol):
     """The model of a tokenizer, as tokenizers and commands use it.
 
-    Gold sentences are lists of words, or, for a model that tags as well, of (word, tag) pairs.
+    Gold sentences are lists of words; for a model that tags as well, of (word, tag) pairs; for one
+    that parses, `DependencySentence`s.
     """
 
     SCHEMA: ClassVar[ExampleSchema[Any]]
@@ -172,3 +175,29 @@ class TaggingModel(TokenizerModel, Protocol):
         n_threads: int = 1,
         user_words: AnyWords | None = None,
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]: ...
+
+
+@runtime_checkable
+class ParsingModel(TaggingModel, Protocol):
+    """A tokenizer's model that finds dependency trees over words as well.
+
+    many_roots: whether it finds the ends of sentences, and learns from texts of several.
+    """
+
+    many_roots: bool
+
+    def predict_tree_spans(
+        self,
+        text: str,
+        user_words: AnyWords | None = None,
+        *,
+        spans: Iterable[AnySpan] = (),
+    ) -> TreeSpans: ...
+
+    def predict_tree_spans_stream(
+        self,
+        texts: Iterable[str],
+        *,
+        n_threads: int = 1,
+        user_words: AnyWords | None = None,
+    ) -> Iterator[TreeSpans]: ...

@@ -196,6 +196,25 @@ def gold_pairs(doc: Doc) -> list[tuple[str, str]]:
     return pairs
 
 
+def gold_trees(doc: Doc, *, many_roots: bool = False) -> list[DependencySentence]:
+    """The trees of the sentences of a gold Doc; many_roots: as one, with a root for each.
+
+    Raises ValueError if no word has a head, or none has a tag.
+    """
+    words = gold_words(doc)
+    trees = dependency_sentences(doc, [len(words)] if many_roots else None)
+    for what, known in (
+        ("head", any(head is not None for tree in trees for head in tree.heads)),
+        ("tag", any(tag for tree in trees for tag in tree.tags)),
+    ):
+        if words and not known:
+            raise ValueError(
+                f"no word of the gold Doc {doc.text!r:.60} has a {what}, and the model of the "
+                "tokenizer learns words, tags and trees; use a corpus of tagged dependency trees"
+            )
+    return trees
+
+
 def category_of(doc: Doc) -> str | None:
     """The category of a gold Doc: that which has 1 in ``doc.cats``; None if none has.
 

@@ -23,12 +23,14 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.corpus_errors import StrPath
+from spacy_structreg.corpora.dependencies import ROOT
 from spacy_structreg.corpora.files import replace_bytes
-from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.margins import word_margins
 from spacy_structreg.estimators.search_words import SearchWord
 from spacy_structreg.estimators.tokenizer_model import TokenizerModel
+from spacy_structreg.estimators.tree_queries import heads_of_all
 from spacy_structreg.models.calibration import Calibration
 from spacy_structreg.models.corrections import Corrections
 from spacy_structreg.models.explanation import Explanation
@@ -52,12 +54,14 @@ from spacy_structreg.pipeline.doc_tokens import WordHashes
 from spacy_structreg.pipeline.documents import (
     SPACE_TAG,
     gold_pairs,
+    gold_trees,
     gold_words,
     partial_sentence,
 )
 from spacy_structreg.pipeline.score_table import with_table
 from spacy_structreg.pipeline.shim import load_estimator, save_estimator
 from spacy_structreg.pipeline.spacy_glossary import extend_glossary
+from spacy_structreg.pipeline.tree_pipe import ROOT_LABEL, SPACE_LABEL, write_heads
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan, span_limits
 from spacy_structreg.tasks.segmentation.user_words import (
     AnyWords,
@@ -89,12 +93,15 @@ class FoundWords(NamedTuple):
     """The words of a text: all of it but white space.
 
     spans: begins and ends, int64 of shape (n_words, 2). tags: numbers of `names`, int32 of shape
-    (n_words,), or None if words have no tags.
+    (n_words,), or None if words have no tags. heads: numbers of words, `ROOT` for roots, of shape
+    (n_words,), or None if there are no trees. labels: of each word's arc, if there are trees.
     """
 
     spans: NDArray[np.int64]
     tags: NDArray[np.int32] | None = None
     names: tuple[str, ...] = ()
+    heads: NDArray[np.int32] | None = None
+    labels: tuple[str, ...] = ()
 
 
 class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
@@ -117,6 +124,8 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
     TASK: ClassVar[str]
     """The stem of the task (`pipeline.task`)."""
     ALTERNATIVES = "words"
+    WRITES: ClassVar[tuple[str, ...]] = ()
+    """The annotation that it writes, besides words, by the names of `written_annotation`."""
 
     def __init__(
         self,
@@ -234,6 +243,8 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         if words.tags is not None:
             column: Any = hashes.tags(text, words.spans, words.tags, words.names, SPACE_TAG)
             doc.from_array(["TAG"], column)
+        if words.heads is not None and len(doc):
+            _write_trees(doc, words.spans, words.heads, words.labels)
         return doc
 
     @contextmanager
@@ -397,7 +408,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
             if _is_stand_in(first):
                 return
             references = chain(first, references)
-            self.model.prepare(map(self.gold_of, references))
+            self.model.prepare(chain.from_iterable(map(self.gold_sentences, references)))
 
     def update(self, docs: Sequence[Doc]) -> int:
         """Learn from gold Docs, in one pass; returns how many labels were to be corrected.
@@ -409,7 +420,7 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         for doc in docs:
             compiled = self._compiled.get(doc)
             if compiled is None or not self.model.owns(compiled):
-                compiled = self._compiled[doc] = self.model.compile([self.gold_of(doc)])
+                compiled = self._compiled[doc] = self.model.compile(self.gold_sentences(doc))
             examples += compiled
         # Curves of the margins that were.
         self.calibrations = {}
@@ -423,25 +434,32 @@ class ModelTokenizer(RunsThreads, KeepsAnalyses, ABC, Generic[ModelT]):
         Raises ValueError if the model is untrained, or learns tags and a word has none.
         """
         self.calibrations = {}
-        return self.model.correct(
-            list(map(self.gold_of, docs)), sample=[self.gold_of(doc) for doc in sample]
+        gold, kept = (
+            [each for doc in listed for each in self.gold_sentences(doc)]
+            for listed in (docs, sample)
         )
+        return self.model.correct(gold, sample=kept)
 
-    def gold_of(self, doc: Doc) -> Sequence[Any] | PartialSentence:
-        """The gold sentence of a gold Doc: its words, with their tags if the model learns tags.
+    def gold_sentences(self, doc: Doc) -> list[Any]:
+        """The gold sentences of a gold Doc: one of its words, with their tags if the model learns
+        tags; the trees of its sentences if the model learns trees.
 
         What is known in part is a `PartialSentence`. Raises ValueError for Docs without any tag, if
-        the model learns tags and all words are known.
+        the model learns tags and all words are known, and for Docs without any head, if it learns
+        trees.
         """
+        if self.model.SCHEMA is PARSED:
+            model: Any = self.model
+            return gold_trees(doc, many_roots=model.many_roots)
         tagged = self.model.SCHEMA is TAGGED
         partial = partial_sentence(doc)
         if partial is not None and (tagged or not partial.has_words):
-            return partial
-        return gold_pairs(doc) if tagged else gold_words(doc)
+            return [partial]
+        return [gold_pairs(doc) if tagged else gold_words(doc)]
 
-    def gold(self, example: Example) -> tuple[list[Sequence[Any] | PartialSentence], int]:
-        """The gold sentence of an Example, and that no others are left out; as of components."""
-        return [self.gold_of(example.reference)], 0
+    def gold(self, example: Example) -> tuple[list[Any], int]:
+        """The gold sentences of an Example, and that no others are left out; as of components."""
+        return self.gold_sentences(example.reference), 0
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The figures that spaCy asks for, and the table of them that ``spacy evaluate`` prints."""
@@ -549,6 +567,23 @@ def _characters(text: str, listed: CompiledWords, spans: Sequence[AnySpan] = ())
         words.append((first, last))
         end = last
     return FoundWords(np.array(words[:-1], dtype=np.int64).reshape(-1, 2))
+
+
+def _write_trees(
+    doc: Doc, spans: NDArray[np.int64], heads: NDArray[np.int32], labels: Sequence[str]
+) -> None:
+    """Write the trees of words to their tokens; white space hangs on the token before it.
+
+    White space at the beginning hangs on the first word.
+    """
+    places = np.searchsorted(doc.to_array("IDX"), spans[:, 0]).tolist()
+    above = heads_of_all(heads.tolist(), places, len(doc))
+    of_words = dict(zip(places, labels, strict=True))
+    names = [
+        of_words.get(i) or (ROOT_LABEL if head == ROOT else SPACE_LABEL)
+        for i, head in enumerate(above)
+    ]
+    write_heads(doc, above, names)
 
 
 def _is_stand_in(references: Sequence[Doc]) -> bool:

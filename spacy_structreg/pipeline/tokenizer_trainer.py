@@ -22,6 +22,7 @@ from spacy.training import Example
 
 FACTORY = "structreg_tokenizer_trainer"
 JOINT_FACTORY = "structreg_joint_trainer"
+PARSER_FACTORY = "structreg_joint_parser"
 
 
 @runtime_checkable
@@ -65,6 +66,21 @@ def create_joint_trainer(nlp: Language, name: str) -> TokenizerTrainer:
 
     What counts as the best model is fixed for a factory, and is another figure here.
     """
+    return TokenizerTrainer(name, nlp)
+
+
+@Language.factory(
+    PARSER_FACTORY,
+    default_score_weights={
+        "las_f": 1.0,
+        "uas_f": 0.0,
+        "tag_f": 0.0,
+        "seg_f": 0.0,
+        "token_acc": None,
+    },
+)
+def create_joint_parser_trainer(nlp: Language, name: str) -> TokenizerTrainer:
+    """Make the pipe ``structreg_joint_parser``: the same, for tokenizers that tag and parse."""
     return TokenizerTrainer(name, nlp)
 
 

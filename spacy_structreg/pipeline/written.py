@@ -35,7 +35,7 @@ def written_annotation(nlp: Language) -> set[str]:
 def written_by(nlp: Language, name: str) -> set[str]:
     """The names of what a pipe, or `TOKENIZER`, writes, besides words; as `written_annotation`."""
     if name == TOKENIZER:
-        return {"tags"} if hasattr(nlp.tokenizer, "tagged_words") else set()
+        return set(getattr(nlp.tokenizer, "WRITES", ()))
     names = {
         each for each, attribute in ATTRIBUTES.items() if name in pipes_writing(nlp, attribute)
     }

@@ -58,8 +58,8 @@ def test_initialize_reads_no_corpus_for_nothing(examples: list[Example]) -> None
 
 def test_what_is_gold_is_for_the_tokenizer_to_say(examples: list[Example]) -> None:
     class Reversed(Segmenter):
-        def gold_of(self, doc: Doc) -> list[str]:
-            return list(super().gold_of(doc))[::-1]
+        def gold_sentences(self, doc: Doc) -> list[list[str]]:
+            return [words[::-1] for words in super().gold_sentences(doc)]
 
     straight, turned = CharacterSegmenter(), CharacterSegmenter()
     docs = [example.reference for example in examples]

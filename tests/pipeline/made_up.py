@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 
 import spacy
 from spacy.language import Language
@@ -107,7 +108,7 @@ def trained_joint(passes: int = 5) -> Language:
     """A blank pipeline whose tokenizer has learned words and tags from TRAIN."""
     nlp = spacy.blank("zh", config=JOINT_CONFIG)
     docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
-    nlp.tokenizer.model.prepare(map(nlp.tokenizer.gold_of, docs))
+    nlp.tokenizer.model.prepare(chain.from_iterable(map(nlp.tokenizer.gold_sentences, docs)))
     for _ in range(passes):
         nlp.tokenizer.update(docs)
     return nlp

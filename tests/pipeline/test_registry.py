@@ -34,6 +34,10 @@ TOKENIZERS = {
         "@tokenizers": "spacy_structreg.JointTagger.v1",
         "model": {"@architectures": "spacy_structreg.CharacterJointTagger.v1"},
     },
+    "spacy_structreg.JointParser.v1": {
+        "@tokenizers": "spacy_structreg.JointParser.v1",
+        "model": {"@architectures": "spacy_structreg.JointParser.v1"},
+    },
 }
 # Further models of tokenizers, each with the tokenizer that its defaults are shown with.
 MODELS = {

@@ -9,7 +9,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
@@ -38,6 +41,7 @@ from spacy_structreg.tasks.joint.tag_records import TagRecords
 from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder, WordTreeTransitions
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.given_spans import AnySpan
+from spacy_structreg.tasks.segmentation.text import checked_text
 from spacy_structreg.tasks.segmentation.user_words import AnyWords, CompiledWords, compiled
 from spacy_structreg.tasks.segmentation.words import WordGuide
 
@@ -83,6 +87,20 @@ class JointParserSettings(TaggedWordSettings):
             )
 
 
+class TreeSpans(NamedTuple):
+    """The words of a text with their tags and trees, by numbers.
+
+    spans: begins and ends of words, int64 of shape (n_words, 2). tags: numbers of the model's
+    `tags`, int32 of shape (n_words,). heads: numbers of words of the text, -1 for roots, int32 of
+    the same shape. labels: of each word.
+    """
+
+    spans: NDArray[np.int64]
+    tags: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    labels: tuple[str, ...]
+
+
 class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
     """Finds words, their tags and dependency trees over them."""
 
@@ -96,13 +114,28 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         """
         words = compiled(user_words)
         with self._decoders().borrow() as decoder:
-            return self._trees(decoder, [text], words, list(spans))[0]
+            return self._trees(decoder, [checked_text(text)], words, list(spans))[0]
 
     def predict_trees_stream(
         self, texts: Iterable[str], *, n_threads: int = 1, user_words: AnyWords | None = None
     ) -> Iterator[DependencySentence | None]:
         """As `predict_trees`, for any number of texts in bounded memory, in their order."""
         decode = partial(self._trees, user_words=compiled(user_words))
+        return stream_texts(texts, self._decoders(), decode, n_threads)
+
+    def predict_tree_spans(
+        self, text: str, user_words: AnyWords | None = None, *, spans: Iterable[AnySpan] = ()
+    ) -> TreeSpans:
+        """As `predict_trees`, by begins and ends of words; none for a text without words."""
+        words = compiled(user_words)
+        with self._decoders().borrow() as decoder:
+            return self._tree_spans(decoder, [checked_text(text)], words, list(spans))[0]
+
+    def predict_tree_spans_stream(
+        self, texts: Iterable[str], *, n_threads: int = 1, user_words: AnyWords | None = None
+    ) -> Iterator[TreeSpans]:
+        """As `predict_tree_spans`, for any number of texts in bounded memory, in their order."""
+        decode = partial(self._tree_spans, user_words=compiled(user_words))
         return stream_texts(texts, self._decoders(), decode, n_threads)
 
     def _trees(
@@ -112,25 +145,41 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         user_words: CompiledWords | None = None,
         spans: Sequence[AnySpan] = (),
     ) -> list[DependencySentence | None]:
+        return [
+            DependencySentence(
+                words=tuple(text[start:end] for start, end in found.spans.tolist()),
+                tags=tuple(decoder.tags[tag] for tag in found.tags.tolist()),
+                heads=tuple(found.heads.tolist()),
+                labels=found.labels,
+            )
+            if len(found.spans)
+            else None
+            for text, found in zip(
+                texts, self._tree_spans(decoder, texts, user_words, spans), strict=True
+            )
+        ]
+
+    def _tree_spans(
+        self,
+        decoder: WordTreeDecoder,
+        texts: list[str],
+        user_words: CompiledWords | None = None,
+        spans: Sequence[AnySpan] = (),
+    ) -> list[TreeSpans]:
         ends, limits = self._sentences(texts, user_words, spans)
         prefer(decoder, user_words)
         places, starts, tags, heads, labels = decoder.trees(texts, ends, **limits)
         # The last name is that of label -1.
         names = (*decoder.arc_labels, decoder.root_label)
-        trees: list[DependencySentence | None] = []
-        for text, (first, last) in zip(texts, pairwise(starts.tolist()), strict=True):
-            part = slice(first, last)
-            trees.append(
-                DependencySentence(
-                    words=tuple(text[start:end] for start, end in places[part].tolist()),
-                    tags=tuple(decoder.tags[tag] for tag in tags[part].tolist()),
-                    heads=tuple(heads[part].tolist()),
-                    labels=tuple(names[label] for label in labels[part].tolist()),
-                )
-                if last > first
-                else None
+        return [
+            TreeSpans(
+                places[first:last],
+                tags[first:last],
+                heads[first:last],
+                tuple(names[label] for label in labels[first:last].tolist()),
             )
-        return trees
+            for first, last in pairwise(starts.tolist())
+        ]
 
     def _score(
         self,

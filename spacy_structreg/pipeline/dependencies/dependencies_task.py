@@ -12,9 +12,12 @@ from spacy.tokens import Doc
 from spacy_structreg.pipeline.component import N_THREADS_TEXT
 from spacy_structreg.pipeline.dependencies.parsing_scorer import score_texts, score_trees
 from spacy_structreg.pipeline.documents import dependency_sentences, is_tagged_throughout
+from spacy_structreg.pipeline.joint.joint_task import with_tag_map
+from spacy_structreg.pipeline.segmentation.segmentation_task import tokenizer_parts
 from spacy_structreg.pipeline.setting_texts import config_block
 from spacy_structreg.pipeline.tag_reading_configs import tag_reading_parts
 from spacy_structreg.pipeline.task import (
+    TOKENIZER,
     ConfigParts,
     ConfigRequest,
     ConfigTemplate,
@@ -71,6 +74,20 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
     )
 
 
+def joint_parser_parts(request: ConfigRequest) -> ConfigParts:
+    """The parts of the config of a tokenizer that parses its words. Raises as `with_tag_map`."""
+    from spacy_structreg.estimators.joint.joint_parser import JointParser
+
+    parts = tokenizer_parts(
+        JointParser,
+        title="a tokenizer that finds words, their tags and dependency trees",
+        tokenizer="spacy_structreg.JointParser.v1",
+        factory="structreg_joint_parser",
+        about_scores="F of words that are right with their head and label",
+    )
+    return with_tag_map(parts, request)
+
+
 class Dependencies(DrawnTask):
     """Heads of words and their labels, found by a pipe."""
 
@@ -94,11 +111,20 @@ class Dependencies(DrawnTask):
             tags="some",
             gold="a tree",
         ),
+        ConfigTemplate(
+            "joint-parse",
+            "a tokenizer that tags and parses its words",
+            joint_parser_parts,
+            takes_base=False,
+            tags="some",
+            gold="a tree",
+        ),
     )
 
     def parts(self, nlp: Language) -> list[str]:
-        """All pipes that write heads and their labels."""
-        return [
+        """The tokenizer, if it parses, and all pipes that write heads and their labels."""
+        tokenizer = [TOKENIZER] if getattr(nlp.tokenizer, "TASK", None) == self.stem else []
+        return tokenizer + [
             name
             for name, pipe in nlp.pipeline
             if "token.dep" in nlp.get_pipe_meta(name).assigns
@@ -116,11 +142,13 @@ class Dependencies(DrawnTask):
         """As of other tasks; on text if words are tagged too, in the corpus and by the pipeline."""
         if not given.words:
             ours = hasattr(nlp.tokenizer, "with_estimator")
-            tags = getattr(nlp.tokenizer, "TASK", None) == "joint" or pipes_writing(nlp, "tag")
+            tags = hasattr(nlp.tokenizer, "tagged_words") or pipes_writing(nlp, "tag")
             if not (alone or ours) or not tags:
                 return []
             gold = [doc for doc in gold if is_tagged_throughout(doc) and is_parsed_throughout(doc)]
-        return super().scored_parts(nlp, gold, given)
+        found = super().scored_parts(nlp, gold, given)
+        # A tokenizer parses the words that it finds itself.
+        return [name for name in found if name != TOKENIZER] if given.words else found
 
     def score(self, pairs: Pairs, part: TaskPart, settings: ScoreSettings) -> Scores:
         """Attachment scores of gold words, or F of words, tags and heads of raw text."""

@@ -51,12 +51,22 @@ def score_parsing(examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
                 for label, of in scores.by_label.items()
             }
     else:
-        complete = [pair for pair in pairs if _is_complete(*pair)]
-        tagged = all(tag for reference, _ in complete for _, tag in tagged_words(reference))
-        if tagged:
+        found = score_parsed_texts(pairs)
+        if "tag_f" in found:
             figures["tag_f"] = None
-        found = score_texts(complete, tagged=tagged).as_dict()
     return figures | {name: found[name] for name in figures.keys() & found.keys()}
+
+
+def score_parsed_texts(pairs: Iterable[tuple[Doc, Doc]]) -> dict[str, Any]:
+    """The figures of texts that `score_parsing` gives, whether or not words are those of the gold.
+
+    pairs: reference and prediction; those without all gold heads, or of other texts, do not count.
+    """
+    complete = [pair for pair in pairs if _is_complete(*pair)]
+    tagged = all(tag for reference, _ in complete for _, tag in tagged_words(reference))
+    found = score_texts(complete, tagged=tagged).as_dict()
+    names = [name + end for name in OF_TEXT for end in ("", NO_PUNCTUATION)]
+    return {name: found[name] for name in (["tag_f"] if tagged else []) + names}
 
 
 def score_trees(

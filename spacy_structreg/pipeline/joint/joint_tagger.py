@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from spacy.language import Language
@@ -64,6 +64,7 @@ class JointTagger(ModelTokenizer[TaggingModel]):
     NAME = "spacy_structreg.JointTagger.v1"
     TASK = "joint"
     MARGINS = ("boundaries", "words", "tags")
+    WRITES: ClassVar[tuple[str, ...]] = ("tags",)
 
     def tagged_words(
         self, texts: Iterable[str], *, n_threads: int | None = None
@@ -134,7 +135,7 @@ class JointTagger(ModelTokenizer[TaggingModel]):
         for i, (start, end) in enumerate(words.spans.tolist()):
             if tag := listed.forced_tag(text[start:end]):
                 tags[i] = numbers[tag]
-        return FoundWords(words.spans, tags, tuple(names))
+        return words._replace(tags=tags, names=tuple(names))
 
 
 def _gives_tags(listed: CompiledWords) -> bool:

@@ -54,7 +54,21 @@ name = {name}
 
 
 def joint_parts(request: ConfigRequest) -> ConfigParts:
-    """The parts of the config of a tokenizer that tags its words.
+    """The parts of the config of a tokenizer that tags its words. Raises as `with_tag_map`."""
+    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+
+    parts = tokenizer_parts(
+        CharacterJointTagger,
+        title="a tokenizer that finds words and their tags",
+        tokenizer="spacy_structreg.JointTagger.v1",
+        factory="structreg_joint_trainer",
+        about_scores="F of words that are right with their tag",
+    )
+    return with_tag_map(parts, request)
+
+
+def with_tag_map(parts: ConfigParts, request: ConfigRequest) -> ConfigParts:
+    """The parts of a config, and a pipe that writes universal tags, if there is a table of them.
 
     Raises ValueError if there is no table from tags to universal ones of the name asked for.
     """
@@ -63,13 +77,6 @@ def joint_parts(request: ConfigRequest) -> ConfigParts:
     name = request.tag_map
     if name is None and request.facts is not None:
         name = fitting_tag_map(request.facts.tags)
-    parts = tokenizer_parts(
-        title="a tokenizer that finds words and their tags",
-        tokenizer="spacy_structreg.JointTagger.v1",
-        factory="structreg_joint_trainer",
-        tags=True,
-        about_scores="F of words that are right with their tag",
-    )
     if name is None or name == NO_MAP:
         return parts
     if name not in TAG_MAPS:
@@ -110,7 +117,7 @@ class Joint(PipelineTask):
     def parts(self, nlp: Language) -> list[str]:
         """The tokenizer, and the pipes that tag anew or alone; none if there are no tags."""
         taggers = pipes_writing(nlp, "tag")
-        tags = getattr(nlp.tokenizer, "TASK", None) == self.stem
+        tags = hasattr(nlp.tokenizer, "tagged_words")
         return [TOKENIZER, *taggers] if tags or taggers else []
 
     def has_gold(self, doc: Doc) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -29,6 +29,9 @@ from spacy_structreg.pipeline.task import (
     score_weights,
 )
 
+if TYPE_CHECKING:
+    from spacy_structreg.models.stored_model import StoredModel
+
 TOKENIZER_BLOCK: Final = """\
 [nlp.tokenizer]
 @tokenizers = {}
@@ -51,18 +54,9 @@ USER_WORDS: Final = """\
 
 
 def tokenizer_parts(
-    *,
-    title: str,
-    tokenizer: str,
-    factory: str,
-    tags: bool,
-    about_scores: str,
+    model: type[StoredModel], *, title: str, tokenizer: str, factory: str, about_scores: str
 ) -> ConfigParts:
-    """The parts of the config of a tokenizer. tags: whether its model learns them."""
-    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-    from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
-
-    model = CharacterJointTagger if tags else CharacterSegmenter
+    """The parts of the config of a tokenizer. model: the class of its model."""
     return ConfigParts(
         title=title,
         noun="tokenizer",
@@ -79,13 +73,17 @@ def tokenizer_parts(
 
 def segmenter_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a segmenter, which learns tags if there are any."""
+    from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+    from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
+
     facts = request.facts
     has_tags = facts is not None and facts.all_tagged
+    tags = has_tags if request.tags is None else request.tags
     return tokenizer_parts(
+        CharacterJointTagger if tags else CharacterSegmenter,
         title="a tokenizer that segments text into words",
         tokenizer="spacy_structreg.Segmenter.v1",
         factory="structreg_tokenizer_trainer",
-        tags=has_tags if request.tags is None else request.tags,
         about_scores="F of words, as the SIGHAN bakeoffs define it",
     )
 

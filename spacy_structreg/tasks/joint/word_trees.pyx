@@ -593,6 +593,12 @@ cdef class WordTreeDecoder(WordDecoder):
                 self._stack[n_trees - 1] = head
         return self.agenda.items[item].score
 
+    def _taken_actions(self, Py_ssize_t n):
+        cdef Py_ssize_t i
+        # Every word ends, and leaves the stack, by an arc or as a root.
+        n_words = sum([1 for i in range(n) if self.begins[i]])
+        return [self._actions[i] for i in range(n + 2 * n_words)]
+
     cdef void _mark(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t kept) noexcept nogil:
         cdef Py_ssize_t k = 0
         cdef Py_ssize_t i

@@ -1108,6 +1108,13 @@ cdef class WordDecoder(TextDecoder):
             )
         return analyses
 
+    def _taken_actions(self, Py_ssize_t n):
+        """The actions of the analysis that was taken last, of n characters."""
+        return [
+            *[START + self.word_tags[i] if self.begins[i] else APPEND for i in range(n)],
+            START + self.system.n_tags,
+        ]
+
     def best_states(
         self, str text not None, listed=None, listed_tags=(), *, bonuses=None, fixed=None,
     ):
@@ -1126,8 +1133,7 @@ cdef class WordDecoder(TextDecoder):
             return "", 0.0, [], []
         first = self._search(n, 1, &n_found)
         score = self._take(first)
-        actions = [START + self.word_tags[i] if self.begins[i] else APPEND for i in range(n)]
-        actions.append(START + self.system.n_tags)
+        actions = self._taken_actions(n)
         characters = "".join([chr(self.characters[i]) for i in range(n)])
         self._present_sentence(n)
         try:
