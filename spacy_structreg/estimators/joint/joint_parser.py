@@ -34,7 +34,7 @@ from spacy_structreg.learn.setting_fields import check_strings, from_settings, s
 from spacy_structreg.metrics.dependencies import TextParsingScorer, TextParsingScores
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
-from spacy_structreg.models.settings import CompleteTemplates, UpdatePoint, joined
+from spacy_structreg.models.settings import MAX_BEAM, CompleteTemplates, UpdatePoint, joined
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.joint.tag_records import TagRecords
@@ -62,6 +62,13 @@ class JointParserSettings(TaggedWordSettings):
     )
     update: UpdatePoint = setting(
         "max_violation", 'Where an update is made: "early", "max_violation" or "plain".'
+    )
+    beam: int | None = setting(
+        32,
+        "How many of the states that compete are kept, in training and in prediction; null for no "
+        "limit.",
+        minimum=1,
+        maximum=MAX_BEAM,
     )
     many_roots: bool = setting(
         False,
