@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
@@ -35,12 +36,7 @@ from spacy_structreg.models.settings import (
 )
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.joint.tag_records import (
-    CTB_CLOSED_FIRST_TAGS,
-    CTB_CLOSED_TAGS,
-    GrowingRecords,
-    TagRecords,
-)
+from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -65,8 +61,8 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
     closed_tags: str | Sequence[str] | None = setting(
         None,
         'Tags of which no words are proposed that were not seen with them; "ctb" names those of '
-        "the Chinese Treebank.",
-        choices=["ctb"],
+        'the Chinese Treebank, "ud" those of Universal Dependencies.',
+        choices=CLOSED_TAGS,
     )
     closed_first_tags: Sequence[str] | None = setting(
         None,
@@ -137,8 +133,8 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     def __init__(self, settings: WordJointTaggerSettings) -> None:
         closed, closed_firsts = settings.closed_tags, settings.closed_first_tags
         if isinstance(closed, str):
-            closed = CTB_CLOSED_TAGS
-            closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
+            closed_firsts = CLOSED_FIRST_TAGS[closed] if closed_firsts is None else closed_firsts
+            closed = CLOSED_TAGS[closed]
         self._closed = tuple(closed or ())
         self._closed_firsts = self._closed if closed_firsts is None else tuple(closed_firsts)
         atoms = CharacterAtoms(settings.types, settings.half_width)
