@@ -356,7 +356,7 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
     srsly.write_yaml(project / CONFIG, grid)
     folders = {
         **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
-        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+        **{"CTB": "ctb", "CTB3": "ctb", "CTB4": "ctb", "PTB": "wsj"},
     }
     variables = {f"STRUCTREG_{name}": str(licensed / path) for name, path in folders.items()}
     for arguments in (
@@ -374,6 +374,11 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
         )
         assert done.returncode == 0, done.stderr
         assert "left out" not in done.stderr
+    if paper == "zc11":
+        # A fifth of 72 sentences, which is the test set, too.
+        drawn = [each for key, each in STUDY.results(project).items() if key[0] == "ctb4_rest"]
+        assert [each["n_sentences"] for each in drawn] == [14] * 6
+        assert all(each["figures"]["joint_f"] == each["dev"]["joint_f"] for each in drawn)
     for name in figures:
         text = page(project, name)
         # Not where the grid tells of our own runs.

@@ -121,7 +121,7 @@ def made(licensed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     srsly.write_yaml(project / CONFIG, grid)
     variables = {
         **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
-        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
+        **{"CTB": "ctb", "CTB3": "ctb", "CTB4": "ctb", "PTB": "wsj"},
     }
     environment = {f"STRUCTREG_{name}": str(licensed / path) for name, path in variables.items()}
     for arguments in (["run", CONFIG, RUNS], ["report", CONFIG, RUNS, "report/README.md"]):

@@ -192,6 +192,7 @@ def shared(
 ) -> dict[str, list[Doc]]:
     """Parts of a corpus by their shares, of its sentences in an order of the seed.
 
+    Without a share of a test set, the development set is that, too.
     Raises ValueError for a part that there is not, or that gets no sentence.
     """
     if unknown := set(shares) - {*PARTS, UNLABELED}:
@@ -200,6 +201,7 @@ def shared(
     ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
     cuts = (mixed[begin:end] for begin, end in pairwise([0, *ends]))
     found = dict(zip(shares, cuts, strict=True))
+    found.setdefault("test", found.get("dev", []))
     if not all(found.get(part) for part in PARTS):
         raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
     return found
