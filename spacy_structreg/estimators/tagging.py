@@ -468,9 +468,8 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         if self.dictionary is None or isinstance(example, PartialSentence):
             return None
         for word, tag in example:
-            allowed = self.dictionary.get(
-                self.system.words.key_of(word)
-            ) or self.dictionary.get(OTHER_WORDS)
+            of_word = self.dictionary.get(self.system.words.key_of(word))
+            allowed = of_word or self.dictionary.get(OTHER_WORDS)
             if allowed is not None and self._number[tag] not in allowed:
                 return (
                     f"the dictionary of the model gives {word!r} only the tags "

@@ -112,10 +112,10 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     What is not proposed is known by the records of the training corpus (section 4.2,
     `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
     With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
-    `beam` words are kept for each tag of the next word: better at small widths, and many times
-    slower. With `growing_records` an example is looked up once more, word by word and character by
-    character, before it is decoded; to trained weights that are trained further records no longer
-    grow. Mini-samples are counted in words, and cut between them.
+    whole words compete where they end: better at small widths, and many times slower. With
+    `growing_records` an example is looked up once more, word by word and character by character,
+    before it is decoded; to trained weights that are trained further records no longer grow.
+    Mini-samples are counted in words, and cut between them.
 
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are
