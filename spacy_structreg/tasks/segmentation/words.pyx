@@ -149,8 +149,8 @@ cdef class WordTransitions(TransitionSystem):
     characters: what the model sees of a character. n_tags: how many tags a word may have, ≥ 1.
     by_words: let whole words compete where they end, and prefixes of words not at all, instead of
         all states that have consumed the same characters (multiple beams instead of one; sections
-        3.5.1 and 4.3.1). The tag of the next word is chosen together with the end of a word, and has
-        a slot of its own, but no part in the rank: the same words are kept for all of the tags.
+        3.5.1 and 4.3.1). The tag of the next word is chosen together with the end of a word, and
+        has a slot of its own, but no part in the rank: the same words are kept for all tags.
     max_word_length: no word becomes longer, unless it must not end; None for no limit.
     records: what words and characters are known to be; None for nothing. `GrowingRecords` take in
         each part of a training sentence, of whole words, before it is decoded.
