@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 
@@ -255,3 +255,10 @@ def saved(docs: list[Doc]) -> bytes:
         path = Path(folder) / "docs.spacy"
         save_docs(path, docs)
         return path.read_bytes()
+
+
+def merged(first: bytes, second: bytes) -> bytes:
+    """Two `.spacy` files as one."""
+    bins = [DocBin(store_user_data=True).from_bytes(each) for each in (first, second)]
+    bins[0].merge(bins[1])
+    return bytes(bins[0].to_bytes())
