@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from papers_project import papers
 from study_contract import PROJECTS, run
-from test_papers import STUDY
 
 READ = """
 import json, sys
@@ -104,7 +104,7 @@ SAME = {
 
 @pytest.mark.slow
 def test_a_checksum_tells_corpora_apart_that_differ_in_one_thing(tmp_path: Path) -> None:
-    project = STUDY.copied(tmp_path)
+    project = papers("").copied(tmp_path)
     # Signals are drawn by scripts of another project.
     (tmp_path / "activity_recognition").symlink_to(PROJECTS / "activity_recognition")
     (project / "data").mkdir()

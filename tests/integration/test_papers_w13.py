@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from study_contract import CONFIG, PROJECTS, RUNS, Study, command, project, run, tables
+from papers_project import FOLDER, TREES, finish, papers
+from study_contract import RUNS, project, run, tables
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.labeling import labels_of
@@ -22,8 +23,7 @@ from spacy_structreg.learn.learning_settings import LogLinear
 # A fixture.
 __all__ = ["project"]
 
-OURS = PROJECTS.parent / "treebank"
-REAL = srsly.read_yaml(PROJECTS / "papers/configs/w13.yml")
+REAL = srsly.read_yaml(FOLDER / "configs/w13.yml")
 # Rows of the real grid, by corpora of the paper that are licensed.
 ROWS = {
     "conll2003": ["names_l2", "words_dropout_test"],
@@ -75,18 +75,7 @@ GRID = srsly.yaml_dumps(
     }
 )
 
-STUDY = Study(
-    name="papers",
-    grid=GRID,
-    key=("corpus", "system", "setting", "seed", "fold"),
-    pictures=frozenset(),
-    interrupted=(),
-    reports=(),
-    missing="",
-    faulty=(),
-    line={},
-    broken={},
-)
+STUDY = papers(GRID)
 
 
 def trees_of(path: Path, n: int) -> list[Tree]:
@@ -110,7 +99,7 @@ def in_iob1(labels: list[str]) -> list[str]:
 
 
 def texts_of(kind: str) -> list[str]:
-    trees = trees_of(OURS / f"train/{kind}.bracket", 40)
+    trees = trees_of(TREES / f"train/{kind}.bracket", 40)
     return [" ".join(word for word, *_ in labeled(tree)) for tree in trees]
 
 
@@ -118,7 +107,7 @@ def write_corpora(folder: Path) -> None:
     """Sentences of ours in the layouts of the paper's corpora."""
     for name, part in (("eng.train", "train"), ("eng.testa", "dev"), ("eng.testb", "test")):
         blocks = ["-DOCSTART- -X- -X- O\n"]
-        for tree in trees_of(OURS / part / "news.bracket", 40):
+        for tree in trees_of(TREES / part / "news.bracket", 40):
             rows = labeled(tree)
             labels = in_iob1([label for *_, label in rows])
             lines = zip(rows, labels, strict=True)
@@ -129,7 +118,7 @@ def write_corpora(folder: Path) -> None:
         columns |= {f"gweb-{genre}-{part}": (part, kind) for part in ("dev", "test")}
     for name, (part, kind) in columns.items():
         blocks = []
-        for tree in trees_of(OURS / part / f"{kind}.bracket", 12):
+        for tree in trees_of(TREES / part / f"{kind}.bracket", 12):
             rows = enumerate(labeled(tree), 1)
             blocks.append(
                 "".join(
@@ -151,10 +140,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("data")
     write_corpora(data)
     project = STUDY.copied(tmp_path_factory.mktemp("projects"))
-    for arguments in (("run", CONFIG, RUNS), ("report", CONFIG, RUNS, "report/README.md")):
-        done = command(*arguments, folder=project, data=data)
-        assert done.returncode == 0, done.stderr
-    return project
+    return finish(project, data=data)
 
 
 def lines_of(project: Path, corpus: str) -> list[dict[str, Any]]:
@@ -172,7 +158,7 @@ def test_names_are_learnt_to_the_optimum(finished):
     gold = {
         prefix: [
             [(word, label) for word, _, label in labeled(tree)]
-            for tree in trees_of(OURS / part / "news.bracket", 40)
+            for tree in trees_of(TREES / part / "news.bracket", 40)
         ]
         for prefix, part in (("train", "train"), ("dev_", "dev"), ("", "test"))
     }

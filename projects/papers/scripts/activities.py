@@ -65,7 +65,7 @@ class Recognition(Training):
         groups: dict[str, Group] | None = None,
     ) -> Iterator[tuple[Key, dict[str, Any]]]:
         """Train and score."""
-        from recognise import Features, statistics
+        from recognize import Features, statistics
         from sensors import Recording
 
         text = self.configs[self.system.config]

@@ -85,7 +85,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
     the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
     Penn Treebank, folders such as `02`; and `first`, of how many sentences it is in all; or it is a
-    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learnt
+    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learned
     from without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is
     shuffled and cut into parts by their shares; with `sample`, the training set is so large a share
     of `train`, which is drawn.

@@ -71,7 +71,7 @@ class Result:
     package.
 
     What early runs lack: dev: as `figures`, on the development set; none of corpora with `refit`,
-    whose models have learnt from it. n_sentences: of the test set.
+    whose models have learned from it. n_sentences: of the test set.
     after: of runs that a curve over epochs is of, by the name of a figure its values on the
     development set after each epoch, and as "seconds" the CPU time until then, scoring included.
     """
