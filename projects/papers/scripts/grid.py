@@ -304,8 +304,15 @@ class Grid(GridFile):
         return {key for key, row, _ in self._wanted() if row.on == on}
 
     def in_tables(self) -> set[Key]:
-        """The runs that tables want, which have tests over sentences."""
-        return {key for key, _, part in self._wanted() if part.axis is None}
+        """The runs that tables want with tests over sentences.
+
+        Where each seed has parts of its own, there are none.
+        """
+        return {
+            key
+            for key, _, part in self._wanted()
+            if part.axis is None and "draws" not in self.corpora[key.corpus]
+        }
 
     def _wanted(self) -> Iterator[tuple[Key, Row, Table]]:
         for corpus in self.corpora:
