@@ -65,10 +65,10 @@ class Result:
     """The figures of one model or average on the test set, as fractions of 1.
 
     sentences: by the name of a figure, the counts of each sentence, as `packed` writes them;
-    none of runs that only curves want. epochs: those that were best on the development set, of each
-    model. training_seconds, decoding_seconds: CPU time. config: the first digits of the checksum of
-    the config. commit: of the code that made the run. checksum: of the corpus. version: of the
-    package.
+    none of runs that no test over sentences wants. epochs: those that were best on the development
+    set, of each model. training_seconds, decoding_seconds: CPU time. config: the first digits of
+    the checksum of the config. commit: of the code that made the run. checksum: of the corpus.
+    version: of the package.
 
     What early runs lack: dev: as `figures`, on the development set; none of corpora with `refit`,
     whose models have learned from it. n_sentences: of the test set.
