@@ -68,7 +68,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "cut elsewhere, too": {"train": "train.txt", "dev": "test.txt", "test": "longer.txt"},
     "parts that have changed places": {**PLAIN, "train": "test.txt", "test": "train.txt"},
     "a further part": {**PLAIN, "web": "test.txt", "scored": ["test", "web"]},
-    "learnt once more": {**PLAIN, "refit": True},
+    "learned once more": {**PLAIN, "refit": True},
     "punctuation": {**PLAIN, "punctuation": "PU"},
     **{
         name: {"head_rules": "ctb", "train": name, "dev": name, "test": name}

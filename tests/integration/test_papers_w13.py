@@ -149,7 +149,7 @@ def lines_of(project: Path, corpus: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_names_are_learnt_to_the_optimum(finished):
+def test_names_are_learned_to_the_optimum(finished):
     """The same model, fitted here without a development set, makes the same figures."""
     (found,) = (one for one in lines_of(finished, "conll2003") if one["system"] == "w13_ner")
     config = (finished / "systems/w13_ner.cfg").read_text(encoding="utf-8")
@@ -182,7 +182,7 @@ def test_names_are_learnt_to_the_optimum(finished):
 
 
 @pytest.mark.slow
-def test_texts_are_learnt_with_those_that_were_held_out(finished):
+def test_texts_are_learned_with_those_that_were_held_out(finished):
     """The same model, fitted here on the whole training set, makes the same figure."""
     found = lines_of(finished, "20news")
     (line,) = (one for one in found if "learning.l2=" in one["setting"])
@@ -221,7 +221,7 @@ def test_labels_of_words_have_figures(finished):
     assert {one["seed"] for one in thirds} == {0, 1}
     for one in [of_test, *thirds]:
         assert 0 < one["figures"]["ents_f"] <= 1
-    # What is learnt has no figures of its own.
+    # What is learned has no figures of its own.
     assert not any(one["dev"] for one in thirds)
 
 

@@ -163,9 +163,9 @@ class Training:
                 part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
             }
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
-            # Figures of a development set that models have learnt from say nothing.
-            is_learnt = corpus.refit or self.system.learns_dev
-            held_out = [] if is_learnt else read_docbin(folder / "dev.spacy", nlp.vocab)
+            # Figures of a development set that models have learned from say nothing.
+            is_learned = corpus.refit or self.system.learns_dev
+            held_out = [] if is_learned else read_docbin(folder / "dev.spacy", nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
             frozenset(word for doc in learnt for word in gold_words(doc)),
