@@ -7,6 +7,7 @@ that are `edges`, too; "all" for all of them.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -48,6 +49,8 @@ def read_signals(entry: Mapping[str, Any]) -> Corpus:
             path = Path(folder) / f"{part}.npz"
             recording.save(path)
             parts[part] = path.read_bytes()
+            signals = recording.signals.astype("<f4").tobytes()
+            layers.append([part, hashlib.sha256(signals).hexdigest()])
             layers += [list(map(str, sequence)) for sequence in recording.activities.tolist()]
     return Corpus([parts], refit=False, checksum=corpus_checksum(layers)[:12])
 
