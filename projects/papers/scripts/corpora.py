@@ -15,6 +15,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
+from studies.runs import data_folder
 
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
@@ -28,6 +29,8 @@ from spacy_structreg.corpora.corpus_options import (
 )
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
@@ -75,7 +78,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
+    development set; with choice: true, a fold has every n-th sentence, and is the development set
+    itself, so that settings can be chosen on a training set. tagger: the part of a corpus, in the
+    folder of an entry of its own, that a tagger of all words learns from. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
     between them. tags: "universal" if universal parts of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
@@ -106,10 +111,13 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
-        bounds = fold_bounds(len(whole), int(entry["folds"]))
+        n_folds, is_choice = int(entry["folds"]), bool(entry.get("choice", False))
+        bounds = fold_bounds(len(whole), n_folds)
         runs = [whole[begin:end] for begin, end in bounds]
-        for number in range(len(runs)):
-            dev = (number + 1) % len(runs)
+        if is_choice:
+            runs = [whole[number::n_folds] for number in range(n_folds)]
+        for number in range(n_folds):
+            dev = number if is_choice else (number + 1) % n_folds
             rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
             parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
     elif "shares" in entry:
@@ -126,6 +134,17 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
                 parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
+    if "tagger" in entry:
+        given = {**entry["tagger"]}
+        source = data_folder(given)
+        given.pop("variable", None)
+        tagger = trained_tagger(docs(given, folder=source))
+        # Folds have the same Docs.
+        by_id = {id(doc): doc for parts in parted for found in parts.values() for doc in found}
+        for doc in by_id.values():
+            words = [token.text for token in doc]
+            for token, tag in zip(doc, tagger.predict(words), strict=True):
+                token.tag_ = tag
     # All folds have the same sentences.
     checked = parted if "draws" in entry else parted[:1]
     layers = (
@@ -185,6 +204,13 @@ def docs_of_part(
         for token in doc if is_universal else ():
             token.tag = token.pos
         yield doc
+
+
+def trained_tagger(docs: Iterable[Doc]) -> SequenceLabeler:
+    """A tagger of words that has learnt from the tags of Docs."""
+    tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
+    tagger.fit([[(token.text, token.tag_) for token in doc] for doc in docs], n_threads=1)
+    return tagger
 
 
 def shared(
