@@ -78,10 +78,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set; with choice: true, a fold has every n-th sentence, and is the development set
-    itself, so that settings can be chosen on a training set. tagger: the part of a corpus, in the
-    folder of an entry of its own, that a tagger of all words learns from. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
-    between them. tags: "universal" if universal parts of speech stand for the tags.
+    development set; with choice: true, as `folded`. tagger: a part of a corpus, with the `variable`
+    of its folder, of whose tags a tagger learns that tags all words. refit, scored, kinds: as of
+    `Corpus`; punctuation: its tags, with spaces between them. tags: "universal" if universal parts
+    of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
     of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
@@ -111,15 +111,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
-        n_folds, is_choice = int(entry["folds"]), bool(entry.get("choice", False))
-        bounds = fold_bounds(len(whole), n_folds)
-        runs = [whole[begin:end] for begin, end in bounds]
-        if is_choice:
-            runs = [whole[number::n_folds] for number in range(n_folds)]
-        for number in range(n_folds):
-            dev = number if is_choice else (number + 1) % n_folds
-            rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
-            parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
+        parted = list(folded(whole, int(entry["folds"]), choice=entry.get("choice", False)))
     elif "shares" in entry:
         whole = read_part(name, entry, "whole", docs)
         parted = [shared(name, whole, entry["shares"], seed) for seed in range(entry["draws"])]
@@ -135,16 +127,9 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
     if "tagger" in entry:
-        given = {**entry["tagger"]}
-        source = data_folder(given)
-        given.pop("variable", None)
-        tagger = trained_tagger(docs(given, folder=source))
-        # Folds have the same Docs.
-        by_id = {id(doc): doc for parts in parted for found in parts.values() for doc in found}
-        for doc in by_id.values():
-            words = [token.text for token in doc]
-            for token, tag in zip(doc, tagger.predict(words), strict=True):
-                token.tag_ = tag
+        given = {key: value for key, value in entry["tagger"].items() if key != "variable"}
+        source = data_folder(entry["tagger"])
+        tag_words(parted, docs(given, folder=source, options=CorpusOptions()))
     # All folds have the same sentences.
     checked = parted if "draws" in entry else parted[:1]
     layers = (
@@ -206,11 +191,29 @@ def docs_of_part(
         yield doc
 
 
-def trained_tagger(docs: Iterable[Doc]) -> SequenceLabeler:
-    """A tagger of words that has learnt from the tags of Docs."""
+def folded(whole: Sequence[Doc], n: int, *, choice: bool) -> Iterator[dict[str, list[Doc]]]:
+    """Yield the parts of a corpus for each of n folds.
+
+    A fold is a run of sentences, the test set of its number; the next one is the development set.
+    choice: for choices on a training set: a fold is every n-th sentence, and both sets at once.
+    """
+    bounds = fold_bounds(len(whole), n)
+    folds = [whole[k::n] for k in range(n)] if choice else [whole[a:b] for a, b in bounds]
+    for number, test in enumerate(folds):
+        dev = number if choice else (number + 1) % n
+        rest = [doc for k, fold in enumerate(folds) if k not in (number, dev) for doc in fold]
+        yield {"train": rest, "dev": folds[dev], "test": test}
+
+
+def tag_words(parted: Sequence[Mapping[str, list[Doc]]], tagged: Iterable[Doc]) -> None:
+    """Set the tags of all words, by a tagger that learns from other Docs."""
     tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
-    tagger.fit([[(token.text, token.tag_) for token in doc] for doc in docs], n_threads=1)
-    return tagger
+    tagger.fit([[(token.text, token.tag_) for token in doc] for doc in tagged], n_threads=1)
+    # Folds have the same Docs.
+    docs = {id(doc): doc for parts in parted for part in parts.values() for doc in part}
+    for doc in docs.values():
+        for token, tag in zip(doc, tagger.predict([token.text for token in doc]), strict=True):
+            token.tag_ = tag
 
 
 def shared(
