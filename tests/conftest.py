@@ -89,7 +89,7 @@ def dist(made_once: Callable[..., Path]) -> Path:
     """A folder with an sdist of a clean copy of the sources, and a wheel from that sdist.
 
     Built with the setuptools and the Cython that are installed, to fetch nothing, and without
-    optimisation, which would take most of the time: the modules built in place have it. What was
+    optimization, which would take most of the time: the modules built in place have it. What was
     printed is in ``printed.txt``.
     """
     return made_once("dist", build_package)
@@ -107,7 +107,7 @@ def build_package(folder: Path) -> None:
     environment = dict(os.environ)
     if os.name == "posix":
         # The last option of a kind is the one that counts, so it must come after those of setup.py.
-        compiler = source / "unoptimised-cc"
+        compiler = source / "unoptimized-cc"
         usual = os.environ.get("CC") or sysconfig.get_config_var("CC")
         compiler.write_text(f'#!/bin/sh\nexec {usual} "$@" -O0\n')
         compiler.chmod(0o755)

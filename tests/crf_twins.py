@@ -197,7 +197,7 @@ class Enumeration:
         return float(value), gradient
 
 
-# Recurrences -------------------------------------------------------------------------------------
+# Recurrences --------------------------------------------------------------------------------------
 
 
 def forward_backward(crf: Crf, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -221,7 +221,7 @@ def forward_backward(crf: Crf, weights: np.ndarray) -> tuple[float, np.ndarray]:
     return log_partition, np.array(edges)
 
 
-def neighbours(edges: np.ndarray, axis: int) -> np.ndarray:
+def neighbors(edges: np.ndarray, axis: int) -> np.ndarray:
     """p(a | b) for axis 1 and p(b | a) for axis 2; zeros where the condition never holds."""
     total = edges.sum(axis=axis, keepdims=True)
     return np.divide(edges, total, out=np.zeros_like(edges), where=total > 0)
@@ -236,8 +236,8 @@ def sum_of_edge_gradients(
     of rounds is the window of section 4.2.
     """
     length, _, n_labels, n_features = values.shape
-    before = neighbours(edges, axis=1)
-    after = neighbours(edges, axis=2)
+    before = neighbors(edges, axis=1)
+    after = neighbors(edges, axis=2)
     # F and B: the features of the positions before t, given the label a there, and of those after
     # t, given the label b there.
     prefixes = np.zeros((length, n_labels + 1, n_features))
@@ -294,7 +294,7 @@ def noising(
     return float((uncertain * variances).sum() / 2), through + direct
 
 
-# Objectives --------------------------------------------------------------------------------------
+# Objectives ---------------------------------------------------------------------------------------
 
 
 def objective(
@@ -304,7 +304,7 @@ def objective(
     unlabeled: Sequence[Crf] = (),
     alpha: float = 0.0,
 ) -> tuple[float, np.ndarray]:
-    """Σ -log p(y | x) + R* of equation 11, and its gradient; to be minimised."""
+    """Σ -log p(y | x) + R* of equation 11, and its gradient; to be minimized."""
     value = 0.0
     gradient = np.zeros(len(weights))
     n, m = len(labeled), len(unlabeled)

@@ -145,6 +145,10 @@ def models() -> Iterator[tuple[str, Callable[[], Result]]]:  # noqa: PLR0915 - a
         "CharacterSegmenter, average of three",
         lambda: of_texts(CharacterSegmenter(n_models=3, **short), words),
     )
+    yield (
+        "CharacterSegmenter, rich edge features",
+        lambda: of_texts(CharacterSegmenter(templates="sun2014", **short), words),
+    )
     yield "WordSegmenter", lambda: of_texts(WordSegmenter(**three), words)
     yield (
         "WordSegmenter, multiple beams",

@@ -25,7 +25,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 class DenseWeights:
-    """An array of weights, all of which every update penalises (Zhang et al. 2014, section 4)."""
+    """An array of weights, all of which every update penalizes (Zhang et al. 2014, section 4)."""
 
     def __init__(
         self, weights: np.ndarray, *, l1: float = 0.0, l2: float = 0.0, cumulative_l1: float = 0.0
@@ -67,13 +67,13 @@ class SplitMix64:
 
     def word(self) -> int:
         self.state = (self.state + GOLDEN) & MASK_64
-        return finalise(self.state)
+        return finalize(self.state)
 
     def unit(self) -> float:
         return (self.word() >> 11) / 2**53
 
 
-def finalise(word: int) -> int:
+def finalize(word: int) -> int:
     """The mixing function of SplitMix64."""
     word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & MASK_64
     word = (word ^ (word >> 27)) * 0x94D049BB133111EB & MASK_64
@@ -82,7 +82,7 @@ def finalise(word: int) -> int:
 
 def is_dropped(draw: int, row: int, column: int, probability: float) -> bool:
     """Whether hidden dropout leaves out a weight."""
-    return finalise((draw & MASK_64) ^ (row << 20) ^ column) < int(probability * 2.0**64)
+    return finalize((draw & MASK_64) ^ (row << 20) ^ column) < int(probability * 2.0**64)
 
 
 def label_sequences(
@@ -184,7 +184,7 @@ class LearningTwin:
         trained = Perceptron(learner.tables, clock=1).average()
         return Perceptron.from_trained(trained, self.settings)
 
-    # One epoch, here and in the kernel -----------------------------------------------------------
+    # One epoch, here and in the kernel ------------------------------------------------------------
 
     def epoch(self, pieces: np.ndarray, noise: int) -> tuple[int, int]:
         """Visit pieces once; returns how many pieces and labels were wrong."""
@@ -318,7 +318,7 @@ class LearningTwin:
             return loss / (squared + 1 / (2 * limit))
         return min(limit, loss / squared)
 
-    # Comparison ----------------------------------------------------------------------------------
+    # Comparison -----------------------------------------------------------------------------------
 
     def run(self, pieces: np.ndarray, noise: int = 0) -> None:
         """An epoch on both sides, which must agree on what was wrong and on all weights."""

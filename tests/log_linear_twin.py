@@ -306,7 +306,7 @@ class LogLinearTwin(FeatureReader):
                         on_edge[:, :, b, cell] = True
         return replace(crf, values=values, on_edge=on_edge), np.arange(n_cells)
 
-    # Objectives ----------------------------------------------------------------------------------
+    # Objectives -----------------------------------------------------------------------------------
 
     def likelihood(
         self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
@@ -323,7 +323,7 @@ class LogLinearTwin(FeatureReader):
         np.add.at(gradient, cells, -paths.log_likelihood_gradient(path))
         return -paths.log_likelihood(path), gradient
 
-    def regulariser(
+    def regularizer(
         self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
     ) -> tuple[float, np.ndarray]:
         """R^q of a piece, and its gradient."""
@@ -349,7 +349,7 @@ class LogLinearTwin(FeatureReader):
         self, sentence: Sentence, weights: np.ndarray, begin: int = 0, count: int | None = None
     ) -> tuple[float, np.ndarray]:
         """What a piece adds to the objective and to its gradient."""
-        value, gradient = self.regulariser(sentence, weights, begin, count)
+        value, gradient = self.regularizer(sentence, weights, begin, count)
         value, gradient = self.share(sentence) * value, self.share(sentence) * gradient
         if sentence.labels is None:
             return value, gradient
@@ -383,12 +383,12 @@ class LogLinearTwin(FeatureReader):
         ]
         return max(float(np.mean(squares)), 1e-9) if squares else 1.0
 
-    # Gradient descent ----------------------------------------------------------------------------
+    # Gradient descent -----------------------------------------------------------------------------
 
     def descend(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, float, int, int]:
         """One pass over pieces with every weight visited at every step.
 
-        Returns the weights, what was minimised, and how many pieces and labels were wrong. Like the
+        Returns the weights, what was minimized, and how many pieces and labels were wrong. Like the
         learner's, the clock counts positions.
         """
         options = self.settings

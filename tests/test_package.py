@@ -244,7 +244,7 @@ def test_wheel_holds_sources_stubs_and_compiled_modules(built: Built) -> None:
 
 @pytest.mark.slow
 def test_wheel_is_small(built: Built) -> None:
-    # Unoptimised code is about as long as optimised code.
+    # Unoptimized code is about as long as optimized code.
     assert built.size <= 6_000_000
     for name in [SHARED, *COMPILED]:
         assert b".debug_info" not in compiled_file(built.unpacked, name).read_bytes()

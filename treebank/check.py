@@ -4,7 +4,7 @@
 `python treebank/check.py FILE ...` only some. Faults go to standard error as
 `file:line: what is wrong` (the line is the one on which the tree begins), and the exit code is 1.
 `README.md` explains the conventions; the files of `exceptions` list the words that may have several
-tags, and neighbours that are one word elsewhere.
+tags, and neighbors that are one word elsewhere.
 """
 
 from __future__ import annotations
@@ -366,25 +366,25 @@ def word_faults(words: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def read_exceptions(folder: Path) -> tuple[dict[str, frozenset[str]], frozenset[tuple[str, ...]]]:
-    """Words that may have several tags, and neighbours that are one word elsewhere.
+    """Words that may have several tags, and neighbors that are one word elsewhere.
 
     A line is `WORD TAG TAG ...`, or `WORD + WORD`; what follows # is a remark.
     """
     tags: dict[str, frozenset[str]] = {}
-    neighbours = set()
+    neighbors = set()
     files = sorted(folder.glob("*.txt"))
     for line in "\n".join(path.read_text(encoding="utf-8") for path in files).splitlines():
         word, *others = line.partition("  #")[0].split() or [""]
         if others[:1] == ["+"]:
-            neighbours.add((word, *others[1:]))
+            neighbors.add((word, *others[1:]))
         elif word:
             tags[word] = tags.get(word, frozenset()) | frozenset(others)
-    return tags, frozenset(neighbours)
+    return tags, frozenset(neighbors)
 
 
 def corpus_faults(trees: Sequence[Located]) -> Iterator[str]:
     """What only the whole treebank shows: repeated sentences, words treated in two ways."""
-    ambiguous, neighbours = read_exceptions(EXCEPTIONS)
+    ambiguous, neighbors = read_exceptions(EXCEPTIONS)
     first: dict[str, Located] = {}
     tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for tree in trees:
@@ -403,7 +403,7 @@ def corpus_faults(trees: Sequence[Located]) -> Iterator[str]:
                     "to exceptions"
                 )
         for (word, _), (following, _) in pairwise(words):
-            if word + following in tags and (word, following) not in neighbours:
+            if word + following in tags and (word, following) not in neighbors:
                 yield tree.fault(
                     f"{word} {following} is one word elsewhere; correct one, or add "
                     f"'{word} + {following}' to exceptions"

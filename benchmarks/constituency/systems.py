@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from benchmarks.common.ours import OurEstimator
 from benchmarks.common.systems import (
-    OURS,
     Effort,
     Predictor,
     Setting,
@@ -20,41 +20,31 @@ from benchmarks.constituency.treebanks import read_treebank
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.constituents import ConstituencySentence, Constituent
 
+if TYPE_CHECKING:
+    from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+
 __all__ = ["SYSTEMS", "TaggedWords"]
 
 TaggedWords: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...]]"
 """The words of a sentence, and their tags."""
 
 
-class Ours(System[TaggedWords, ConstituencySentence]):
-    name = OURS
-    title = "spacy_structreg"
-    module = "spacy_structreg"
-    distribution = "spacy_structreg"
-    arguments: ClassVar[dict[str, Any]] = {}
+class Ours(OurEstimator[TaggedWords, ConstituencySentence]):
+    epochs: ClassVar = {"full": 12, "capped": 6, "quick": 2}
+    figure = "F"
 
-    def settings(self, effort: Effort) -> list[Setting]:
-        return [{"epochs": {"full": 12, "capped": 6, "quick": 2}[effort]}]
-
-    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
+    def estimator(self) -> type[ConstituencyParser]:
         from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 
-        began = cpu_seconds()
-        parser = ConstituencyParser(epochs=int(setting["epochs"]), **self.arguments)
-        parser.fit(read_treebank(train), read_treebank(dev))
-        parser.save(model)
-        n_epochs = parser.epochs * parser.n_models
-        return Training(cpu_seconds() - began, kept=f"best epoch, by dev F; time of all {n_epochs}")
+        return ConstituencyParser
 
-    def load(self, model: Path, scratch: Path) -> Predictor[TaggedWords, ConstituencySentence]:
-        from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
+    def read(self, corpus: Path) -> Iterable[ConstituencySentence]:
+        return read_treebank(corpus)
 
-        parser = ConstituencyParser.load(model)
-
-        def one(sentence: TaggedWords) -> ConstituencySentence:
-            return parser.predict(*sentence)
-
-        return Predictor(one, parser.predict_batch)
+    def one(
+        self, predict: Callable[..., ConstituencySentence], sentence: TaggedWords
+    ) -> ConstituencySentence:
+        return predict(*sentence)
 
 
 class OursBeam4(Ours):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from benchmarks.common import spacy_cnn, udpipe
+from benchmarks.common.ours import OurEstimator
 from benchmarks.common.systems import (
-    OURS,
     Effort,
     Predictor,
     Setting,
     System,
     Training,
-    cpu_seconds,
 )
-from spacy_structreg.corpora.dependencies import ROOT, Parse
+from spacy_structreg.corpora.conllu import dependency_sentences
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse
+
+if TYPE_CHECKING:
+    from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
 __all__ = ["SYSTEMS", "TaggedWords"]
 
@@ -23,38 +27,20 @@ TaggedWords: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...]]"
 """The words of a sentence, and their tags."""
 
 
-class Ours(System[TaggedWords, Parse]):
-    name = OURS
-    title = "spacy_structreg"
-    module = "spacy_structreg"
-    distribution = "spacy_structreg"
-    arguments: ClassVar[dict[str, Any]] = {}
+class Ours(OurEstimator[TaggedWords, Parse]):
+    epochs: ClassVar = {"full": 12, "capped": 8, "quick": 2}
+    figure = "LAS"
 
-    def settings(self, effort: Effort) -> list[Setting]:
-        return [{"epochs": {"full": 12, "capped": 8, "quick": 2}[effort]}]
-
-    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.conllu import dependency_sentences
+    def estimator(self) -> type[DependencyParser]:
         from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 
-        began = cpu_seconds()
-        parser = DependencyParser(epochs=int(setting["epochs"]), **self.arguments)
-        parser.fit(dependency_sentences(train), dependency_sentences(dev))
-        parser.save(model)
-        n_epochs = parser.epochs * parser.n_models
-        return Training(
-            cpu_seconds() - began, kept=f"best epoch, by dev LAS; time of all {n_epochs}"
-        )
+        return DependencyParser
 
-    def load(self, model: Path, scratch: Path) -> Predictor[TaggedWords, Parse]:
-        from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+    def read(self, corpus: Path) -> Iterable[DependencySentence]:
+        return dependency_sentences(corpus)
 
-        parser = DependencyParser.load(model)
-
-        def one(sentence: TaggedWords) -> Parse:
-            return parser.predict(*sentence)
-
-        return Predictor(one, parser.predict_batch)
+    def one(self, predict: Callable[..., Parse], sentence: TaggedWords) -> Parse:
+        return predict(*sentence)
 
 
 class OursGreedy(Ours):

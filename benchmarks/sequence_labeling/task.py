@@ -130,8 +130,8 @@ class Labeling(Task[Rows, Tokens, list[str]]):
                 words = [(word[:-1], *rest) for word, *rest in words]
                 if not all(word for word, *_ in words):
                     raise ValueError(f"{path}: --drop-last leaves nothing of a word")
-            spelt = convert(given, scheme, "bio")
-            read.append([(*word, one) for word, one in zip(words, spelt, strict=True)])
+            spelled = convert(given, scheme, "bio")
+            read.append([(*word, one) for word, one in zip(words, spelled, strict=True)])
         return read
 
     def write(self, path: Path, sentences: Sequence[Rows]) -> None:

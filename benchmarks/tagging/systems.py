@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchmarks.common import spacy_cnn, udpipe
+from benchmarks.common.ours import OurEstimator
 from benchmarks.common.systems import (
-    OURS,
     Effort,
     Predictor,
     Setting,
@@ -16,6 +17,10 @@ from benchmarks.common.systems import (
     Training,
     cpu_seconds,
 )
+from spacy_structreg.corpora.conllu import tagged_sentences
+
+if TYPE_CHECKING:
+    from spacy_structreg.estimators.tagging import Tagger
 
 __all__ = ["SYSTEMS"]
 
@@ -23,34 +28,16 @@ __all__ = ["SYSTEMS"]
 NO_SLASH = "\u2215"
 
 
-class Ours(System[list[str], list[str]]):
-    name = OURS
-    title = "spacy_structreg"
-    module = "spacy_structreg"
-    distribution = "spacy_structreg"
-    arguments: ClassVar[dict[str, Any]] = {}
+class Ours(OurEstimator[list[str], list[str]]):
+    figure = "accuracy"
 
-    def settings(self, effort: Effort) -> list[Setting]:
-        return [{}]
-
-    def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.conllu import tagged_sentences
+    def estimator(self) -> type[Tagger]:
         from spacy_structreg.estimators.tagging import Tagger
 
-        began = cpu_seconds()
-        tagger = Tagger(**self.arguments)
-        tagger.fit(tagged_sentences(train), tagged_sentences(dev))
-        tagger.save(model)
-        n_epochs = tagger.epochs * tagger.n_models
-        return Training(
-            cpu_seconds() - began, kept=f"best epoch, by dev accuracy; time of all {n_epochs}"
-        )
+        return Tagger
 
-    def load(self, model: Path, scratch: Path) -> Predictor[list[str], list[str]]:
-        from spacy_structreg.estimators.tagging import Tagger
-
-        tagger = Tagger.load(model)
-        return Predictor(tagger.predict, tagger.predict_batch)
+    def read(self, corpus: Path) -> Iterable[list[tuple[str, str]]]:
+        return tagged_sentences(corpus)
 
 
 class OursGreedy(Ours):
@@ -106,8 +93,6 @@ class Ltp(System[list[str], list[str]]):
         return [{"epoch": epochs} for epochs in numbers[effort]]
 
     def train(self, setting: Setting, train: Path, dev: Path, model: Path) -> Training:
-        from spacy_structreg.corpora.conllu import tagged_sentences
-
         ltp: Any = import_module("ltp_extension.perceptron")
         began = cpu_seconds()
         # Its own format: word/tag, of which the last slash counts. It ends the process over a tag

@@ -51,7 +51,7 @@ class BitsName(str, Enum):
 
     eight = "8"
     sixteen = "16"
-    unquantised = "32"
+    unquantized = "32"
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,17 @@ from spacy_structreg.corpora.corpus_errors import StrPath
 from spacy_structreg.corpora.labeling import Scheme, convert
 from spacy_structreg.features.template_compiler import Shape
 from spacy_structreg.learn.learner import Learner
-from spacy_structreg.learn.learning_settings import AnyLearning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import check_strings, setting
 from spacy_structreg.metrics.labeling.labels import LabelScores, score_labels
 from spacy_structreg.metrics.labeling.spans import OUTSIDE, SpanScores, score_spans
+from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.decoders import WORD, DecoderPool, with_given
 from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import GoldT
 from spacy_structreg.models.explained_chains import ChainView, ExplainedChain
 from spacy_structreg.models.explanation import Explanation, shown
-from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
 from spacy_structreg.tasks.chain import ChainDecoder, ChainFeatures, CompiledChain
@@ -173,7 +172,7 @@ class SequenceDecoder:
         return {pair: weight for pair, weight in zip(pairs, weights, strict=True) if weight}
 
 
-class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
+class LabelChainSpec(ChainSpec[GoldT, SequenceDecoder]):
     """Labels of a scheme, and features of sequences.
 
     seen: the features. labels: in the spelling of the scheme, any; what the scheme needs besides
@@ -208,13 +207,6 @@ class LabelChainSpec(ModelSpec[GoldT, SequenceDecoder]):
     @property
     def labels(self) -> tuple[str, ...]:
         return self._labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.features.widths
-
-    def new_learner(self, learning: AnyLearning) -> Learner:
-        return self.features.new_learner(learning)
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
         return new_chain_trainer(self.features, self.graph, learner)

@@ -60,6 +60,13 @@ _EXTENDS: _Ranges = [
     (0x1F3FB, 0x1F3FF),
 ]  # fmt: skip
 
+RUNS: Final[Mapping[str, _Ranges]] = {
+    "word": [(0x41, 0x5A), (0x61, 0x7A), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)],
+    "number": _DIGITS,
+}
+"""The characters of which runs are one word (`features.typed_runs.LatinRuns`): Latin letters and
+Arabic digits of either width, as ranges of code points, the last one included."""
+
 
 def _fill(table: NDArray[np.uint8], ranges: _Ranges, value: int) -> None:
     for first, last in ranges:
@@ -100,6 +107,11 @@ _PROPERTIES[0x200D] = EXTENDS | JOINS_NEXT
 _fill(_PROPERTIES, [(0x1F1E6, 0x1F1FF)], REGIONAL)
 _PROPERTIES.setflags(write=False)
 
+_RUNS: Final = np.zeros(TABLE_SIZE, dtype=np.uint8)
+for _number, _ranges in enumerate(RUNS.values(), 1):
+    _fill(_RUNS, _ranges, _number)
+_RUNS.setflags(write=False)
+
 
 def type_table(alphabet: str) -> NDArray[np.uint8]:
     """The type of every character below `TABLE_SIZE`: 1 + its place in `ALPHABETS[alphabet]`.
@@ -129,3 +141,8 @@ def property_table() -> NDArray[np.uint8]:
     after it (zero width joiner). `REGIONAL`: two in a row are one flag.
     """
     return _PROPERTIES
+
+
+def run_table() -> NDArray[np.uint8]:
+    """For every character below `TABLE_SIZE` 1 + its place in `RUNS`; 0 if it has none."""
+    return _RUNS

@@ -21,7 +21,7 @@ action: N0w N1t N2t | S0t N0w N1t | S0ht S0t N0w | S0t S0lt N0w | S0t S0rt N0w |
 """
 """The transition templates of Zhang & Clark 2011, Table 13."""
 
-# Of the words and the tags of a parent and a child; and of a tag between and of their neighbours.
+# Of the words and the tags of a parent and a child; and of a tag between and of their neighbors.
 _PAIRS: Final = """
 {p}w | {p}t | {p}w {p}t | {c}w | {c}t | {c}w {c}t
 {p}w {p}t {c}w {c}t | {p}w {p}t {c}w | {p}w {c}w {c}t | {p}w {p}t {c}t | {p}t {c}w {c}t
@@ -42,7 +42,7 @@ def _arc(
 ) -> str:
     """Templates 1 to 6 of Zhang & Clark 2011, Table 14, on an event.
 
-    parent, child: nodes of the word and of its neighbours on the left and on the right.
+    parent, child: nodes of the word and of its neighbors on the left and on the right.
     between: the tags between the two. distances: what else they join, of the arc and of child and
     sibling.
     """

@@ -1,6 +1,6 @@
 """Template tables of sequence labelers, as data; their atoms are those of `tasks.tokens`.
 
-``label:`` templates stand with each label, ``edge:`` templates with each pair of neighbouring
+``label:`` templates stand with each label, ``edge:`` templates with each pair of neighboring
 labels; ``edge:`` alone is the pair itself. Of each table there is a second one with some rich edge
 features (Sun 2014, section 3, after Sun, Wang & Li 2012), whose name ends with ``+edges``.
 """

@@ -27,7 +27,7 @@ TYPES_OF_TABLES: Final = {"gao2010": "type0"}
 of `CHARACTER_TYPES`."""
 
 SKIP_BIGRAM: Final = "c-1c+1"
-"""The two neighbours of the current character (Ng & Low 2004)."""
+"""The two neighbors of the current character (Ng & Low 2004)."""
 
 CHARACTER_TABLES: Final = {"zhang2014": ZHANG_2014, "gao2010": GAO_2010, "sun2014": SUN_2014}
 """Tables that a character model may name instead of listing templates."""

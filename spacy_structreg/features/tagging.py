@@ -16,7 +16,7 @@ tag: catstart(w0) | catend(w0) | catstart(w0) catend(w0) | catend(w-1) | catstar
 tag: end(w-1) | start(w+1) | end(w-1) start(w0) | end(w0) start(w+1)
 tag: suffix2(w-1) | suffix2(w+1) | tags(w+1)
 """
-"""After Collins 2002 and Zhang & Clark 2008: the word and its neighbours, affixes and characters,
+"""After Collins 2002 and Zhang & Clark 2008: the word and its neighbors, affixes and characters,
 shapes, and which tags the words of these characters, and the next one, have been seen with. For any
 script; chosen on the development set of UD Chinese, where words two places away and pairs of words
 that do not stand together add nothing but time."""
@@ -36,14 +36,14 @@ tag: class(w0) | class(w-1) | class(w+1) | class(w-1) class(w0) | class(w0) clas
 tag: class(w0) t-1 | class4(w0) | class6(w0) | class10(w0) | class20(w0)
 tag: class6(w-1) | class6(w+1) | class10(w-1) class10(w0) | class10(w0) class10(w+1)
 """
-"""Classes of the word and its neighbours, and the beginnings of their paths, which are added where
+"""Classes of the word and its neighbors, and the beginnings of their paths, which are added where
 there are classes: after Ratinov & Roth 2009, section 6.1."""
 
 LISTED: Final = """
 tag: listed(w0) | listed(w-1) listed(w0) | listed(w0) listed(w+1) | listed(w0) t-1
 tag: listed(w0) w0 | listed(w-1) | listed(w+1) | listed(w0) suffix2(w0)
 """
-"""The tags that word lists give a word and its neighbours."""
+"""The tags that word lists give a word and its neighbors."""
 
 GUIDE: Final = """
 tag: guide(w0) | guide(w0) w0 | guide(w0) end(w0) | guide(w0) t-1

@@ -13,6 +13,8 @@ import re
 from collections.abc import Collection
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from spacy_structreg.features.character_classes import RUNS
+
 __all__ = [
     "FIRST_STAND_IN",
     "KINDS",
@@ -302,7 +304,12 @@ class Run(NamedTuple):
     is_open: bool
 
 
-_LATIN: Final = re.compile("(?P<word>[A-Za-zＡ-Ｚａ-ｚ]+)|(?P<number>[0-9０-９]+)")
+_LATIN: Final = re.compile(
+    "|".join(
+        f"(?P<{kind}>[{''.join(f'{chr(first)}-{chr(last)}' for first, last in ranges)}]+)"
+        for kind, ranges in RUNS.items()
+    )
+)
 
 
 class LatinRuns:

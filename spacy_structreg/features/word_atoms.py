@@ -102,7 +102,7 @@ def classes(word: str) -> str:
     """The classes of the parts of a biomedical name: ``X-G`` for ``TNF-alpha`` or ``IFN-γ``.
 
     A part is a run of characters of one kind. G is a Greek letter or its name, R an upper-case
-    Roman numeral (up to 39) that is no beginning of a capitalised word; punctuation stands for
+    Roman numeral (up to 39) that is no beginning of a capitalized word; punctuation stands for
     itself, once for each run of the same character; other parts have the sign of their kind.
     """
     parts = []

@@ -1,4 +1,4 @@
-"""Frozen weight rows (`learn.frozen_rows`) made of trained ones: pruned, quantised, laid out."""
+"""Frozen weight rows (`learn.frozen_rows`) made of trained ones: pruned, quantized, laid out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def frozen_rows(table: TrainedRows, bits: Bits = 8, prune: float = 0.0) -> Froze
         # What would be rounded to zero.
         keys, counts, columns, values = _cells(arrays, max(prune, _scale(values, bits) / 2))
     n_rows = len(keys)
-    codes, levels = _quantised(values, bits, is_dense)
+    codes, levels = _quantized(values, bits, is_dense)
     row_size = n_columns * weight_size
     if is_dense:
         sizes = np.full(n_rows, row_size)
@@ -188,7 +188,7 @@ def _cells(
     return arrays["keys"][filled], counts[filled], columns, values
 
 
-def _quantised(
+def _quantized(
     values: NDArray[np.float32], bits: Bits, is_dense: bool
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The weights as they are stored, and their levels."""

@@ -49,7 +49,7 @@ cdef extern from *:
     STRUCTREG_LOAD(f32, float)
 
     /* Add dense rows to scores, `step` apart; without a row, one of zeros. Nearly all rows are of
-       four labels, or some times four: these loops have a fixed length, and are vectorised. */
+       four labels, or some times four: these loops have a fixed length, and are vectorized. */
     #define STRUCTREG_ADD_ROWS(type, factor, n) \\
         for (i = 0; i < count; ++i, scores += step) { \\
             const uint8_t *row = cells + (rows[i] < 0 ? zeros : rows[i]); \\

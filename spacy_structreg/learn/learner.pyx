@@ -16,7 +16,7 @@ cdef class Learner(BufferOwner):
     tables: `TrainingRows`, one for each shape or list of features, with the penalties of settings.
     clock: how far the training has come; what it counts is the kind's to say.
     numbering: an object that stands for the numbers of rows; copies have the same.
-    objective: what the last epoch has found of what is minimised, if anything is. converged:
+    objective: what the last epoch has found of what is minimized, if anything is. converged:
         whether another epoch would change little; a perceptron never says so.
     Raises ValueError if the clock is out of range, a row was visited later than it says, or a table
     has other penalties.
@@ -43,7 +43,7 @@ cdef class Learner(BufferOwner):
 
     @property
     def clock(self):
-        """Time of the training. It may be put forward, as if nothing had been learnt."""
+        """Time of the training. It may be put forward, as if nothing had been learned."""
         return self._clock
 
     @clock.setter
@@ -96,8 +96,8 @@ cdef class Learner(BufferOwner):
     def resumed(self, tables, clock):
         """A learner with the weights of a training that was interrupted, which gets no new rows.
 
-        tables: their first rows are those of this learner, which has learnt nothing since; what was
-        compiled for it fits the other too. clock: of that training.
+        tables: their first rows are those of this learner, which has learned nothing since; what
+        was compiled for it fits the other too. clock: of that training.
         Raises ValueError if these are other rows, and as the class.
         """
         cdef Learner twin = type(self)(tables, self.settings, clock)

@@ -47,7 +47,7 @@ class SampleSettings(Settings):
 
 @dataclass(frozen=True)
 class Learning(SampleSettings):
-    """Settings of a structured perceptron or passive-aggressive learner and its regularisers.
+    """Settings of a structured perceptron or passive-aggressive learner and its regularizers.
 
     The algorithms are those of Collins 2002 (perceptron), of Gao, Qiu & Huang 2010 (pa), against
     the best wrong output with a margin of 1, and of Crammer et al. 2006 (pa_i and pa_ii) with the
@@ -146,6 +146,7 @@ class Learning(SampleSettings):
         return self.prune if n_rows >= LEAST_PRUNED else 0.0
 
     needs_whole_corpus: ClassVar[bool] = False
+    needs_classes: ClassVar[bool] = False
     gives_probabilities: ClassVar[bool] = False
     learns_from_unlabeled: ClassVar[bool] = False
 
@@ -170,7 +171,7 @@ def gao_2010(aggressiveness: float = 1.0) -> Learning:
 class LogLinear(SampleSettings):
     """Settings of a log-linear model: of a conditional random field, or of logistic regression.
 
-    What is minimised is the sum over all examples of -log p(y | x) and of the noising regulariser,
+    What is minimized is the sum over all examples of -log p(y | x) and of the noising regularizer,
     plus ``l2`` ‖w‖² + ``l1`` ‖w‖₁: strengths do not depend on how sequences are cut. The step of
     gradient descent is in units of what it changes the score of a label by, so that it does not
     depend on how many features a position has, or how large they are: it is divided by the mean
@@ -210,16 +211,18 @@ class LogLinear(SampleSettings):
     )
     noise_clip: float | None = setting(
         None,
-        "In gradient descent, noise moves the score of a label, or pair of labels, by this times "
-        "the step at most, 1 being what its likelihood can; null for no limit, as L-BFGS has none.",
+        "In gradient descent, the gradient of noise that goes through the probabilities moves the "
+        "score of a label, or pair of labels, by this times the step at most, 1 being what its "
+        "likelihood can; null for no limit, as L-BFGS has none. The other part, which pulls "
+        "weights towards 0 as a penalty on squares does, has no limit.",
         open_below=True,
     )
     unlabeled_weight: float = setting(
-        1.0, "How much an example without labels counts in the regulariser of noising."
+        1.0, "How much an example without labels counts in the regularizer of noising."
     )
     tolerance: float = setting(
         1e-4,
-        "With structreg fit, training ends when an epoch changes what is minimised by less than "
+        "With structreg fit, training ends when an epoch changes what is minimized by less than "
         "this share, with L-BFGS the mean of ten; 0 for never.",
     )
 
@@ -261,8 +264,13 @@ class LogLinear(SampleSettings):
         return self.optimizer == "lbfgs"
 
     @property
+    def needs_classes(self) -> bool:
+        """True if it is for classifiers alone, whose inputs have one label."""
+        return self.noise == "gaussian_dropout"
+
+    @property
     def learns_from_unlabeled(self) -> bool:
-        """True if examples without labels count, in the regulariser of feature noising."""
+        """True if examples without labels count, in the regularizer of feature noising."""
         return self.variance > 0
 
     @property

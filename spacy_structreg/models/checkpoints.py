@@ -22,6 +22,7 @@ from spacy_structreg.models.stored_model import by_table, nested, numbered, unne
 from spacy_structreg.models.training_rng import TrainingRng
 
 _BEST: Final = "best"
+_STATE: Final = "state"
 _LEAST_PAUSE: Final = 9.0
 """Pause after writing a state, in multiples of what writing took: a tenth of the time."""
 
@@ -32,7 +33,8 @@ class Run:
 
     number: of the model, from 0. learner: its weights. rng: its random numbers. highest: the best
     figure on the development corpus so far, and best: the weights that had it. waited: epochs since
-    then. ended: whether there is no epoch left to train.
+    then. ended: whether there is no epoch left to train. state: what the trainer kept besides
+    weights when it was saved (`ModelSpec.training_state`); None before.
     """
 
     number: int
@@ -43,6 +45,7 @@ class Run:
     highest: float = -1.0
     best: list[TrainedRows] | None = None
     ended: bool = False
+    state: model_file.Arrays | None = None
     reports: list[EpochReport[Any]] = field(default_factory=list)
 
 
@@ -105,6 +108,7 @@ class Checkpoint:
     def _contents(self, run: Run) -> tuple[dict[str, Any], model_file.Arrays]:
         learner = run.learner
         arrays = numbered([table.state() for table in learner.tables_as_weights()])
+        arrays |= nested(_STATE, run.state or {})
         if run.best is not None:
             arrays |= nested(_BEST, numbered([table.arrays for table in run.best]))
         header = {
@@ -171,6 +175,7 @@ class Checkpoint:
             highest=check_float("highest", model_file.field(header, "highest", float), -1.0),
             best=weights,
             ended=model_file.field(header, "ended", bool),
+            state=unnested(_STATE, arrays),
             reports=[_report(each) for each in model_file.field(header, "reports", list)],
         )
 

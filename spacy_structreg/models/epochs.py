@@ -16,7 +16,7 @@ from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.protocols import Compiled
 from spacy_structreg.models.reports import EpochReport, Progress, ScoresT
 from spacy_structreg.models.training_rng import TrainingRng
-from spacy_structreg.training.lbfgs import minimise
+from spacy_structreg.training.lbfgs import minimize
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,12 @@ class Epochs(Generic[ScoresT]):
         an epoch; of L-BFGS, whose memory is SciPy's own, only after the last one.
         """
         learner = run.learner
-        trainer: Any = spec.resumed_trainer(learner, examples, run.epoch)
-        by_minimiser = learner.settings.needs_whole_corpus
+        trainer: Any = (
+            spec.new_trainer(learner)
+            if run.state is None
+            else spec.resumed_trainer(learner, run.state)
+        )
+        by_minimizer = learner.settings.needs_whole_corpus
         began = time.perf_counter()
         interrupted = False
 
@@ -211,14 +215,15 @@ class Epochs(Generic[ScoresT]):
                 or run.epoch >= self.epochs
                 or (self.patience is not None and run.waited >= self.patience)
             )
-            if save is not None and not by_minimiser:
+            if save is not None and not by_minimizer:
+                run.state = spec.training_state(trainer)
                 save(run)
             interrupted = not report(run)
             return not interrupted and not run.ended
 
         go_on = not run.ended
-        if by_minimiser and go_on:
-            minimise(trainer, examples, self.epochs, lambda: end_epoch((0, 0), converged=False))
+        if by_minimizer and go_on:
+            minimize(trainer, examples, self.epochs, lambda: end_epoch((0, 0), converged=False))
             if run.epoch == 0:
                 # There was nothing to improve, as with a single label.
                 end_epoch((0, 0), converged=True)

@@ -38,12 +38,22 @@ from spacy_structreg.models.parallel import in_other_processes, run_tasks
 from spacy_structreg.models.protocols import Compiled, DecoderT, Trainer
 from spacy_structreg.models.reports import EpochReport, ScoresT
 from spacy_structreg.models.settings import TrainingSettings
-from spacy_structreg.models.stored_model import StoredModel, besides_tables, by_table, numbered
+from spacy_structreg.models.stored_model import (
+    StoredModel,
+    besides_tables,
+    by_table,
+    nested,
+    numbered,
+    unnested,
+)
 from spacy_structreg.models.training_rng import TrainingRng
 from spacy_structreg.models.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+# Arrays of a running training that are no weights.
+_KEPT = "training"
 
 
 class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
@@ -73,6 +83,9 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
     COUNTS: ClassVar[bool] = False
     """True if its trainers can count features first (`AgendaTrainer.restrict`)."""
 
+    CLASSIFIES: ClassVar[bool] = False
+    """True if an input has one label, so that there are no pairs of labels."""
+
     SETTINGS: ClassVar[type[TrainingSettings]]
     settings: TrainingSettings
 
@@ -92,6 +105,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             raise ValueError(
                 f"min_count is {learning.min_count}, but a {self.NOUN} of this kind has weights "
                 "for all features of its corpus; leave it at 1"
+            )
+        if learning.needs_classes and not self.CLASSIFIES:
+            raise ValueError(
+                f"noise is 'gaussian_dropout', but a {self.NOUN} of this kind labels sequences, "
+                "and it is for texts of two categories; choose 'dropout'"
             )
         seed = random.getrandbits(32) if settings.seed is None else settings.seed
         super().__init__(replace(settings, learning=learning, seed=seed))
@@ -304,15 +322,21 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         self, spec: Any, examples: Sequence[GoldT], unlabeled: Sequence[Any]
     ) -> tuple[Learner, list[Compiled]]:
         """A new learner, and the examples of a training compiled for it."""
+
+        def compile_all(learner: Learner) -> tuple[list[Compiled], list[Compiled]]:
+            return _compile(spec, examples, learner), [
+                spec.compile_unlabeled(items, learner) for items in unlabeled
+            ]
+
         learner = spec.new_learner(self.learning)
-        compiled = _compile(spec, examples, learner)
+        spec.check_memory(learner, compile_all)
+        compiled, further = compile_all(learner)
         if not compiled:
             raise ValueError(
                 f"there is nothing in the training corpus that a {self.NOUN} could learn from"
             )
         _count(spec, learner, compiled)
-        compiled += [spec.compile_unlabeled(items, learner) for items in unlabeled]
-        return learner, compiled
+        return learner, compiled + further
 
     def prepare(self, sentences: Iterable[GoldT], *, labels: Iterable[str] = ()) -> None:
         """Learn from gold sentences what labels and features depend on, if they do, but no weights.
@@ -332,8 +356,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             counts = self.learning.min_count > 1
             self._expected = frozenset(labels)
             try:
-                examples = list(examples) if counts else examples
-                spec = self._spec_of(examples)
+                counted = list(examples) if counts else []
+                spec = self._spec_of(counted if counts else examples)
             finally:
                 expected, self._expected = self._expected, frozenset()
             if unknown := sorted(expected.difference(spec.labels)):
@@ -341,7 +365,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             self._spec = spec
             self.word_counts = word_counts
             if counts:
-                self._compile_for_running(spec, examples)
+                self._compile_for_running(spec, counted)
 
     def compile(self, sentences: Iterable[GoldT]) -> list[Compiled]:
         """Sentences made ready for `learn`; those with nothing but white space are left out.
@@ -361,10 +385,11 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             return self._compile_for_running(self._spec, examples)
 
     def _compile_for_running(
-        self, spec: ModelSpec[GoldT, DecoderT], examples: Iterable[GoldT]
+        self, spec: ModelSpec[GoldT, DecoderT], examples: Sequence[GoldT]
     ) -> list[Compiled]:
         """Compile examples for the running training, and count features if none were counted."""
         learner = self._running().learner
+        spec.check_memory(learner, lambda other: _compile(spec, examples, other))
         compiled = _compile(spec, examples, learner)
         try:
             _count(spec, learner, compiled)
@@ -620,6 +645,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
         running: dict[str, Any] = {}
+        kept: Arrays = {}
         if state != "training":
             tables = [table.arrays for table in self._decoders().tables]
         elif self._trainer is not None:
@@ -631,6 +657,8 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
         else:
             raise ValueError("no training is running whose state could be saved")
         spec = self._known_spec()
+        if state == "training":
+            kept = nested(_KEPT, spec.training_state(self._trainer))
         entries, arrays = spec.contents()
         return {
             "labels": list(spec.labels),
@@ -640,14 +668,18 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
             **({"words": self.word_counts.as_dict()} if self.GIVEN_WORDS else {}),
             **({"spec": entries} if entries else {}),
             **running,
-        }, {**numbered(tables), **arrays}
+        }, {**numbered(tables), **kept, **arrays}
 
     def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
-        spec = self._spec = self._stored_spec(header, besides_tables(arrays))
+        state = field(header, "state", str)
+        others = besides_tables(arrays)
+        kept = unnested(_KEPT, others) if state == "training" else {}
+        for name in nested(_KEPT, kept):
+            del others[name]
+        spec = self._spec = self._stored_spec(header, others)
         self.corpus_checksum = field(header, "corpus", (str, type(None)))
         if self.GIVEN_WORDS:
             self.word_counts = WordCounts.from_dict(field(header, "words", dict))
-        state = field(header, "state", str)
         debts = self.learning.penalties["cumulative_l1"] > 0
         tables = by_table(arrays, len(spec.widths), state, debts=debts)
         rows = list(zip(spec.widths, tables, strict=True))
@@ -666,7 +698,7 @@ class Estimator(StoredModel, Generic[GoldT, DecoderT, ScoresT]):
                 field(header, "clock", int),
             )
             learner.restore_totals(header)
-            self._trainer = spec.new_trainer(learner)
+            self._trainer = spec.resumed_trainer(learner, kept)
             self._rng = TrainingRng.from_state(self.seed, field(header, "generators", list))
             self._outdated = True
 

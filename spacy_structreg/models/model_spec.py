@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
@@ -42,12 +42,28 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
     def new_learner(self, learning: Any) -> Learner:
         """An untrained learner, by settings of learning that the model takes."""
 
+    def check_memory(self, learner: Any, compile_all: Callable[[Learner], object]) -> None:
+        """Raise ValueError if a training needs more memory for its weights than there is.
+
+        learner: of the training. compile_all: compiles for a learner what is to be trained on.
+        Perceptrons need little more than the corpus has features: nothing is checked.
+        """
+
     @abstractmethod
     def new_trainer(self, learner: Any) -> Trainer:
         """A trainer of a learner's weights."""
 
-    def resumed_trainer(self, learner: Any, examples: Sequence[Any], epochs: int) -> Trainer:
-        """A trainer of a learner that has visited compiled examples for so many epochs."""
+    def training_state(self, trainer: Any) -> Arrays:
+        """What a trainer keeps from one epoch to the next besides the learner's weights."""
+        return {}
+
+    def resumed_trainer(self, learner: Any, state: Arrays) -> Trainer:
+        """A trainer that goes on from a learner's weights and a `training_state`.
+
+        Raises ValueError for a state that cannot be used.
+        """
+        if state:
+            raise ValueError(f"it has an array {min(state)!r} that belongs to nothing")
         return self.new_trainer(learner)
 
     def new_correction_trainer(self, learner: Any) -> Trainer:

@@ -153,7 +153,7 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
         model = estimator_model(self.name, estimator)
         return type(self)(self.vocab, model, self.name, **settings)
 
-    # Prediction ----------------------------------------------------------------------------------
+    # Prediction -----------------------------------------------------------------------------------
 
     @abstractmethod
     def _predict(self, docs: list[Doc]) -> list[Any]:
@@ -272,7 +272,7 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
         )
         return side_by_side(predict, map(checked, batches), self.n_threads)
 
-    # Training ------------------------------------------------------------------------------------
+    # Training -------------------------------------------------------------------------------------
 
     @abstractmethod
     def gold(self, example: Example) -> tuple[list[Any], int]:
@@ -381,14 +381,14 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
         """
         from spacy_structreg.models.corrections import Corrections
 
-        gold = self._learnt_from(examples)
+        gold = self._learned_from(examples)
         if not gold:
             return Corrections(0, 0)
         self.calibrations = {}
-        corrections: Corrections = self.estimator.correct(gold, sample=self._learnt_from(sample))
+        corrections: Corrections = self.estimator.correct(gold, sample=self._learned_from(sample))
         return corrections
 
-    def _learnt_from(self, examples: Iterable[Example]) -> list[Any]:
+    def _learned_from(self, examples: Iterable[Example]) -> list[Any]:
         return [sentence for example in examples for sentence in self.gold(example)[0]]
 
     def _compile(self, example: Example) -> list[Any]:
@@ -404,14 +404,14 @@ class EstimatorPipe(RunsThreads, KeepsAnalyses, TrainablePipe):  # type: ignore[
             self._compiled[doc] = seen, compiled
         return list(compiled)
 
-    # Evaluation ----------------------------------------------------------------------------------
+    # Evaluation -----------------------------------------------------------------------------------
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The figures of the scorer, and the table of them that ``spacy evaluate`` prints."""
         examples = list(examples)
         return with_table(super().score(examples, **kwargs), examples)
 
-    # Files ---------------------------------------------------------------------------------------
+    # Files ----------------------------------------------------------------------------------------
 
     def _check_model(self) -> None:
         """Raise ValueError if a model that was read does not go with the settings."""

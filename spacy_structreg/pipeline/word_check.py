@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spacy_structreg.models.word_counts import WordCounts
 
 # A training corpus of fewer Chinese words says nothing about them.
-_LEAST_LEARNT: Final = 20
+_LEAST_LEARNED: Final = 20
 # As many Chinese words, of one character each, are seen at least before a warning.
 _LEAST_SEEN: Final = 8
 # How often so many in a row may be found in text like that of the training corpus.
@@ -49,7 +49,7 @@ class WordCheck:
         if counts is not self._counts:
             # The model is another one than before.
             self._counts = counts
-            self._words_are_known = counts.han < _LEAST_LEARNT
+            self._words_are_known = counts.han < _LEAST_LEARNED
             self._n_single = 0
         if not self._words_are_known:
             self._look(docs, counts)

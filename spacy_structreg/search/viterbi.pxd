@@ -74,7 +74,7 @@ cdef class Transitions(BufferOwner):
     cdef void _bound(self, const Hub* hub, Py_ssize_t place) noexcept nogil
     cdef void step(
         self, const double* prefix, const double* emissions, const double* edges,
-        const uint8_t* mask, double* extended,
+        const uint8_t* mask, double* extended, uint8_t* back,
     ) noexcept nogil
     cdef void _step_run(self, const Run* run, const double* prefix, double* extended) noexcept nogil
     cdef void _step_hub(self, const Hub* hub, const double* prefix, double* extended) noexcept nogil
@@ -98,14 +98,17 @@ cdef class Viterbi(BufferOwner):
     cdef bint open_start
     cdef bint open_end
     cdef const double* edges
+    cdef Py_ssize_t edges_from
 
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil
     cdef const double* edges_to(self, Py_ssize_t position) noexcept nogil
+    cdef bint _has_pointers(self) noexcept nogil
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
     ) except -1 nogil
     cdef int walk(
-        self, const double* emissions, const uint8_t* mask, const Lattice* lattice
+        self, const double* emissions, const uint8_t* mask, const Lattice* lattice,
+        Py_ssize_t first, Py_ssize_t last,
     ) except -1 nogil
     cdef Py_ssize_t position_of(self, Py_ssize_t column) noexcept nogil
     cdef double step_score(self, Py_ssize_t b) noexcept nogil

@@ -19,7 +19,7 @@ predecessor, so that results can be repeated.
 Decoders keep the scores of all prefixes and look for the best predecessor again where a path goes:
 a step to the next position then is additions and maxima of numbers that lie side by side, and the n
 best paths need nothing else. Of few labels, the best path keeps back pointers as well, which cost
-less than to look again.
+less than to look again; and where there are edges, which then need not be there again.
 """
 
 from libc.math cimport INFINITY
@@ -152,6 +152,8 @@ cdef extern from *:
 cdef enum:
     # Graphs of more labels are decoded by blocks.
     FEW_LABELS = 16
+    # Back pointers have a byte each.
+    MOST_TRACED = 256
     # So many labels with so many predecessors in common are worth a hub.
     HUB_LABELS = 4
     HUB_PREDECESSORS = 4
@@ -324,7 +326,7 @@ cdef class LabelGraph(BufferOwner):
 
 
 cdef class Transitions(BufferOwner):
-    """The scores of neighbouring labels, laid out for the steps of decoders of one graph.
+    """The scores of neighboring labels, laid out for the steps of decoders of one graph.
 
     A predecessor that many labels share is left out of a step if another one is better for every
     one of them: it is if its score and its `most`, the highest of its transitions, are below the
@@ -419,13 +421,13 @@ cdef class Transitions(BufferOwner):
 
     cdef void step(
         self, const double* prefix, const double* emissions, const double* edges,
-        const uint8_t* mask, double* extended,
+        const uint8_t* mask, double* extended, uint8_t* back,
     ) noexcept nogil:
         """Extend the best paths to every label by one position.
 
         prefix: their scores. extended: gets the scores of the longer paths. edges: NULL, or the
         further scores of all pairs here. mask: NULL, or which labels are allowed at the new
-        position.
+        position. back: gets the best predecessors if there are edges; or NULL.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const int32_t* predecessors = self.graph.predecessors
@@ -434,17 +436,22 @@ cdef class Transitions(BufferOwner):
         cdef Py_ssize_t y
         cdef int32_t p
         cdef int32_t x
+        cdef int32_t origin
         cdef double score
         cdef double best
         if edges != NULL:
             for y in range(n_labels):
                 best = -INFINITY
+                origin = 0
                 for p in range(bounds[y], bounds[y + 1]):
                     x = predecessors[p]
                     score = prefix[x] + (self.scores[x * n_labels + y] + edges[x * n_labels + y])
                     if score > best:
                         best = score
+                        origin = x
                 extended[y] = best + emissions[y]
+                if back != NULL:
+                    back[y] = <uint8_t> origin
         elif not self.graph.by_blocks:
             for y in range(n_labels):
                 best = -INFINITY
@@ -553,8 +560,9 @@ cdef class Viterbi(BufferOwner):
 
     The emissions may come in blocks, so that long sequences need memory for the scores of their
     prefixes only, and with `settle` not even for those. With `open_start` or `open_end` a sequence
-    is a part of a longer one, which may begin or end with any label there. `edges` are those of the
-    whole sequence, or NULL.
+    is a part of a longer one, which may begin or end with any label there. `edges` are NULL, or
+    those to the positions after `edges_from` on: of the whole sequence, or, with up to 256 labels,
+    of the block at hand.
     """
 
     def __init__(self, LabelGraph graph not None):
@@ -569,7 +577,7 @@ cdef class Viterbi(BufferOwner):
     cdef int reserve_positions(self, Py_ssize_t n) except -1 nogil:
         """Make room for a sequence of `n` positions."""
         reserve(&self.buffers, self.table, n * self.graph.n_labels)
-        if self.graph.fan_in:
+        if self.graph.fan_in or self.edges != NULL:
             reserve(&self.buffers, self._back, n * self.graph.n_labels)
         return 0
 
@@ -577,7 +585,13 @@ cdef class Viterbi(BufferOwner):
         """The further scores of the pairs whose second label stands at a position; or NULL."""
         if self.edges == NULL:
             return NULL
-        return self.edges + (position - 1) * self.graph.n_labels * self.graph.n_labels
+        return self.edges + (
+            (position - 1 - self.edges_from) * self.graph.n_labels * self.graph.n_labels
+        )
+
+    cdef bint _has_pointers(self) noexcept nogil:
+        """True if the sequence that begins is to have back pointers."""
+        return self.edges != NULL and self.graph.n_labels <= MOST_TRACED
 
     cdef int advance(
         self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
@@ -598,11 +612,11 @@ cdef class Viterbi(BufferOwner):
             self._base = 0
             self._due = 0
             self.lattice = NULL
-            self._is_traced = fan_in > 0 and self.edges == NULL
+            self._is_traced = self._has_pointers() or (fan_in > 0 and self.edges == NULL)
         self.reserve_positions(first + count - self._base)
         prefix = self.table + (first - self._base) * n_labels
         for i in range(count):
-            if first + i > 0 and self._is_traced:
+            if first + i > 0 and self._is_traced and self.edges == NULL:
                 for y in range(n_labels):
                     for j in range(fan_in):
                         transitions[y * fan_in + j] = self.transitions.scores[
@@ -618,6 +632,7 @@ cdef class Viterbi(BufferOwner):
                 self.transitions.step(
                     prefix - n_labels, emissions + i * n_labels, self.edges_to(first + i),
                     NULL if mask == NULL else mask + i * n_labels, prefix,
+                    self._back + (first + i - self._base) * n_labels if self._is_traced else NULL,
                 )
             else:
                 for y in range(n_labels):
@@ -631,28 +646,33 @@ cdef class Viterbi(BufferOwner):
         return 0
 
     cdef int walk(
-        self, const double* emissions, const uint8_t* mask, const Lattice* lattice
+        self, const double* emissions, const uint8_t* mask, const Lattice* lattice,
+        Py_ssize_t first, Py_ssize_t last,
     ) except -1 nogil:
-        """Extend all paths over all columns of a lattice, which must stay there until `finish`.
+        """Extend all paths over the columns `first` to before `last` of a lattice.
 
-        emissions: of all positions. mask: of shape (lattice.n, n_labels).
+        emissions: of all positions. mask: of shape (lattice.n, n_labels). Columns are given in
+        order, from 0, which begins a new sequence, to the last. The lattice must stay there until
+        `finish`.
         """
         cdef Py_ssize_t n_labels = self.graph.n_labels
         cdef const double* scores
         cdef double* extended
         cdef Py_ssize_t c
         cdef Py_ssize_t y
-        self._base = 0
-        self._is_traced = False
-        self.lattice = lattice
-        self.reserve_positions(lattice.n)
-        for c in range(lattice.n):
+        if first == 0:
+            self._base = 0
+            self._is_traced = self._has_pointers()
+            self.lattice = lattice
+            self.reserve_positions(lattice.n)
+        for c in range(first, last):
             extended = self.table + c * n_labels
             scores = emissions + lattice.positions[c] * n_labels
             if lattice.first[c] < lattice.first[c + 1]:
                 self.transitions.step(
                     self._prefix(c), scores, self.edges_to(lattice.positions[c]),
                     mask + c * n_labels, extended,
+                    self._back + c * n_labels if self._is_traced else NULL,
                 )
                 continue
             for y in range(n_labels):
@@ -708,9 +728,12 @@ cdef class Viterbi(BufferOwner):
         cdef const double* prefix = self._prefix(column[0])
         cdef Py_ssize_t here = column[0]
         cdef int32_t b
-        label[0] = self.transitions.best_predecessor(
-            prefix, self.edges_to(self.position_of(here)), label[0]
-        )
+        if self._is_traced:
+            label[0] = self._back[(here - self._base) * self.graph.n_labels + label[0]]
+        else:
+            label[0] = self.transitions.best_predecessor(
+                prefix, self.edges_to(self.position_of(here)), label[0]
+            )
         column[0] -= 1
         if self.lattice == NULL:
             return
@@ -811,7 +834,7 @@ cdef class Viterbi(BufferOwner):
         cdef Py_ssize_t i = self.position_of(column)
         cdef const uint8_t* back
         path[i] = label
-        if self._is_traced:
+        if self._is_traced and self.lattice == NULL:
             back = self._back + (i - self._base) * n_labels
             while i > self._base:
                 label = back[label]
@@ -871,7 +894,7 @@ cdef class NBestViterbi(BufferOwner):
         if lattice == NULL:
             self.best.advance(emissions, mask, 0, n)
         else:
-            self.best.walk(emissions, mask, lattice)
+            self.best.walk(emissions, mask, lattice, 0, lattice.n)
         return 0
 
     cdef double path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil:
@@ -1191,7 +1214,7 @@ def viterbi(
     decoder.transitions.bind(&bigrams[0, 0])
     decoder.edges = &pairs[0, 0, 0] if edges.size else NULL
     if columns is not None:
-        decoder.walk(&scores[0, 0], &allowed[0, 0], &columns.lattice)
+        decoder.walk(&scores[0, 0], &allowed[0, 0], &columns.lattice, 0, columns.lattice.n)
         first = n
     while first < n:
         count = n - first if block <= 0 else min(block, n - first)

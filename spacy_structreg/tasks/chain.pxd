@@ -77,6 +77,7 @@ cdef class ChainFeatures(BufferOwner):
         self, void** tables, const Listed* listed, Py_ssize_t begin, Py_ssize_t count,
         double* scores,
     ) noexcept nogil
+    cdef int check_pairs(self, Py_ssize_t n, Py_ssize_t n_tables) except -1 nogil
     cdef void slice_rows(
         self, const int32_t* rows, Py_ssize_t n, Py_ssize_t begin, Py_ssize_t count,
         int32_t* part,
@@ -112,6 +113,7 @@ cdef class ChainDecoder(BufferOwner):
     cdef int32_t* _rows
     cdef double* _scores
     cdef double* _edges
+    cdef Py_ssize_t _n_together  # whose pairs of labels are scored together, of positions
     cdef uint64_t* _edge_keys
     cdef uint8_t* _mask
     cdef Listed _lists[MAX_LISTS]
@@ -133,8 +135,19 @@ cdef class ChainDecoder(BufferOwner):
     cdef const double* emissions(
         self, Py_ssize_t begin, Py_ssize_t count
     ) except NULL nogil
-    cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil
-    cdef int _find_edges(self, Py_ssize_t n) except -1 nogil
+    cdef const double* all_edges(
+        self, Py_ssize_t n, Py_ssize_t n_tables
+    ) except? NULL nogil
+    cdef Py_ssize_t capacity_of_pairs(self) noexcept nogil
+    cdef int score_edges(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil
+    cdef const double* _score_pairs(
+        self, Py_ssize_t begin, Py_ssize_t count
+    ) except NULL nogil
+    cdef int _find_edges(self, Py_ssize_t begin, Py_ssize_t count) except -1 nogil
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil
+    cdef int advance(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
+    ) except -1 nogil
+    cdef int _walk(self, Py_ssize_t n) except -1 nogil
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil
     cdef double nbest_path(self, Py_ssize_t rank, uint16_t* path) except? -1 nogil

@@ -17,7 +17,7 @@ from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.learner cimport Learner
 from spacy_structreg.learn.log_linear cimport LogLinearLearner
-from spacy_structreg.learn.memory cimport BufferOwner, reserve
+from spacy_structreg.learn.memory cimport BufferOwner, capacity_of, reserve
 from spacy_structreg.learn.murmur cimport murmur_hash_64a
 from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.learn.frozen_rows cimport FrozenRows, sum_terms
@@ -37,6 +37,11 @@ cdef enum:
     BLOCK = 512
     # A weight row has up to 65,536 columns.
     MAX_LABELS_OF_EDGES = 256
+    # So many scores of pairs of labels at a time stay in the cache: a position at least.
+    PAIRS_TOGETHER = 16384
+
+# What the scores of pairs may take where those of a whole sequence are needed at once, in bytes.
+cdef int64_t MAX_BYTES_OF_PAIRS = 2_147_483_648
 
 assert MAX_ATOMS == MAX_ATOMS_OF_SHAPE
 
@@ -196,7 +201,7 @@ cdef class ChainFeatures(BufferOwner):
     ) noexcept nogil:
         """The list of the n-grams of edges of `n` > 0 positions: a key of each, but for the first.
 
-        symbols: as for `keys`. starts: of n + 1 positions. keys: room for n * `n_edges`, twice.
+        symbols: as for `keys`. starts: of n + 1 positions. keys: room for n * (`n_edges` + 1).
         """
         cdef uint64_t* ngrams = keys + n * self.n_edges
         cdef uint64_t named[2]
@@ -240,7 +245,7 @@ cdef class ChainFeatures(BufferOwner):
         cdef const uint64_t[:, ::1] streams = symbols
         cdef Py_ssize_t n = streams.shape[1] - 2 * self.reach
         cdef int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
-        cdef uint64_t[::1] keys = np.empty(2 * n * self.n_edges + 1, dtype=np.uint64)
+        cdef uint64_t[::1] keys = np.empty(n * (self.n_edges + 1) + 1, dtype=np.uint64)
         if n > 0:
             self.list_edges(
                 &streams[0, self.reach], streams.shape[1], n, &starts[0], &keys[0]
@@ -308,6 +313,23 @@ cdef class ChainFeatures(BufferOwner):
             (<Rows> table).add_weighted(
                 listed.rows + first, NULL if listed.values == NULL else listed.values + first,
                 listed.starts[begin + i + 1] - first, scores + (i - 1) * n_pairs,
+            )
+
+    cdef int check_pairs(self, Py_ssize_t n, Py_ssize_t n_tables) except -1 nogil:
+        """Raise ValueError if the scores of all pairs of labels of a sequence take too much memory.
+
+        n: its positions. n_tables: how many tables of such numbers there are at a time.
+        """
+        cdef int64_t n_bytes = n * self.n_labels * self.n_labels * n_tables * sizeof(double)
+        if n_bytes <= MAX_BYTES_OF_PAIRS:
+            return 0
+        with gil:
+            what = "edge features" if self.edge_list >= 0 else "noise"
+            raise ValueError(
+                f"the pairs of labels of a sentence of {n:,} characters or words with "
+                f"{self.n_labels} labels take {n_bytes:,} bytes, and {MAX_BYTES_OF_PAIRS:,} are "
+                "the most; give shorter sentences (mini_sample cuts those of a training), or leave "
+                f"out {what}"
             )
 
     cdef void slice_rows(
@@ -561,6 +583,7 @@ cdef class ChainDecoder(BufferOwner):
             for i, weight in enumerate(np.concatenate(weights)):
                 self.transitions[i] = weight
         self.viterbi.transitions.bind(self.transitions)
+        self._n_together = max(1, PAIRS_TOGETHER // features.n_labels ** 2)
         self._find_terms()
 
     cdef int _find_terms(self) except -1:
@@ -680,30 +703,56 @@ cdef class ChainDecoder(BufferOwner):
             )
         return scores
 
-    cdef const double* edge_scores(self, Py_ssize_t n) except? NULL nogil:
-        """Score the pairs of labels of the sequence at hand; NULL if no feature does."""
-        cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
+    cdef const double* all_edges(self, Py_ssize_t n, Py_ssize_t n_tables) except? NULL nogil:
+        """Score all pairs of labels of the sequence at hand; NULL if no feature does.
+
+        n_tables: as for `ChainFeatures.check_pairs`, which raises.
+        """
         if self.features.edge_list < 0:
             return NULL
-        if self.features.n_edges and n > 0:
-            self._find_edges(n)
-        reserve(&self.buffers, self._edges, n * n_pairs + 1)
+        self.features.check_pairs(n, n_tables)
+        return self._score_pairs(0, n)
+
+    cdef Py_ssize_t capacity_of_pairs(self) noexcept nogil:
+        """For how many positions of four labels each there is room for the scores of all pairs."""
+        return capacity_of(self._edges) // 16
+
+    cdef int score_edges(self, Py_ssize_t first, Py_ssize_t count) except -1 nogil:
+        """Let `viterbi` have the scores of pairs to `count` > 0 positions from `first` on.
+
+        For models with edge features.
+        """
+        cdef Py_ssize_t begin = max(0, first - 1)
+        self.viterbi.edges = self._score_pairs(begin, first + count - begin)
+        self.viterbi.edges_from = begin
+        return 0
+
+    cdef const double* _score_pairs(
+        self, Py_ssize_t begin, Py_ssize_t count
+    ) except NULL nogil:
+        """As `ChainFeatures.edges`, for the sequence at hand; count > 0."""
+        cdef Py_ssize_t n_pairs = self.features.n_labels * self.features.n_labels
+        reserve(&self.buffers, self._edges, (count - 1) * n_pairs + 1)
+        if self.features.n_edges:
+            self._find_edges(begin, count)
+            begin = 0
         self.features.edges(
-            self._tables, &self._lists[self.features.edge_list], 0, n, self._edges
+            self._tables, &self._lists[self.features.edge_list], begin, count, self._edges
         )
         return self._edges
 
-    cdef int _find_edges(self, Py_ssize_t n) except -1 nogil:
-        """Find the rows of the n-grams of edges of the sequence in the streams."""
+    cdef int _find_edges(self, Py_ssize_t begin, Py_ssize_t count) except -1 nogil:
+        """Find the rows of the n-grams of edges of some positions, as if there were no others."""
         cdef Listed* listed = &self._lists[self.features.edge_list]
         cdef void* table = self._tables[self.features.n_shapes + self.features.edge_list]
-        reserve(&self.buffers, self._edge_keys, 2 * n * self.features.n_edges)
-        reserve(&self.buffers, listed.starts, n + 1)
-        reserve(&self.buffers, listed.rows, n * self.features.n_edges)
+        reserve(&self.buffers, self._edge_keys, count * (self.features.n_edges + 1))
+        reserve(&self.buffers, listed.starts, count + 1)
+        reserve(&self.buffers, listed.rows, count * self.features.n_edges)
         self.features.list_edges(
-            self._symbols + self.features.reach, self.stride, n, listed.starts, self._edge_keys
+            self._symbols + self.features.reach + begin, self.stride, count, listed.starts,
+            self._edge_keys,
         )
-        (<Rows> table).find_run(self._edge_keys, listed.starts[n], listed.rows)
+        (<Rows> table).find_run(self._edge_keys, listed.starts[count], listed.rows)
         return 0
 
     cdef double decode(self, Py_ssize_t n, bint masked, uint16_t* path) except? -1 nogil:
@@ -715,30 +764,70 @@ cdef class ChainDecoder(BufferOwner):
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t count
         cdef const double* scores
-        self.viterbi.edges = self.edge_scores(n)
         if self.lattice != NULL:
-            self.viterbi.walk(self.emissions(0, n), self._mask, self.lattice)
+            self._walk(n)
             return self.viterbi.finish(n, path)
         while first < n:
             if first:
                 self.viterbi.settle(first, path)
             count = min(<Py_ssize_t> BLOCK, n - first)
             scores = self.emissions(first, count)
-            self.viterbi.advance(
+            self.advance(
                 scores, self._mask + first * self.features.n_labels if masked else NULL,
                 first, count,
             )
             first += count
         return self.viterbi.finish(n, path)
 
+    cdef int advance(
+        self, const double* emissions, const uint8_t* mask, Py_ssize_t first, Py_ssize_t count
+    ) except -1 nogil:
+        """As `Viterbi.advance`, by which it is done, with edges of a few positions at a time."""
+        cdef Py_ssize_t n_labels = self.features.n_labels
+        cdef Py_ssize_t end = first + count
+        self.viterbi.edges = NULL
+        while first < end:
+            if self.features.edge_list >= 0:
+                count = min(self._n_together, end - first)
+                self.score_edges(first, count)
+            self.viterbi.advance(emissions, mask, first, count)
+            emissions += count * n_labels
+            if mask != NULL:
+                mask += count * n_labels
+            first += count
+        return 0
+
+    cdef int _walk(self, Py_ssize_t n) except -1 nogil:
+        """As `Viterbi.walk`, for all columns, with edges of a few positions at a time."""
+        cdef const double* scores = self.emissions(0, n)
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t last
+        cdef Py_ssize_t end
+        self.viterbi.edges = NULL
+        while first < self.lattice.n:
+            last = self.lattice.n
+            if self.features.edge_list >= 0:
+                end = min(n, self.lattice.positions[first] + self._n_together)
+                self.score_edges(self.lattice.positions[first], end - self.lattice.positions[first])
+                last = first + 1
+                while last < self.lattice.n and self.lattice.positions[last] < end:
+                    last += 1
+            self.viterbi.walk(scores, self._mask, self.lattice, first, last)
+            first = last
+        return 0
+
     cdef int solve_nbest(self, Py_ssize_t n, bint masked) except -1 nogil:
-        """Score the labelings of the sequence in the streams, for `nbest_path`."""
+        """Score the labelings of the sequence in the streams, for `nbest_path`.
+
+        Raises ValueError as `all_edges`.
+        """
+        cdef const double* edges = self.all_edges(n, 1)
         cdef const double* scores = self.emissions(0, n)
         if self._nbest is None:
             with gil:
                 self._nbest = NBestViterbi(self.graph)
                 self._nbest.best.transitions.bind(self.transitions)
-        self._nbest.best.edges = self.edge_scores(n)
+        self._nbest.best.edges = edges
         self._nbest.solve(scores, self._mask if masked else NULL, n, self.lattice)
         return 0
 

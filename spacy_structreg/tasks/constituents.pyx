@@ -221,7 +221,7 @@ cdef inline bint crosses(const Span* span, int32_t begin, int32_t end) noexcept 
 
 
 cdef class ConstituentTransitions(TaggedWordTransitions):
-    """Shift-reduce parsing into binarised trees.
+    """Shift-reduce parsing into binarized trees.
 
     words: the fields of words. labels: of phrases, up to 10,000.
     atoms: those of `CONSTITUENT_ATOMS` that templates read.
@@ -295,7 +295,7 @@ cdef class ConstituentTransitions(TaggedWordTransitions):
         return [*actions, <int> TERMINATE]
 
     def steps(self, actions):
-        """The `Step`s of a binarised tree that actions take; those that build nothing left out."""
+        """The `Step`s of a binarized tree that actions take; those that build nothing left out."""
         kinds = {way: kind for kind, way in _WAYS.items()}
         taken = []
         for action in actions:

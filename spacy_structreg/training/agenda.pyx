@@ -112,21 +112,6 @@ cdef class AgendaTrainer(BufferOwner):
             self.system.release()
         return n_wrong, n_actions_wrong
 
-    def take_in(self, derivations, int times=1):
-        """Let the system learn what it learns of derivations in so many epochs, but no weights.
-
-        Raises ValueError if a derivation was made for another learner.
-        """
-        cdef DerivationView view
-        cdef int _
-        try:
-            for i, derivation in enumerate(derivations):
-                view = self._view(<Derivation?> derivation, i)
-                for _ in range(times):
-                    self.system.take_in(view.sentence, view.actions, view.known, 0, view.n)
-        finally:
-            self.system.release()
-
     def restrict(self, derivations, Py_ssize_t least):
         """Give rows to the features that gold derivations have `least` times, and to no others.
 

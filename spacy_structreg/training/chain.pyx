@@ -209,6 +209,7 @@ cdef class ChainTrainer(BufferOwner):
             (count + 2 * self.features.overhang) * self.features.n_labels,
         )
         if self.features.edge_list >= 0:
+            self.features.check_pairs(count, 1)
             reserve(
                 &self.buffers, self._edges, count * self.features.n_labels * self.features.n_labels
             )

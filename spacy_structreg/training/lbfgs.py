@@ -16,7 +16,7 @@ PERIOD: Final = 10
 still long before the minimum, most of all where features have values of different sizes."""
 
 
-def minimise(
+def minimize(
     trainer: LogLinearTrainer,
     chains: Sequence[Any],
     max_iterations: int,

@@ -8,7 +8,7 @@ from spacy_structreg.tasks.chain cimport ChainData, ChainFeatures, Listed
 
 
 ctypedef struct Shares:
-    # What a visit counts: the likelihood 1 or 0, the noising regulariser any part of 1.
+    # What a visit counts: the likelihood 1 or 0, the noising regularizer any part of 1.
     double likelihood
     double noise
 

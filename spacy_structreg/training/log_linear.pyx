@@ -174,7 +174,8 @@ cdef class LogLinearTrainer(BufferOwner):
             self._loss = 0.0
             self._l1_due = 0.0
             # Variances grow with the squares of weights, so that a step too long makes the next one
-            # longer: at 1, noise moves no score further than its likelihood can.
+            # longer: at 1, they move no score further than its likelihood can. The pulls, which are
+            # in proportion to the weights, are as they are.
             clip = learner.settings.noise_clip
             self._most = INFINITY if clip is None else clip
             with nogil:
@@ -320,6 +321,11 @@ cdef class LogLinearTrainer(BufferOwner):
         cdef Py_ssize_t n_scores = (count + 2 * self.features.overhang) * n_labels
         cdef Py_ssize_t n_edges = count * n_labels * n_labels + 1
         cdef bint edges = self.features.edge_list >= 0
+        # Of edges: scores, what they add to the gradient, and marginals, also of a mask. Of noise:
+        # marginals and weights, and of edges variances and what these add.
+        self.features.check_pairs(
+            count, 4 * edges + (2 + edges if self._variance > 0.0 else 0)
+        )
         reserve(&self.buffers, self._rows, self.features.rows_of(count) + 1)
         reserve(&self.buffers, self._scores, n_scores)
         reserve(&self.buffers, self._steps, n_scores)

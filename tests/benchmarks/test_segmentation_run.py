@@ -94,7 +94,7 @@ def test_a_run_scores_and_times_every_system(
     assert [c["setting"]["max_iterations"] for c in crfsuite["candidates"]] == [2, 4]
     best = max(candidate["dev_score"] for candidate in crfsuite["candidates"])
     assert crfsuite["candidates"][crfsuite["chosen"]]["dev_score"] == best
-    # Twenty-five words are learnt from sixty sentences; labels that are off by one are not.
+    # Twenty-five words are learned from sixty sentences; labels that are off by one are not.
     assert crfsuite["scores"]["seg_f"] > 0.9
     # Each of its trainings was followed by one of ours.
     assert len(ours["candidates"]) == 3

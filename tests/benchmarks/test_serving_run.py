@@ -134,7 +134,7 @@ def test_a_run_measures_pipelines_and_peers(
     ]
     assert parser["ratios"]["bare_docs"] == []
 
-    # Six nouns and four verbs are learnt from sixty sentences.
+    # Six nouns and four verbs are learned from sixty sentences.
     assert parser["words_f"] == 1.0
     assert parser["trees"]["las_f"] == parser["trees"]["dep_las"] == 1.0
     assert {"las_f", "dep_las"} <= set(results["cnn-jieba"]["trees"])

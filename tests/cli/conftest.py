@@ -52,7 +52,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def untrained(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a pipeline with a tokenizer of ours that has learnt nothing."""
+    """The folder of a pipeline with a tokenizer of ours that has learned nothing."""
     path = tmp_path_factory.mktemp("pipelines") / "untrained"
     spacy.blank("zh", config={"nlp": {"tokenizer": TOKENIZER}}).to_disk(path)
     return str(path)

@@ -45,7 +45,7 @@ def test_for_real(pipeline: str, corpus: Path, command: Command, tmp_path: Path)
     assert b"frozen, of 8 bits" in info.stdout
 
 
-def test_unquantised_loses_nothing(pipeline: str, corpus: Path, tmp_path: Path) -> None:
+def test_unquantized_loses_nothing(pipeline: str, corpus: Path, tmp_path: Path) -> None:
     before, after = compress(pipeline, tmp_path / "a", corpus, bits=32, prune=0.0, max_loss=0.0)
     assert after.figures == before.figures
     frozen, model = (spacy.load(each).tokenizer.model for each in (tmp_path / "a", pipeline))

@@ -84,7 +84,7 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a pipeline that has learnt all layers of the two sentences."""
+    """The folder of a pipeline that has learned all layers of the two sentences."""
     files = sorted((treebank / "test").iterdir())
     sentences = [sentence for path in files for sentence in read_sentences(path)]
     tokenizer = {

@@ -126,7 +126,7 @@ def test_docs_say_it_by_a_span_group() -> None:
 
 
 @pytest.mark.slow
-def test_answers_are_learnt_for_real(command, pipeline, text, tmp_path: Path, answers) -> None:
+def test_answers_are_learned_for_real(command, pipeline, text, tmp_path: Path, answers) -> None:
     """Questions are asked, answered, and trained on, together with whole sentences."""
     (tmp_path / "train.txt").write_text(text, encoding="utf-8")
     (tmp_path / "raw.txt").write_text(RAW, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Binarised trees, by hand and by random trees."""
+"""Binarized trees, by hand and by random trees."""
 
 import pytest
 from hypothesis import given

@@ -112,7 +112,7 @@ def test_everything_stands_in_it_once_and_apart(sentence: ConstituencySentence) 
     n_lines = len(labels) - 1 + len(sentence.words) if labels else 0
     assert len(paths(picture)) == n_lines
     for (one, x, y), (other, other_x, other_y) in combinations(found, 2):
-        # Letters of 0.6 font sizes of 16, centred.
+        # Letters of 0.6 font sizes of 16, centered.
         if y == other_y:
             assert abs(x - other_x) > (len(one) + len(other)) / 2 * 0.6 * 16
     root = ET.fromstring(picture)
@@ -223,7 +223,7 @@ def test_bars_hold_their_labels_and_cover_their_words(sentence: ConstituencySent
     assert all(bottom <= float(root.attrib["height"]) for _, _, _, bottom in drawn)
 
 
-def test_colours_are_those_of_labels() -> None:
+def test_colors_are_those_of_labels() -> None:
     ip, one, vp, other = (
         node.attrib["fill"] for node in ET.fromstring(span_svg(SENTENCE)).iter(f"{SVG}rect")
     )

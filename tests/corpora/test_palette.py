@@ -1,4 +1,4 @@
-"""The palette: contrast by WCAG 2, and colours as people without red or green cones see them."""
+"""The palette: contrast by WCAG 2, and colors as people without red or green cones see them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def difference(one: str, other: str, sight: str) -> float:
 
 def test_measures_by_known_values() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    # The grey that WCAG's own examples give for 4.54 to 1 on white.
+    # The gray that WCAG's own examples give for 4.54 to 1 on white.
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)
     assert lab(linear("#ff0000")) == pytest.approx([53.24, 80.09, 67.20], abs=0.02)
     # A red and a green that only people with all cones tell apart.
@@ -99,7 +99,7 @@ def test_series_can_be_told_apart(scheme: str, sight: str) -> None:
         assert found >= 15, (one, other)
 
 
-def test_light_and_dark_style_sheets_name_the_same_colours() -> None:
+def test_light_and_dark_style_sheets_name_the_same_colors() -> None:
     sheet = css("main", "main.light", "main.dark")
     blocks = re.findall(r"(main[.a-z]*) \{([^}]*)\}", sheet)
     assert [selector for selector, _ in blocks] == ["main", "main", "main.light", "main.dark"]
@@ -114,7 +114,7 @@ def test_light_and_dark_style_sheets_name_the_same_colours() -> None:
     }
     by_name = re.findall(r'^main \[data-hue="(\w+)"\] \{ --fill: var\((.*)\); \}$', sheet, re.M)
     assert by_name == [(name, f"--fill-{name}") for name in FILLS]
-    # Nothing is coloured by a property that there is not.
+    # Nothing is colored by a property that there is not.
     assert {*re.findall(r"var\((--[a-z-]+)\)", sheet)} <= light.keys()
 
 
@@ -124,7 +124,7 @@ def test_fill_of_a_label_stays_the_same() -> None:
     assert len({fill_of(label) for label in ("NP", "VP", "IP", "PP", "QP", "\ud800")}) > 2
 
 
-def test_pictures_take_dark_colours() -> None:
+def test_pictures_take_dark_colors() -> None:
     blue = SERIES["blue"]
     svg = (
         '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg">'

@@ -49,7 +49,7 @@ def test_all_is_kept_of_another_script() -> None:
 
 
 def test_words_without_punctuation() -> None:
-    # Words that come to be neighbours have a space between.
+    # Words that come to be neighbors have a space between.
     assert without_punctuation(SENTENCE) == AnnotatedSentence(
         ["用", "Node", "Git", "，"],
         ["P", "NR", "NR", "NN"],

@@ -329,7 +329,7 @@ def test_a_browser_finds_chinese_words_and_asks_no_other_host(site: Path) -> Non
             page.press("input.md-search__input", "Shift")
             page.wait_for_selector(".md-search-result__link")
             found = page.inner_text(".md-search-result__list")
-            # The other scheme of colours.
+            # The other scheme of colors.
             before = page.evaluate("getComputedStyle(document.body).backgroundColor")
             page.keyboard.press("Escape")
             page.click("label.md-header__button[for^=__palette]:not([hidden])")

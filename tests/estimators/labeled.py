@@ -103,7 +103,7 @@ class Oracle:
 
 
 def objective_of(model: Labeler[Any], corpus: Iterable[Any], l2: float, l1: float) -> float:
-    """What `LogLinear` settings say is minimised, at the weights of a model."""
+    """What `LogLinear` settings say is minimized, at the weights of a model."""
     spec: Any = model._known_spec()
     total = 0.0
     for sentence in corpus:

@@ -11,7 +11,7 @@ import numpy as np
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.model_file import model_bytes, parse_model
 
-# Words that share characters, so that boundaries have to be learnt and some stay wrong.
+# Words that share characters, so that boundaries have to be learned and some stay wrong.
 _TEXT = (
     "我 你 他们 老师 学生 学 生 大学 大 学生会 上海 上 海 海边 北京 北 京城 中国 中 国家 家 家里 "
     "人 人们 老人 今天 天 明天 天气 气 很 好 不 不好 看 看见 见 书 图书 图书馆 去 过去 来 回来 "

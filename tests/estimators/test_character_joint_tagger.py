@@ -159,7 +159,7 @@ def test_learning_by_default() -> None:
     [{}, {"l2": 1e-5}, {"cumulative_l1": 1e-4}, {"dropout": 0.1}, {"hidden_dropout": 0.1}],
     ids=str,
 )
-def test_every_rule_and_regulariser(update: str, settings: dict[str, float]) -> None:
+def test_every_rule_and_regularizer(update: str, settings: dict[str, float]) -> None:
     learning = Learning(algorithm=update, mini_sample=4.0, **settings)
     model = CharacterJointTagger(epochs=3, learning=learning, scheme="six").fit(TRAIN[:60])
     assert model.evaluate(TRAIN[:60]).joint_f > 0.8
@@ -180,7 +180,7 @@ def test_training_goes_on() -> None:
 
 @pytest.mark.parametrize("scheme", ["bmes", "six"])
 def test_training_goes_on_from_averages(scheme: str) -> None:
-    # A label that was never learnt to follow or be followed has no trained weights.
+    # A label that was never learned to follow or be followed has no trained weights.
     gold = [*TRAIN, [("新", "XX")]]
     model = CharacterJointTagger(epochs=2, scheme=scheme, learning=Learning()).fit(gold)
     before = model.evaluate(gold).joint_f
@@ -287,7 +287,7 @@ def test_settings_that_do_not_exist(settings: dict) -> None:
         ([[("我", f"T{i}")] for i in range(300)], "too many"),
     ],
 )
-def test_gold_that_cannot_be_learnt(gold, complaint: str) -> None:
+def test_gold_that_cannot_be_learned(gold, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         CharacterJointTagger().fit(gold)
 

@@ -145,7 +145,7 @@ def test_same_bytes_as_without_an_interruption(name: str, dev: bool, tmp_path: P
     assert again == []
 
 
-def test_a_minimiser_that_was_stopped_has_not_ended(
+def test_a_minimizer_that_was_stopped_has_not_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C reaches the main thread, which asks that of the training to end after its epoch."""

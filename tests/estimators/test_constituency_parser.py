@@ -179,7 +179,7 @@ def test_chains_as_long_as_those_of_the_corpus_are_found(
     assert fitted_on.labels == LABELS
 
 
-def test_a_phrase_over_one_of_the_same_label_is_learnt_once() -> None:
+def test_a_phrase_over_one_of_the_same_label_is_learned_once() -> None:
     doubled = ConstituencySentence(
         ("dogs", "walk"),
         ("NNS", "VBP"),
@@ -193,7 +193,7 @@ def test_a_phrase_over_one_of_the_same_label_is_learnt_once() -> None:
 
 @given(st.lists(sentences_with_trees(longest=5), min_size=1, max_size=4))
 @quick_examples(20)
-def test_any_trees_can_be_learnt_from(sentences: list[ConstituencySentence]) -> None:
+def test_any_trees_can_be_learned_from(sentences: list[ConstituencySentence]) -> None:
     parser = ConstituencyParser(epochs=2, beam=2, templates="action: S0c S1c | S0t N0t")
     if not any(each.constituents for each in sentences):
         with pytest.raises(ValueError, match="no phrase in the training corpus"):

@@ -232,7 +232,7 @@ def half_known(sentence: DependencySentence, draw: random.Random) -> DependencyS
 
 @EACH_SYSTEM
 @pytest.mark.parametrize("beam", [1, 4])
-def test_trees_are_learnt_from_parts_of_them(system: str, beam: int) -> None:
+def test_trees_are_learned_from_parts_of_them(system: str, beam: int) -> None:
     draw = random.Random(1)
     parts = [half_known(sentence, draw) for sentence in CORPUS for _ in range(6)]
     parser = DependencyParser(system=system, epochs=15, learning=PLAIN, beam=beam).fit(parts)
@@ -601,7 +601,7 @@ def keys_of(parser: DependencyParser, state: State = "trained") -> set[int]:
 def test_rare_features_get_no_weights() -> None:
     learning = Learning(min_count=3)
     parser = DependencyParser(learning=learning, epochs=6, beam=4).fit(CORPUS)
-    # Counted over the whole corpus, whether it is learnt in portions or not.
+    # Counted over the whole corpus, whether it is learned in portions or not.
     portions = DependencyParser(learning=learning, beam=4)
     portions.prepare(CORPUS)
     at_once = DependencyParser(learning=learning, beam=4)

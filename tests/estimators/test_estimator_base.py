@@ -106,7 +106,7 @@ def test_several_models(n_threads: int) -> None:
         assert row == (total / 3).astype(np.float32).tolist()
 
 
-def test_pieces_cover_what_is_learnt() -> None:
+def test_pieces_cover_what_is_learned() -> None:
     """Mini-samples go through the spec's `pieces`: as many updates as there are pieces."""
     cut = ToyTagger(learning=Learning(mini_sample=2.0))
     whole = ToyTagger()
@@ -148,7 +148,7 @@ def test_the_first_portion_says_what_there_is() -> None:
     assert model.to_bytes(state="training") == before
 
 
-def test_nothing_can_be_learnt_of_unknown_labels() -> None:
+def test_nothing_can_be_learned_of_unknown_labels() -> None:
     with pytest.raises(ValueError, match="the tagger knows no labels; call fit, or prepare"):
         ToyTagger().learn([])
 

@@ -118,7 +118,7 @@ def predicted(kind: str, model: Any) -> list[Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds(kind: str, tmp_path: Path) -> None:
-    """Unquantised ones say the same, with the same scores; a file of either keeps what it says."""
+    """Unquantized ones say the same, with the same scores; a file of either keeps what it says."""
     model = trained(kind)
     expected = predicted(kind, model)
     before = model.to_bytes()

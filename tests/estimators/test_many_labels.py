@@ -78,7 +78,7 @@ def test_tags_for_a_chain_are_fewer() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [Tagger, WordJointTagger])
-def test_ten_thousand_tags_can_be_learnt(make: Callable[..., Any]) -> None:
+def test_ten_thousand_tags_can_be_learned(make: Callable[..., Any]) -> None:
     model = make(epochs=1, beam=1).fit(tagged(labels_of(10_000)))
     again = type(model).from_bytes(model.to_bytes())
     assert len(again.labels) == 10_000

@@ -118,7 +118,7 @@ def test_taggers_learn_known_tags_as_whole_sentences() -> None:
 
 
 def test_what_is_known_is_kept_at_training() -> None:
-    """One sentence is learnt by heart, as far as it is known."""
+    """One sentence is learned by heart, as far as it is known."""
     sentence = PartialSentence("上海大学生会", (False, True, None, None, True))
     for make in SEGMENTERS:
         model = make()
@@ -130,7 +130,7 @@ def test_what_is_known_is_kept_at_training() -> None:
 
 
 def test_sentences_are_split_as_texts_are() -> None:
-    """What is known of two sentences is learnt as of two, and what says nothing not at all."""
+    """What is known of two sentences is learned as of two, and what says nothing not at all."""
     model = CharacterSegmenter(**SETTINGS)
     text = "他走。我来。好不好。"
     known = [None] * 9

@@ -12,7 +12,7 @@ from made_up_corpora import arrays_of
 
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.features.segmentation import ZHANG_2014
-from spacy_structreg.learn.learning_settings import Learning
+from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
 Corpus = list[list[str]]
 
@@ -38,6 +38,10 @@ Corpus = list[list[str]]
         ({"sentences": "line"}, "choose from punctuation, doc"),
         ({"sentences": None}, "choose from punctuation, doc"),
         ({"learning": Learning(min_count=2)}, "min_count is 2, but a segmenter of this kind has"),
+        (
+            {"learning": LogLinear(noise="gaussian_dropout")},
+            "noise is 'gaussian_dropout', but a segmenter of this kind labels .* choose 'dropout'",
+        ),
     ],
 )
 def test_settings_that_do_not_exist(settings: dict[str, Any], message: str) -> None:

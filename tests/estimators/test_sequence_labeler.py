@@ -164,7 +164,7 @@ def test_labels_are_those_of_the_scheme() -> None:
     assert labeler(epochs=1).fit([[("a", "N", "I-X")]]).labels == ("B-X", "I-X", "O")
 
 
-def test_neighbours_of_one_type_are_told_apart_but_for_io() -> None:
+def test_neighbors_of_one_type_are_told_apart_but_for_io() -> None:
     corpus = [[("x", "N", "B-A"), ("y", "N", "B-A"), ("z", "N", "O")]] * 5
     tokens = tokens_of(corpus)[0]
     for scheme, expected in (("bio", "B-A B-A O"), ("bioes", "B-A B-A O"), ("io", "B-A I-A O")):
@@ -531,7 +531,7 @@ def test_a_descent_that_leaves_all_bounds_takes_nothing_along() -> None:
         steep.predict(tokens_of(TRAIN)[0])
 
 
-def test_what_was_learnt_in_other_ways_is_not_averaged() -> None:
+def test_what_was_learned_in_other_ways_is_not_averaged() -> None:
     models = [
         labeler(learning=learning, epochs=1).fit(TRAIN) for learning in (LogLinear(), Learning())
     ]

@@ -319,7 +319,7 @@ def test_mini_samples_are_whole_words(corpus: list[Tagged]) -> None:
     ],
 )
 @pytest.mark.parametrize("update", ["early", "max_violation", "plain"])
-def test_every_regulariser_and_update(
+def test_every_regularizer_and_update(
     corpus: list[Tagged], learning: Learning, update: str
 ) -> None:
     model = WordJointTagger(learning=learning, update=update, epochs=3, beam=4).fit(corpus)
@@ -389,8 +389,12 @@ def test_files(model: WordJointTagger, corpus: list[Tagged], tmp_path: Any) -> N
     assert loaded.predict_tagged(texts[0]) == expected[0]
 
 
-def test_an_interrupted_training_goes_on(corpus: list[Tagged], tmp_path: Any) -> None:
-    whole, half = WordJointTagger(), WordJointTagger()
+@pytest.mark.parametrize("grows", [False, True])
+def test_an_interrupted_training_goes_on(grows: bool, corpus: list[Tagged], tmp_path: Any) -> None:
+    whole, half = (WordJointTagger(growing_records=grows, least_begun=3, seed=3) for _ in "12")
+    for model in (whole, half):
+        model.prepare(corpus)
+        model.partial_fit(corpus[:20])
     for _ in range(4):
         whole.partial_fit(corpus)
     for _ in range(2):
@@ -400,6 +404,42 @@ def test_an_interrupted_training_goes_on(corpus: list[Tagged], tmp_path: Any) ->
     for _ in range(2):
         resumed.partial_fit(corpus)
     assert resumed.to_bytes() == whole.to_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _, arrays: arrays.pop("training.word_counts"),
+        lambda _, arrays: arrays.update({"training.more": arrays["words"]}),
+        lambda _, arrays: arrays.update({"training.lengths": arrays["lengths"] - 9}),
+        lambda _, arrays: arrays["training.first_counts"].fill(-1),
+        lambda header, _: header["settings"].update(growing_records=False),
+        lambda header, _: header["settings"].update(lengths=False),
+    ],
+)
+def test_states_of_growing_records_that_cannot_be(corpus: list[Tagged], change: Any) -> None:
+    running = WordJointTagger(growing_records=True, beam=2)
+    running.prepare(corpus[:20])
+    running.partial_fit(corpus[:5])
+    data = running.to_bytes(state="training")
+    assert WordJointTagger.from_bytes(data).to_bytes(state="training") == data
+    with pytest.raises(ValueError, match=r"^model: "):
+        WordJointTagger.from_bytes(tampered(data, change))
+
+
+def test_a_trained_model_has_no_records_that_grow(corpus: list[Tagged]) -> None:
+    model = WordJointTagger(growing_records=True, beam=2, epochs=1).fit(corpus[:20])
+    change = {"training.words": np.zeros(0, dtype=np.uint64)}
+    with pytest.raises(ValueError, match=r"training\.words"):
+        WordJointTagger.from_bytes(
+            tampered(model.to_bytes(), lambda _, arrays: arrays.update(change))
+        )
+    # What goes on from trained weights keeps their records.
+    model.partial_fit(corpus[:5])
+    again = WordJointTagger.from_bytes(model.to_bytes(state="training"))
+    for each in (model, again):
+        each.partial_fit(corpus[5:9])
+    assert again.to_bytes() == model.to_bytes()
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_it_learns(settings: dict[str, Any]) -> None:
     assert scores.as_dict()["seg_f"] == pytest.approx(found)
 
 
-def test_without_a_limit_long_sentences_are_learnt() -> None:
+def test_without_a_limit_long_sentences_are_learned() -> None:
     """There are 2^39 segmentations; those that no later score can tell apart are one state."""
     long = [["大学", "生活"] * 10]
     segmenter = made(beam=None, epochs=3, sentences="doc", types=None).fit(long)

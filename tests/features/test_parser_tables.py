@@ -54,8 +54,8 @@ S0tN0tN1t S1tS0tN0t S0wN0tN1t S1tS0wN0t
 S1tS1ltS0t S1tS1rtS0t S1tS0tS0rt S1tS1ltS0w S1tS1rtS0w S1tS0wS0lt
 S2tS1tS0t
 """
-# Zhang & Clark 2011, Table 14, in its rows: parent, child, both, a tag between, their neighbours,
-# then siblings. P, C and S stand for parent, child and sibling, L and R for neighbours.
+# Zhang & Clark 2011, Table 14, in its rows: parent, child, both, a tag between, their neighbors,
+# then siblings. P, C and S stand for parent, child and sibling, L and R for neighbors.
 ROWS_OF_ARCS = """
 Pw Pt Pwt Cw Ct Cwt PwtCwt PwtCw PwCwt PwtCt PtCwt PwCw PtCt PtBCt
 PtCtPLtCLt PtCtPLtCRt PtCtPRtCLt PtCtPRtCRt PtPLtCLt PtPLtCRt PtPRtCLt PtPRtCRt

@@ -11,8 +11,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -56,13 +56,13 @@ class Study:
     name: str
     grid: str
     key: tuple[str, ...]
-    pictures: frozenset[str]
-    interrupted: tuple[slice, ...]
-    reports: tuple[tuple[str, str, str], ...]
-    missing: str
-    faulty: tuple[tuple[str, str, str], ...]
-    line: dict[str, Any]
-    broken: dict[str, Any]
+    pictures: frozenset[str] = frozenset()
+    interrupted: tuple[slice, ...] = ()
+    reports: tuple[tuple[str, str, str], ...] = ()
+    missing: str = ""
+    faulty: tuple[tuple[str, str, str], ...] = ()
+    line: dict[str, Any] = field(default_factory=dict)
+    broken: dict[str, Any] = field(default_factory=dict)
     times: tuple[str, ...] = ("seconds",)
     workflow: str = "study"
 
@@ -269,17 +269,20 @@ def run(
     *arguments: object,
     folder: Path,
     data: Path | None = None,
+    variables: Mapping[str, object] | None = None,
     text: str | None = None,
     python: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run this interpreter in a folder, with `data` as the folder of corpora.
 
-    python: the interpreter, where that must be able to start others.
+    variables: further ones of the environment. python: the interpreter, where that must be able
+    to start others.
     """
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("STRUCTREG_DATA", None)
     if data is not None:
         environment["STRUCTREG_DATA"] = str(data)
+    environment |= {name: str(value) for name, value in (variables or {}).items()}
     return subprocess.run(
         [python or executable(), *map(str, arguments)],
         cwd=folder,
@@ -292,10 +295,13 @@ def run(
 
 
 def command(
-    *arguments: object, folder: Path, data: Path | None = None
+    *arguments: object,
+    folder: Path,
+    data: Path | None = None,
+    variables: Mapping[str, object] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of the studies in the folder of one."""
-    return run("../studies", *arguments, folder=folder, data=data)
+    return run("../studies", *arguments, folder=folder, data=data, variables=variables)
 
 
 def write_results(project: Path, text: str) -> Path:

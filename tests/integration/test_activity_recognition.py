@@ -15,7 +15,7 @@ from test_projects import PROJECTS, copy_of, run_project
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 
 SCRIPTS = PROJECTS / "activity_recognition/scripts"
-MODULES = ("sensors", "recognise")
+MODULES = ("sensors", "recognize")
 
 
 @pytest.fixture(scope="module")
@@ -119,17 +119,17 @@ def test_what_is_drawn_has_the_moments_of_the_world(scripts):
 
 
 def test_features_are_what_their_names_say(scripts):
-    recognise = scripts["recognise"]
+    recognize = scripts["recognize"]
     signals = np.random.default_rng(2).normal(size=(2, 6, 5, 3)).astype(np.float32)
     hip = signals[1, :, 2].astype(float)
-    of_papers = recognise.statistics(signals)
+    of_papers = recognize.statistics(signals)
     assert len(of_papers) == 5 * 12
     assert of_papers["mean:hip.y"][1] == pytest.approx(hip[:, 1].mean())
     assert of_papers["deviation:hip.y"][1] == pytest.approx(hip[:, 1].std())
     assert of_papers["energy:hip.z"][1] == pytest.approx((hip[:, 2] ** 2).mean())
     expected = np.corrcoef(hip[:, 0], hip[:, 2])[0, 1]
     assert of_papers["correlation:hip.xz"][1] == pytest.approx(expected)
-    sufficient = recognise.moments(signals)
+    sufficient = recognize.moments(signals)
     assert len(sufficient) == 5 * 15
     assert sufficient["product:hip.xy"][1] == pytest.approx(hip[:, 0].mean() * hip[:, 1].mean())
     expected = np.cov(hip[:, 0], hip[:, 1], bias=True)[0, 1]
@@ -137,19 +137,19 @@ def test_features_are_what_their_names_say(scripts):
 
 
 def test_features_are_scaled_by_the_training_set(scripts):
-    sensors, recognise = (scripts[name] for name in MODULES)
+    sensors, recognize = (scripts[name] for name in MODULES)
     world, _ = sensors.drawn_world(3)
     rng = np.random.default_rng(0)
     train, test = (
         sensors.draw(world, rng, n_sequences=n, n_windows=10, n_samples=4) for n in (6, 2)
     )
-    features = recognise.Features(recognise.moments, train)
+    features = recognize.Features(recognize.moments, train)
     rows = [row for sequence in features.sequences(train) for row, _ in sequence]
     values = np.array([list(row.values()) for row in rows])
     assert values.mean(axis=0) == pytest.approx([1, *[0] * 75], abs=1e-9)
     assert values.std(axis=0) == pytest.approx([0, *[1] * 75])
-    raw = np.concatenate([recognise.moments(signals)["mean:arm.x"] for signals in train.signals])
-    value = recognise.moments(test.signals[1])["mean:arm.x"][4]
+    raw = np.concatenate([recognize.moments(signals)["mean:arm.x"] for signals in train.signals])
+    value = recognize.moments(test.signals[1])["mean:arm.x"][4]
     row, label = features.sequences(test)[1][4]
     assert row["mean:arm.x"] == pytest.approx((value - raw.mean()) / raw.std())
     assert label == sensors.ACTIVITIES[test.activities[1, 4]]
@@ -185,12 +185,12 @@ def test_label_comes_near_the_best_decoder(scripts, tmp_path: Path):
     figures = {name: each["label_acc"] for name, each in variants["variants"].items()}
     assert report["variant"] == variants["chosen"] == max(figures, key=lambda name: figures[name])
 
-    sensors, recognise = (scripts[name] for name in MODULES)
+    sensors, recognize = (scripts[name] for name in MODULES)
     train, test = (sensors.Recording.load(folder / f"corpus/{p}.npz") for p in ("train", "test"))
     assert test.signals.shape == (8, 100, 8, 5, 3)
-    kind = recognise.FEATURES[report["variant"].partition(",")[0]]
+    kind = recognize.FEATURES[report["variant"].partition(",")[0]]
     labeler = FeatureLabeler.load(folder / "training/label/model-best.srt")
-    gold = recognise.Features(kind, train).sequences(test)
+    gold = recognize.Features(kind, train).sequences(test)
     pairs = [
         (label, found)
         for sequence in gold

@@ -91,7 +91,7 @@ def check_figures(nlp: Any, gold: Sequence[ConstituencySentence], report: dict[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ptb_sample", "sinica"])
-def test_constituents_are_learnt_from_gold_tags_and_from_automatic_ones(
+def test_constituents_are_learned_from_gold_tags_and_from_automatic_ones(
     name: str, finished: Callable[[str], Path]
 ) -> None:
     folder = finished(name)

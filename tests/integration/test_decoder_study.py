@@ -230,7 +230,7 @@ def tagged(sentences: list[list[str]]) -> list[list[tuple[str, str]]]:
 
 
 def trees(sentences: list[list[str]]) -> list[DependencySentence]:
-    """A tree over each sentence: its root is the longest word, and words hang on their neighbours.
+    """A tree over each sentence: its root is the longest word, and words hang on their neighbors.
 
     The words before the root hang on the next one, those behind it on the one before.
     """

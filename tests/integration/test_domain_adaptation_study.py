@@ -154,7 +154,7 @@ def test_a_line_is_what_the_estimators_give(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_guessed_is_learnt_from_and_no_target_guides_itself(finished, tmp_path, data):
+def test_what_is_guessed_is_learned_from_and_no_target_guides_itself(finished, tmp_path, data):
     found = STUDY.results(finished)
     given = {"epochs": 2, "seed": 1}
     other = tmp_path / "other.srt"

@@ -214,7 +214,7 @@ def check_spans(
     assert report["ents_r"] == pytest.approx(n_right / n_gold)
     assert report["ents_f"] == pytest.approx(2 * n_right / (n_gold + n_found))
     assert n_gold > 30
-    # A few patterns and names are learnt almost wholly.
+    # A few patterns and names are learned almost wholly.
     assert report["ents_f"] > 0.9
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 import srsly
+from papers_project import TREES, papers
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
     CONFIG,
-    PROJECTS,
     RUNS,
-    Study,
     StudyContract,
     command,
     finished,
@@ -39,7 +38,7 @@ corpora:
   lines: {train: lines/train.txt, test: lines/test.txt, refit: true}
   folded: {whole: lines/test.txt, folds: 3}
   ctb: {whole: ctb, split: segmentation, format: brackets, counts: any}
-  licensed: {variable: STRUCTREG_OF_NOBODY, needs: "a licence", train: train, test: test}
+  licensed: {variable: STRUCTREG_OF_NOBODY, needs: "a license", train: train, test: test}
 systems:
   base: {config: z14_characters, changed: {training.max_epochs: 2}}
   shuffle: {config: z14_characters, changed: {training.max_epochs: 2}, models: 2}
@@ -60,11 +59,8 @@ tables:
   second: {title: "Table 2", here: "no", because: "Nobody has it."}
 """
 
-STUDY = Study(
-    name="papers",
-    grid=GRID,
-    key=("corpus", "system", "setting", "seed", "fold"),
-    pictures=frozenset(),
+STUDY = papers(
+    GRID,
     interrupted=(slice(1, 3), slice(6, 8)),
     reports=(("z14", "report/z14", "none"),),
     missing="train.txt",
@@ -102,7 +98,7 @@ class TestContract(StudyContract):
         assert done.returncode == 0, done.stderr
         text = (project / "report/first.md").read_text(encoding="utf-8")
         assert text.count("Not run yet") == 4
-        assert "Not run yet: it needs a licence." in text
+        assert "Not run yet: it needs a license." in text
         listed = tables((project / "report/README.md").read_text(encoding="utf-8"))[0]
         assert listed[1][1:3] == ["in part", "not run yet"]
         assert listed[2] == ["Table 2", "no", "no grid yet", "Nobody has it."]
@@ -117,9 +113,8 @@ def data(tmp_path_factory) -> Path:
         text = "".join(" ".join(words) + "\n" for words in sentences)
         (folder / "lines" / f"{name}.txt").write_text(text, encoding="utf-8")
     (folder / "ctb/bracketed").mkdir(parents=True)
-    ours = PROJECTS.parent / "treebank"
     for number, part in ((1, "train"), (301, "dev"), (271, "test")):
-        trees = islice(read_brackets(ours / part / "general.bracket"), 30)
+        trees = islice(read_brackets(TREES / part / "general.bracket"), 30)
         (folder / f"ctb/bracketed/chtb_{number:03}.fid").write_text(
             "".join(f"{tree.to_bracket(2)}\n" for tree in trees), encoding="utf-8"
         )
@@ -139,7 +134,7 @@ def test_each_run_is_made_once(finished):
     }
     assert {(corpus, setting, seed, fold) for corpus, _, setting, seed, fold in found} == expected
     assert all(line["system"] == "z14_characters" for line in found.values())
-    # Those that are refitted have learnt from the development set.
+    # Those that are refitted have learned from the development set.
     assert all(bool(line["dev"]) == (key[0] != "lines") for key, line in found.items())
     assert all(len(line["config"]) == len(line["checksum"]) == 12 for line in found.values())
 
@@ -174,7 +169,7 @@ def test_the_page_has_means_intervals_and_differences(finished):
     assert rows["one epoch"][4] != ""
     # The paper's figure of another corpus.
     assert {row[0]: row for row in tables(text)[2][1:]}["base"][1] == "97.3"
-    assert "Not run yet: it needs a licence." in text
+    assert "Not run yet: it needs a license." in text
 
 
 @pytest.mark.slow
@@ -203,7 +198,7 @@ def test_a_system_is_what_structreg_fit_makes_of_it(finished, data, tmp_path):
 @pytest.mark.slow
 def test_chosen_corpora_are_run_though_one_of_them_cannot_be_read(project, data):
     """One that comes first, in a folder that other corpora lie in."""
-    entry = "  broken: {needs: 'a licence', train: none/train.txt, test: none/test.txt}\n"
+    entry = "  broken: {needs: 'a license', train: none/train.txt, test: none/test.txt}\n"
     grid = GRID.replace("corpora:\n", f"corpora:\n{entry}").replace(
         "{lines: 2", "{broken: 1, lines: 2"
     )
@@ -215,7 +210,7 @@ def test_chosen_corpora_are_run_though_one_of_them_cannot_be_read(project, data)
         data=data,
     )
     assert done.returncode == 1
-    assert "left out: broken, it needs a licence: " in done.stderr
+    assert "left out: broken, it needs a license: " in done.stderr
     assert "error: all else is run" in done.stderr
     assert "train.txt" in done.stderr.partition("error: ")[2]
     assert "Traceback" not in done.stderr

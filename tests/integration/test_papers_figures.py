@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import statistics
-import subprocess
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import srsly
+from papers_project import FOLDER, finish, papers
 from pipeline.made_up import DEV, TRAIN
-from study_contract import CONFIG, PROJECTS, RUNS, Lines, Study, command, pictures_of, tables
-from test_papers_zc11 import licensed
-from warm_python import executable
+from study_contract import CONFIG, RUNS, Lines, command, pictures_of, tables
+from test_papers_zc11 import licensed, variables_of
 
 from spacy_structreg.cli.evaluate import evaluate
 from spacy_structreg.cli.fit import fit
@@ -24,7 +22,6 @@ from spacy_structreg.cli.fit import fit
 # Corpora of our own sentences, in the layouts of those that are licensed.
 __all__ = ["licensed"]
 
-FOLDER = PROJECTS / "papers"
 SETTING = "training.max_epochs=2"
 
 GRID = """
@@ -79,14 +76,8 @@ tables:
         rows: {"all": {systems: {"characters": base, "two models": pair}}}
 """
 
-STUDY = Study(
-    name="papers",
-    grid=GRID,
-    key=("corpus", "system", "setting", "seed", "fold"),
-    pictures=frozenset(),
-    interrupted=(),
-    reports=(),
-    missing="train.txt",
+STUDY = papers(
+    GRID,
     faulty=(
         ("by: sentences_a_second", "by: luck", "by is one of value"),
         ("values: [1, 4]", "values: [0, 4]", "on a logarithmic axis"),
@@ -98,8 +89,6 @@ STUDY = Study(
         ("dev: dev.txt,", "dev: dev.txt, refit: true,", "which Equation 8, 1 cannot be"),
         ('"two models": pair', '"two models": pairs', "unknown system"),
     ),
-    line={},
-    broken={},
 )
 
 
@@ -118,14 +107,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """The project after its commands."""
     pytest.importorskip("matplotlib", reason="plots need matplotlib: pip install .[study]")
     project = STUDY.copied(tmp_path_factory.mktemp("projects"))
-    for arguments in (
-        ("run", CONFIG, RUNS),
-        ("plots", CONFIG, RUNS, "report"),
-        ("report", CONFIG, RUNS, "report/README.md"),
-    ):
-        done = command(*arguments, folder=project, data=data)
-        assert done.returncode == 0, done.stderr
-    return project
+    return finish(project, data=data, plots=True)
 
 
 @pytest.fixture(scope="module")
@@ -354,26 +336,7 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
             figure["axis"]["values"] = [1]
     grid["tables"] = cut(figures, needs)
     srsly.write_yaml(project / CONFIG, grid)
-    folders = {
-        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
-        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
-    }
-    variables = {f"STRUCTREG_{name}": str(licensed / path) for name, path in folders.items()}
-    for arguments in (
-        ("run", CONFIG, RUNS),
-        ("plots", CONFIG, RUNS, "report"),
-        ("report", CONFIG, RUNS, "report/README.md"),
-    ):
-        done = subprocess.run(
-            [executable(), "../studies", *arguments],
-            cwd=project,
-            env={**os.environ, **variables, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "left out" not in done.stderr
+    finish(project, variables=variables_of(licensed), plots=True)
     for name in figures:
         text = page(project, name)
         # Not where the grid tells of our own runs.

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 import srsly
-from study_contract import CONFIG, MADE, PROJECTS, RUNS, tables
-from warm_python import executable
+from papers_project import FOLDER, TREES, finish, papers
+from study_contract import RUNS, tables
 
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.pipelines import load_pipeline
 from spacy_structreg.corpora.brackets import read_brackets
 
-FOLDER = PROJECTS / "papers"
 GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/g10.yml")
-TREES = PROJECTS.parent / "treebank"
 DOMAINS = {"literature": "novels", "computer": "computing", "medicine": "medicine"}
 DOMAINS["finance"] = "news"
 
@@ -47,11 +42,6 @@ def made(texts: dict[str, Sentences], tmp_path_factory: pytest.TempPathFactory) 
         for name, found in texts.items():
             text = "".join("  ".join(words) + "\n" for words in found)
             (folder / script / f"{name}.txt").write_text(text, encoding="utf-8")
-    project = tmp_path_factory.mktemp("projects") / "papers"
-    for source in (FOLDER, PROJECTS / "studies"):
-        shutil.copytree(
-            source, project.with_name(source.name), ignore=shutil.ignore_patterns(*MADE)
-        )
     grid = {
         **GRID,
         "systems": {
@@ -63,23 +53,8 @@ def made(texts: dict[str, Sentences], tmp_path_factory: pytest.TempPathFactory) 
             for name, table in GRID["tables"].items()
         },
     }
-    srsly.write_yaml(project / CONFIG, grid)
-    for arguments in (["run", CONFIG, RUNS], ["report", CONFIG, RUNS, "report/README.md"]):
-        done = subprocess.run(
-            [executable(), "../studies", *arguments],
-            cwd=project,
-            env={
-                **os.environ,
-                "STRUCTREG_SIGHAN2010": str(folder),
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "left out: bakeoff" not in done.stderr
-    return project
+    project = papers(srsly.yaml_dumps(grid)).copied(tmp_path_factory.mktemp("projects"))
+    return finish(project, variables={"STRUCTREG_SIGHAN2010": folder})
 
 
 def is_licensed(corpus: str) -> bool:

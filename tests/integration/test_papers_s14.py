@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from papers_project import TREES, finish, papers
 from sighan_release import release_files, write_release
-from study_contract import CONFIG, PROJECTS, RUNS, Study, command, tables
+from study_contract import PROJECTS, RUNS, tables
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.labeling import labels_of
@@ -16,7 +17,6 @@ from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 
-OURS = PROJECTS.parent / "treebank"
 LABELS = "components.sequence_labeler.model.learning"
 GRID = f"""
 title: "S14"
@@ -85,23 +85,12 @@ tables:
       "perceptron": {{system: activities_perceptron, level: true}}
 """
 
-STUDY = Study(
-    name="papers",
-    grid=GRID,
-    key=("corpus", "system", "setting", "seed", "fold"),
-    pictures=frozenset(),
-    interrupted=(),
-    reports=(),
-    missing="",
-    faulty=(),
-    line={},
-    broken={},
-)
+STUDY = papers(GRID)
 
 
 def trees(part: str, name: str, n: int) -> list[Tree]:
     """Some of our trees."""
-    return list(islice(read_brackets(OURS / part / f"{name}.bracket"), n))
+    return list(islice(read_brackets(TREES / part / f"{name}.bracket"), n))
 
 
 def tagged(tree: Tree) -> list[tuple[str, str]]:
@@ -149,9 +138,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("projects")
     project = STUDY.copied(folder)
     (folder / "activity_recognition").symlink_to(PROJECTS / "activity_recognition")
-    for arguments in (("run", CONFIG, RUNS), ("report", CONFIG, RUNS, "report/README.md")):
-        done = command(*arguments, folder=project, data=data)
-        assert done.returncode == 0, done.stderr
+    finish(project, data=data)
     (project / "data").symlink_to(data)
     return project
 

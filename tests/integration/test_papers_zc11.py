@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
-import subprocess
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -13,9 +10,9 @@ from typing import Any
 import pytest
 import spacy
 import srsly
+from papers_project import FOLDER, TREES, finish, papers
 from spacy.tokens import Doc
-from study_contract import CONFIG, MADE, PROJECTS, RUNS, Lines, tables
-from warm_python import executable
+from study_contract import CONFIG, RUNS, Lines, tables
 
 from spacy_structreg.cli.fit import fit
 from spacy_structreg.cli.pipelines import load_pipeline
@@ -23,10 +20,8 @@ from spacy_structreg.corpora.brackets import read_brackets
 from spacy_structreg.corpora.corpus_options import CorpusOptions, FormatName, HeadRuleSet
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
-FOLDER = PROJECTS / "papers"
 GRID: dict[str, Any] = srsly.read_yaml(FOLDER / "configs/zc11.yml")
 
-TREES = PROJECTS.parent / "treebank"
 # Articles that are of the training, the development and the test set in all splits.
 ARTICLES = {"train": (1, 815), "dev": (301, 886), "test": (271, 816)}
 
@@ -87,6 +82,15 @@ def licensed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def variables_of(licensed: Path) -> dict[str, Path]:
+    """The variables that name the folders of these corpora."""
+    folders = {
+        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
+        **{"CTB": "ctb", "CTB3": "ctb", "CTB4": "ctb", "PTB": "wsj"},
+    }
+    return {f"STRUCTREG_{name}": licensed / path for name, path in folders.items()}
+
+
 def ours(part: str) -> Path:
     return TREES / part / "general.bracket"
 
@@ -94,11 +98,7 @@ def ours(part: str) -> Path:
 @pytest.fixture(scope="module")
 def made(licensed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project after all tables on licensed corpora, with one epoch and small beams."""
-    project = tmp_path_factory.mktemp("projects") / "papers"
-    for source in (FOLDER, PROJECTS / "studies"):
-        shutil.copytree(
-            source, project.with_name(source.name), ignore=shutil.ignore_patterns(*MADE)
-        )
+    project = papers("").copied(tmp_path_factory.mktemp("projects"))
     for config in (project / "systems").glob("*.cfg"):
         text = config.read_text(encoding="utf-8").replace("beam = 64", "beam = 2")
         config.write_text(text.replace("beam = 16", "beam = 2"), encoding="utf-8")
@@ -119,23 +119,7 @@ def made(licensed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     srsly.write_yaml(project / CONFIG, grid)
-    variables = {
-        **{"SIGHAN": "sighan", "SIGHAN2003": "sighan2003"},
-        **{"CTB": "ctb", "CTB3": "ctb", "PTB": "wsj"},
-    }
-    environment = {f"STRUCTREG_{name}": str(licensed / path) for name, path in variables.items()}
-    for arguments in (["run", CONFIG, RUNS], ["report", CONFIG, RUNS, "report/README.md"]):
-        done = subprocess.run(
-            [executable(), "../studies", *arguments],
-            cwd=project,
-            env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert "left out" not in done.stderr
-    return project
+    return finish(project, variables=variables_of(licensed))
 
 
 def folds(entry: dict[str, Any]) -> dict[str, int]:

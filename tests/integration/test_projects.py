@@ -284,7 +284,7 @@ def check_figures(folder: Path, pipeline: str, metrics: str, gold: Gold) -> None
     assert report["seg_r"] == pytest.approx(correct / n_gold)
     assert report["seg_f"] == pytest.approx(2 * correct / (n_found + n_gold))
     assert report["oov_rate"] == pytest.approx(n_unknown / n_gold)
-    # It has learnt something: each character a word is a good deal worse.
+    # It has learned something: each character a word is a good deal worse.
     characters = [list("".join(words)) for words in test]
     right = sum(len(spans(g) & spans(c)) for g, c in zip(test, characters, strict=True))
     assert report["seg_f"] > 2 * right / (n_gold + sum(map(len, characters))) + 0.2

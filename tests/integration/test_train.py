@@ -264,7 +264,7 @@ def test_the_tokenizer_is_copied_into_a_second_pipeline(
     assert nlp.pipe_names == ["tok2vec", "tagger", "sentencizer"]
 
 
-def test_an_entity_recogniser_is_trained_beside_a_trained_tokenizer(
+def test_an_entity_recognizer_is_trained_beside_a_trained_tokenizer(
     model_best: Path, train: Command, tmp_path: Path
 ) -> None:
     """By the config of the trained pipeline, to which a pipe of spaCy's own has been added."""

@@ -50,7 +50,7 @@ tables = st.builds(
 
 
 @given(tables, st.sampled_from([0.0, 0.05, 1.0]), st.lists(st.integers(0, 2**64 - 1), max_size=9))
-def test_unquantised_rows_are_the_same(rows: TrainedRows, prune: float, others: list[int]) -> None:
+def test_unquantized_rows_are_the_same(rows: TrainedRows, prune: float, others: list[int]) -> None:
     keys = rows.arrays["keys"]
     frozen = frozen_rows(rows, 32, prune)
     expected = weights_of(rows, keys)
@@ -62,7 +62,7 @@ def test_unquantised_rows_are_the_same(rows: TrainedRows, prune: float, others: 
 
 
 @given(tables, st.sampled_from([8, 16]))
-def test_quantised_rows(rows: TrainedRows, bits: Bits) -> None:
+def test_quantized_rows(rows: TrainedRows, bits: Bits) -> None:
     """They are multiples of the largest weight, or the nearest of 256 levels."""
     keys = rows.arrays["keys"]
     frozen = frozen_rows(rows, bits)

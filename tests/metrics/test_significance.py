@@ -1,4 +1,4 @@
-"""The randomisation test against worked examples, all exchanges, and the binomial distribution."""
+"""The randomization test against worked examples, all exchanges, and the binomial distribution."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_worked_by_hand() -> None:
         ("O B-X", "B-X I-X", 0),
         # Nor is the same place.
         ("B-X I-X", "B-Y I-Y", 0),
-        # IOB1: B only parts neighbours.
+        # IOB1: B only parts neighbors.
         ("B-X B-X O B-X", "I-X B-X O I-X", 3),
     ],
 )

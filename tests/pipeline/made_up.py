@@ -104,7 +104,7 @@ def tagged_doc(vocab: Vocab, words: list[str]) -> Doc:
 
 
 def trained_joint(passes: int = 5) -> Language:
-    """A blank pipeline whose tokenizer has learnt words and tags from TRAIN."""
+    """A blank pipeline whose tokenizer has learned words and tags from TRAIN."""
     nlp = spacy.blank("zh", config=JOINT_CONFIG)
     docs = [tagged_doc(nlp.vocab, words) for words in TRAIN]
     nlp.tokenizer.model.prepare(map(nlp.tokenizer.gold_of, docs))

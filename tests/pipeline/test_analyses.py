@@ -462,7 +462,7 @@ def test_a_pipeline_is_calibrated() -> None:
     for report in reports:
         decisions = found["tokenizer", report.kind]
         assert len(decisions) == report.n == sum(row.n for row in report.bins_after)
-        # What was learnt from is met on the whole.
+        # What was learned from is met on the whole.
         share = float(decisions.came_true.mean())
         probabilities = nlp.tokenizer.calibrations[report.kind](decisions.margins)
         assert float(probabilities.mean()) == pytest.approx(share)

@@ -126,7 +126,7 @@ def nlp() -> Language:
 # What is written ----------------------------------------------------------------------------------
 
 
-def test_trees_are_those_that_were_learnt(nlp: Language) -> None:
+def test_trees_are_those_that_were_learned(nlp: Language) -> None:
     for tree in GOLD:
         doc = nlp(tagged_doc(nlp.vocab, tree))
         assert read_phrases(doc) == phrases(tree)
@@ -399,7 +399,7 @@ def test_the_loss_is_what_was_wrong() -> None:
     assert losses[-1] == 0
 
 
-def test_each_gold_sentence_is_learnt_by_itself() -> None:
+def test_each_gold_sentence_is_learned_by_itself() -> None:
     nlp = untrained()
     gold = Example(tagged_doc(nlp.vocab, *GOLD), gold_doc(nlp.vocab, *GOLD))
     assert nlp.get_pipe("constituency").gold(gold) == (GOLD, 0)
@@ -438,7 +438,7 @@ def test_sentences_that_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     assert "2 of 4 training sentences have no tree, or not the words" in caplog.text
 
 
-def test_groups_without_heads_are_not_learnt_from() -> None:
+def test_groups_without_heads_are_not_learned_from() -> None:
     nlp = untrained()
     reference = gold_doc(nlp.vocab, GOLD[0])
     reference.spans["constituents"].attrs.clear()

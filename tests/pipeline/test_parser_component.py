@@ -96,7 +96,7 @@ def nlp() -> Language:
 # What is written ----------------------------------------------------------------------------------
 
 
-def test_trees_are_those_that_were_learnt(nlp: Language) -> None:
+def test_trees_are_those_that_were_learned(nlp: Language) -> None:
     for row in GOLD:
         doc = nlp(tagged_doc(nlp.vocab, row))
         assert tree(doc) == expected(row)
@@ -331,7 +331,7 @@ def test_the_loss_is_what_was_wrong() -> None:
     assert losses[-1] == 0
 
 
-def test_each_gold_sentence_is_learnt_by_itself() -> None:
+def test_each_gold_sentence_is_learned_by_itself() -> None:
     nlp = untrained()
     gold = [Example(tagged_doc(nlp.vocab, *GOLD), gold_doc(nlp.vocab, *GOLD))]
     nlp.initialize(lambda: gold)
@@ -374,7 +374,7 @@ def test_sentences_of_other_words_are_left_out(caplog: pytest.LogCaptureFixture)
     assert "2 of 4 training sentences have no heads, or not the words" in caplog.text
 
 
-def test_trees_in_part_are_learnt_from() -> None:
+def test_trees_in_part_are_learned_from() -> None:
     nlp = untrained()
     part = tagged_doc(nlp.vocab, GOLD[1], heads=[1, 1, 2, 3], deps=["nsubj", "ROOT", "", ""])
     none = tagged_doc(nlp.vocab, GOLD[1])

@@ -112,15 +112,15 @@ def test_an_untrained_model() -> None:
         average_pipelines([pipeline(1), untrained()])
 
 
-def test_how_they_were_learnt_may_differ() -> None:
-    """Weights are comparable whatever regularisers made them; the first one's settings stay."""
+def test_how_they_were_learned_may_differ() -> None:
+    """Weights are comparable whatever regularizers made them; the first one's settings stay."""
     learning = {"@misc": "spacy_structreg.Learning.v1", "l2": 0.001}
     averaged = average_pipelines([pipeline(1, learning=learning), pipeline(2)])
     assert isinstance(averaged.tokenizer.model, CharacterSegmenter)
     assert averaged.tokenizer.model.learning.l2 == 0.001
 
 
-# Taggers -----------------------------------------------------------------------------------------
+# Taggers ------------------------------------------------------------------------------------------
 
 
 def tagging(seed: int, passes: int = 1) -> Language:

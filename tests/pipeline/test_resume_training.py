@@ -59,7 +59,7 @@ def examples(nlp: Language, corpus: list[list[str]]) -> list[Example]:
 
 
 def resumed(nlp: Language, folder: Path) -> Language:
-    """The pipeline as loaded, after it has learnt from more; saved over what it was."""
+    """The pipeline as loaded, after it has learned from more; saved over what it was."""
     nlp.to_disk(folder)
     loaded = spacy.load(folder)
     loaded.resume_training()

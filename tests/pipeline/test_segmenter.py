@@ -56,7 +56,7 @@ def weights(nlp: Language) -> bytes:
     return nlp.tokenizer.to_bytes()
 
 
-# Docs --------------------------------------------------------------------------------------------
+# Docs ---------------------------------------------------------------------------------------------
 
 
 @both
@@ -193,7 +193,7 @@ def test_words_of_a_zone_that_has_ended_are_made_again(nlp: Language) -> None:
     assert all(token.text in nlp.tokenizer.vocab.strings for doc in docs for token in doc)
 
 
-# Saving ------------------------------------------------------------------------------------------
+# Saving -------------------------------------------------------------------------------------------
 
 
 def by_bytes(nlp: Language, folder: Path) -> Segmenter:
@@ -259,7 +259,7 @@ def test_a_copy_is_trained_on_its_own(
 ) -> None:
     before = weights(nlp)
     loaded = way(nlp, tmp_path)
-    # The opposite of what was learnt, so that there is something to learn.
+    # The opposite of what was learned, so that there is something to learn.
     loaded.update([gold_doc(nlp.vocab, list(text)) for text in TEXTS])
     assert loaded.to_bytes() != before
     assert weights(nlp) == before
@@ -350,7 +350,7 @@ def test_a_damaged_model_file_is_named(
         assert weights(nlp) == before
 
 
-# Initialisation ----------------------------------------------------------------------------------
+# Initialization -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lang", ["zh", "xx"])
@@ -413,7 +413,7 @@ def test_one_seed_gives_one_model() -> None:
     assert sentences(5, seed=1) != sentences(5, seed=0)
 
 
-# Conditional random fields -----------------------------------------------------------------------
+# Conditional random fields ------------------------------------------------------------------------
 
 
 def test_a_segmenter_is_trained_as_a_conditional_random_field() -> None:

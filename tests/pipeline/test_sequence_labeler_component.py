@@ -127,7 +127,7 @@ def nlp() -> Language:
     return trained()
 
 
-# What is written ---------------------------------------------------------------------------------
+# What is written ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scheme", ["bio", "bioes", "io"])
@@ -345,7 +345,7 @@ def test_an_untrained_labeler_writes_nothing() -> None:
     assert nlp.get_pipe("ner").labels == ()
 
 
-# Probabilities -----------------------------------------------------------------------------------
+# Probabilities ------------------------------------------------------------------------------------
 
 
 def test_probabilities_are_kept_with_docs() -> None:
@@ -371,7 +371,7 @@ def test_perceptrons_have_no_probabilities() -> None:
         untrained({"learning": PERCEPTRON}, probabilities="p")
 
 
-# Columns -----------------------------------------------------------------------------------------
+# Columns ------------------------------------------------------------------------------------------
 
 
 def test_columns_are_those_of_the_predicted_side() -> None:
@@ -394,7 +394,7 @@ def test_columns_are_those_of_the_predicted_side() -> None:
     missing = [Example(words_doc(bare.vocab, WORDS[0]), gold_doc(bare.vocab, 0))]
     with pytest.raises(ValueError, match="the token 'Mira' has no tag"):
         bare.initialize(lambda: missing)
-    # The Doc that spaCy hands out has no entities to be learnt, and no tags.
+    # The Doc that spaCy hands out has no entities to be learned, and no tags.
     untrained(model).initialize()
 
 
@@ -430,7 +430,7 @@ def test_other_words_than_the_reference_has() -> None:
         assert (len(gold), n_others) == (n_kept, 1 - n_kept)
 
 
-# Training ----------------------------------------------------------------------------------------
+# Training -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("learning", [None, PERCEPTRON])
@@ -450,7 +450,7 @@ def test_training_is_that_of_the_estimator(learning: Any) -> None:
 
 
 def test_entities_that_are_known_in_part(caplog: pytest.LogCaptureFixture) -> None:
-    """A sentence with a token of which nothing is known is not learnt from; others are."""
+    """A sentence with a token of which nothing is known is not learned from; others are."""
     nlp = untrained()
     words = [*WORDS[0], *WORDS[2]]
     starts = [i in (0, len(WORDS[0])) for i in range(len(words))]
@@ -564,7 +564,7 @@ def test_extensions_of_others_are_not_taken_over() -> None:
     untrained({"scheme": None}, attribute="_.other")
 
 
-# Gazetteers --------------------------------------------------------------------------------------
+# Gazetteers ---------------------------------------------------------------------------------------
 
 
 def test_gazetteers_are_read_when_the_pipeline_is_initialized(tmp_path: Path) -> None:
@@ -602,7 +602,7 @@ def test_gazetteers_that_are_refused(tmp_path: Path) -> None:
     assert mixed == Gazetteers(lists, lower=True)
 
 
-# Scores ------------------------------------------------------------------------------------------
+# Scores -------------------------------------------------------------------------------------------
 
 
 def example_of(gold: str, predicted: str, text: str = "abcdef") -> Example:
@@ -692,7 +692,7 @@ def test_the_component_scores_what_it_writes() -> None:
     assert spans.evaluate(examples(spans, "np"))["ents_f"] == 1.0
 
 
-# Files -------------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------------
 
 
 def test_every_way_of_saving(nlp: Language, tmp_path: Path) -> None:

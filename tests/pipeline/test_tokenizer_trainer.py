@@ -40,7 +40,7 @@ def nlp() -> Language:
     return nlp
 
 
-# Training ----------------------------------------------------------------------------------------
+# Training -----------------------------------------------------------------------------------------
 
 
 def test_updates_by_hand_improve_the_tokenizer(nlp: Language) -> None:
@@ -75,7 +75,7 @@ def test_the_loss_counts_wrong_labels(nlp: Language) -> None:
     example = examples(nlp, [["好", "人"]])
     nlp.update(example, losses=losses)
     assert losses == {"other": 1.5, "trainer": 2.0}
-    # What has been learnt is right the second time; losses add up.
+    # What has been learned is right the second time; losses add up.
     nlp.update(example, losses=losses)
     assert losses == {"other": 1.5, "trainer": 2.0}
     # Now S S is predicted, and the gold labels are B E.
@@ -89,7 +89,7 @@ def test_docs_without_words(nlp: Language) -> None:
     assert nlp.tokenizer.update([]) == 0
 
 
-def test_white_space_of_gold_docs_is_not_learnt(nlp: Language) -> None:
+def test_white_space_of_gold_docs_is_not_learned(nlp: Language) -> None:
     spaced = Doc(nlp.vocab, words=["好", " ", "人", "\n"], spaces=[True, False, False, False])
     segmenter = CharacterSegmenter(seed=7).partial_fit([["好", "人"]])
     nlp.update([Example(nlp.make_doc(spaced.text), spaced)])
@@ -107,7 +107,7 @@ def test_docs_stay_untouched(nlp: Language) -> None:
     assert (example.predicted.to_bytes(), example.reference.to_bytes()) == (predicted, before)
 
 
-# Compiled sentences ------------------------------------------------------------------------------
+# Compiled sentences -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_what_was_compiled_goes_with_the_docs(nlp: Language) -> None:
     assert set(cache) == {example.reference for example in kept}
 
 
-# Refusals ----------------------------------------------------------------------------------------
+# Refusals -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
@@ -217,7 +217,7 @@ def test_a_pipe_sourced_from_a_pipeline_in_training(nlp: Language) -> None:
     assert nlp.tokenizer.to_bytes() == before
 
 
-# Life with other parts of spaCy ------------------------------------------------------------------
+# Life with other parts of spaCy -------------------------------------------------------------------
 
 
 def test_a_loaded_pipeline_can_be_trained_further(nlp: Language, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_training_is_resumed_after_loading(
     assert [tokens(again(text)) for text in TEXTS] != [list(text) for text in TEXTS]
 
 
-def test_an_entity_recogniser_is_added_to_a_trained_pipeline(nlp: Language, tmp_path: Path) -> None:
+def test_an_entity_recognizer_is_added_to_a_trained_pipeline(nlp: Language, tmp_path: Path) -> None:
     nlp.update(examples(nlp))
     nlp.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)

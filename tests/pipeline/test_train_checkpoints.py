@@ -13,7 +13,7 @@ from spacy_structreg.pipeline.checkpoint_callbacks import create_loader, create_
 
 
 def pipeline(max_epochs: int = 5) -> Language:
-    """A pipeline whose tokenizer has learnt for one pass."""
+    """A pipeline whose tokenizer has learned for one pass."""
     nlp = spacy.blank("zh", config=CONFIG)
     nlp.config["training"]["max_epochs"] = max_epochs
     return nlp

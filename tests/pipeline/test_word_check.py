@@ -1,4 +1,4 @@
-"""Pipes that meet other words than they learnt from: when they warn, how often, of what."""
+"""Pipes that meet other words than they learned from: when they warn, how often, of what."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def characters(words: list[str]) -> list[str]:
 
 
 def pipeline(factory: str, split: Callable[[list[str]], list[str]] = list) -> Language:
-    """A pipeline of spaCy's tokenizer of characters, and a pipe that has learnt something."""
+    """A pipeline of spaCy's tokenizer of characters, and a pipe that has learned something."""
     nlp = spacy.blank("zh")
     estimator = nlp.add_pipe(factory, name="pipe").estimator
     estimator.epochs = 1
@@ -76,7 +76,7 @@ def docs(vocab: Vocab, *texts: str, tagged: bool = True) -> list[Doc]:
     return [gold_doc(vocab, each, tags=["T"] * len(each) if tagged else None) for each in words]
 
 
-# In pipelines ------------------------------------------------------------------------------------
+# In pipelines -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("factory", GOLD)
@@ -130,7 +130,7 @@ def test_a_parser_that_is_given_no_tags(factory: str, attribute: str) -> None:
     assert warned(nlp, docs(nlp.vocab, "我 去 公园", tagged=False)) == []
 
 
-def test_a_parser_that_has_learnt_without_tags() -> None:
+def test_a_parser_that_has_learned_without_tags() -> None:
     nlp = pipeline("structreg_parser")
     estimator = nlp.get_pipe("pipe").estimator
     estimator.fit(
@@ -182,7 +182,7 @@ def test_analyze_pipes_misses_the_tags() -> None:
         (NONE, "我 们", False),
         (NONE, "我 ， USB 2024年 们", False),
         (NONE, "我 们 语言", True),
-        # Too little has been learnt from.
+        # Too little has been learned from.
         (WordCounts(50, 0, 19, 0), "语言", False),
         (WordCounts(50, 0, 19, 19), "我 " * 100, False),
         (WordCounts(50, 0, 20, 20), "我 " * 8, True),

@@ -538,7 +538,7 @@ def test_downloads_are_what_the_api_gives(visit: Visit) -> None:
     assert text == next(each["svg"] for each in pictures if each["style"] == "dep")
 
 
-# Keys, sizes, colours -----------------------------------------------------------------------------
+# Keys, sizes, colors ------------------------------------------------------------------------------
 
 
 def test_all_can_be_done_by_keys(visit: Visit) -> None:
@@ -656,7 +656,7 @@ def test_all_can_be_read_in_light_and_dark(browser: Browser, service: Service, s
     visit.close()
 
 
-def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
+def test_colors_can_be_chosen_and_stay(visit: Visit) -> None:
     page = visit.open(None)
     ground = "() => getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(ground)
@@ -675,7 +675,7 @@ def test_colours_can_be_chosen_and_stay(visit: Visit) -> None:
     assert page.evaluate(CONTRASTS) == []
 
 
-def test_a_label_has_the_colour_that_it_has_everywhere(visit: Visit) -> None:
+def test_a_label_has_the_color_that_it_has_everywhere(visit: Visit) -> None:
     page = visit.open(view="entities")
     label = visit.service.annotate()["entities"][0]["label"]
     entity = page.locator(".entity", has_text=label).first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import random
 import struct
 from collections.abc import Iterator, Sequence
 
@@ -180,6 +181,27 @@ def test_constraints(templates: str, text: str, seed: int, data: st.DataObject) 
         if not any(text[i] == "们" and begins for i, begins in enumerate(begins_of(words)))
     ]
     check_best(decoder_of(model, tables, lists=lists), text, kept or analyses)
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+def test_long_texts_are_scored_by_blocks(templates: str) -> None:
+    """The best analysis is the one that is found with the scores of all pairs at hand."""
+    model = character_model(templates, "g10")
+    text = "".join(random.Random(4).choices("我们在大学", k=2500))
+    tables = random_tables(model, text, 4)
+    decoder = decoder_of(model, tables)
+    ((score, words),) = decoder.nbest(text, 1)
+    _, of_labels, labels = decoder.best_labels(text)
+    assert labels == labels_of(words)
+    assert of_labels == pytest.approx(score)
+    assert slow_score(model, tables, text, labels) == pytest.approx(score)
+    # A word that is worth much, over the end of the first block of a lattice, and its whole way.
+    places = np.array([[start, start + 4, -1] for start in range(2, 2490, 51)])
+    bonuses = (places, np.full(len(places), 5.0))
+    ((score, words),) = decoder.nbest(text, 1, bonuses=bonuses)
+    _, of_labels, labels = decoder.best_labels(text, bonuses=bonuses)
+    assert labels == labels_of(words)
+    assert of_labels == pytest.approx(score)
 
 
 def begins_of(words: Sequence[str]) -> list[bool]:

@@ -81,7 +81,7 @@ def test_a_model_with_a_guide_is_stored_with_it(model: Any, guide: Path, tmp_pat
     assert loaded.to_bytes() == trained.to_bytes()
 
 
-def test_labels_of_a_guide_are_learnt_from(guide: Path) -> None:
+def test_labels_of_a_guide_are_learned_from(guide: Path) -> None:
     """Of characters hidden from the model, only the guide's labels say anything."""
     model = CharacterSegmenter(
         epochs=10, templates="guidea0", types=None, guides=[str(guide)], learning=Learning()

@@ -49,7 +49,7 @@ def test_legal_sequences_are_exactly_those_of_spans(scheme: Scheme, n: int) -> N
     assert set(labels) == {"O", *seen}
     wanted = {tuple(labels_of(spans, n, scheme)) for spans in all_spans(n, names)}
     assert spelled(labels, scheme, n) == wanted
-    # All ways to put spans there have their own labels, but in io, which joins neighbours.
+    # All ways to put spans there have their own labels, but in io, which joins neighbors.
     assert scheme == "io" or len(wanted) == sum(1 for _ in all_spans(n, names))
 
 
@@ -140,7 +140,7 @@ def test_labels_without_graph(scheme: Scheme | None, labels: list[str], fault: s
         label_graph(labels, scheme)
 
 
-# What is given -----------------------------------------------------------------------------------
+# What is given ------------------------------------------------------------------------------------
 
 # What is given of up to five tokens, as `given_bio` reads it; Z is a label that nobody knows.
 GIVEN = st.lists(st.sampled_from(["", "O", "X", "Y", "Z", "+"]), min_size=1, max_size=5)
@@ -171,7 +171,7 @@ def test_what_is_allowed_is_what_has_the_given_spans(scheme: Scheme, marks: list
     given_spans = spans_of(["O" if label is None else label for label in known])
     fixed = {i for i, label in enumerate(known) if label is not None}
     if scheme == "io":
-        # Neighbours of one label are one span there.
+        # Neighbors of one label are one span there.
         given_spans = spans_of(labels_of(given_spans, n, "io"), "io")
     wanted_spans = {span for span in given_spans if span[2] != "Z"}
     found = 0

@@ -197,7 +197,7 @@ def test_faults_of_word_lists_name_the_file(tmp_path: Path) -> None:
         WordJointTagger(lexicon=str(tmp_path / "none.txt")).fit(TAGGED)
 
 
-def test_what_is_only_listed_is_learnt_from(word_list: Path) -> None:
+def test_what_is_only_listed_is_learned_from(word_list: Path) -> None:
     """Words of characters never seen, which only the list knows."""
     word_list.write_text("".join(f"{w} 1 n\n" for w in ["甲乙", "丙丁", "戊己"]), encoding="utf-8")
     gold = [["甲乙", "甲", "丙丁"], ["丙", "丙丁", "甲乙"], ["甲", "甲乙"]] * 3
@@ -237,7 +237,7 @@ def test_a_tagger_is_stored_with_its_word_list(word_list: Path, tmp_path: Path) 
     )
 
 
-def test_listed_tags_are_learnt_from(word_list: Path) -> None:
+def test_listed_tags_are_learned_from(word_list: Path) -> None:
     """Of words that were never seen, and are hidden from the model, the list says the tag."""
     word_list.write_text("甲\tn\n乙\tn\n丙\tv\n丁\tv\n戊\t\nＡ\tv\n", encoding="utf-8")
     tagger = Tagger(

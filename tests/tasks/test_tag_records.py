@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from colliding_keys import colliding
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,6 +214,79 @@ def test_grown_records_are_those_of_what_they_took_in(
             assert growing.first(character, ATOMS) == whole.first(character, ATOMS)
 
 
+def allowed(records: TagRecords) -> list[list[int]]:
+    """All that records of three characters say."""
+    texts = ["甲", "乙", "丙", "丁", *map("".join, product("甲乙丙", repeat=2))]
+    return [
+        records.longest(),
+        *(records.word(text, ATOMS) for text in texts),
+        *(records.first(text, ATOMS) for text in texts[:4]),
+    ]
+
+
+@quick_examples(50)
+@given(corpora, corpora, st.integers(1, 3), st.sets(st.sampled_from(TAGS)), st.booleans())
+def test_records_go_on_growing_from_their_state(
+    before: list[Tagged], after: list[Tagged], least: int, closed: set[str], lengths: bool
+) -> None:
+    settings: dict[str, Any] = {"least_begun": least, "closed": closed, "lengths": lengths}
+    straight = GrowingRecords(TAGS, **settings)
+    for sentence in before:
+        for word, tag in sentence * 3:
+            straight.add(word, TAGS.index(tag), ATOMS)
+    restored = GrowingRecords(TAGS, **settings, state=straight.state())
+    assert allowed(restored) == allowed(straight)
+    for sentence in after:
+        for word, tag in sentence:
+            for records in (straight, restored):
+                records.add(word, TAGS.index(tag), ATOMS)
+            assert allowed(restored) == allowed(straight)
+    for name, array in straight.state().items():
+        np.testing.assert_array_equal(restored.state()[name], array)
+
+
+def test_states_that_no_records_have_are_refused() -> None:
+    records = GrowingRecords(TAGS, closed=["A"])
+    for word in ("甲乙", "乙", "丙"):
+        records.add(word, 1, ATOMS)
+    state = records.state()
+    assert allowed(GrowingRecords(TAGS, closed=["A"], state=state)) == allowed(records)
+    for name in state:
+        lacking = {key: state[key] for key in state if key != name}
+        with pytest.raises(ValueError, match="records"):
+            GrowingRecords(TAGS, closed=["A"], state=lacking)
+    huge = np.full(3, 1 << 62)
+    for changed in (
+        {"word_counts": state["word_counts"][:-1]},
+        {"word_counts": state["word_counts"] - 1},
+        {"first_counts": state["first_counts"] - 2},
+        {"character_counts": state["character_counts"].astype(np.int32)},
+        {"character_counts": huge},
+        {"words": state["words"][::-1]},
+        {"word_tags": state["word_tags"] | np.uint64(8)},
+        {"lengths": state["lengths"] - 1},
+        {"lengths": state["lengths"] * -1},
+        {"more": huge},
+    ):
+        with pytest.raises(ValueError, match="record"):
+            GrowingRecords(TAGS, closed=["A"], state={**state, **changed})
+    for settings in ({}, {"closed": ["A"], "closed_firsts": ["B"]}):
+        with pytest.raises(ValueError, match="other closed tags"):
+            GrowingRecords(TAGS, **settings, state=state)
+    with pytest.raises(ValueError, match="other limits of lengths"):
+        GrowingRecords(TAGS, closed=["A"], lengths=False, state=state)
+    # Keys that all want one place in the index.
+    keys = colliding(6000)
+    crowded = {
+        **state,
+        "words": keys,
+        "word_tags": np.ones((keys.size, 1), dtype=np.uint64),
+        "word_counts": np.ones(keys.size, dtype=np.int64),
+    }
+    with pytest.raises(ValueError, match="collide"):
+        GrowingRecords(TAGS, closed=["A"], state=crowded)
+
+
 @pytest.mark.parametrize("by_words", [False, True])
 @quick_examples(30)
 @given(corpora, st.integers(0, 9))
@@ -259,7 +333,7 @@ def test_known_words_of_partial_sentences_are_taken_in() -> None:
     learner = new_learner(system)
     # 甲乙 is a word of A; 丙 begins one, of which nothing else is known.
     part = system.compile_partial("甲乙丙丁", [False, True, None], [(0, 2, 0)], learner)
-    AgendaTrainer(system, templates, learner, 2).take_in([part])
+    AgendaTrainer(system, templates, learner, 2).epoch([part], [0])
     assert records.longest() == [2, 1, 1]
     assert names(records.first("甲", ATOMS)) == "A"
     assert names(records.first("丙", ATOMS)) == "ABC"

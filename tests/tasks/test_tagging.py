@@ -144,7 +144,7 @@ long_words = st.integers(13, 18).flatmap(lambda n: st.just("aab"[: n % 3] + "家
 
 
 def known(template: str, seen: Sequence[str], other: Sequence[str], place: int) -> bool:
-    """Whether what is learnt of one word of a sentence is known of that of another sentence."""
+    """Whether what is learned of one word of a sentence is known of that of another sentence."""
     tags = [0] * len(seen)
     tags[place] = 1
     gold = [list(zip(seen, tags, strict=True))]
@@ -472,15 +472,15 @@ def test_hidden_words_show_nothing(stop: str, width: int) -> None:
 def test_a_piece_draws_for_what_it_sees_of_a_sentence() -> None:
     """Not for the whole sentence: that would take the square of its length for all pieces."""
     seen = [("a", 1), ("do", 2), ("家", 1), ("do", 1), ("go", 2), ("b", 1)]
-    learnt = []
+    learned = []
     for n in (0, 7):
         model = Model("tag: w-2 | w-1 | w0 | w+1 | w+2", learning=Learning(dropout=0.5))
         beyond = [("x", 0)] * n
         pieces = [[0, n + 2, 2]] * 3
         model.train([[*beyond, *seen, *beyond]], 3, pieces, width=2)
         rows = rows_by_key(model.learner.tables[0])
-        learnt.append({name: row.tolist() for name, row in rows.items()})
-    assert learnt[0] == learnt[1]
+        learned.append({name: row.tolist() for name, row in rows.items()})
+    assert learned[0] == learned[1]
 
 
 def test_pieces_see_words_beyond_the_cut_but_no_tags() -> None:

@@ -108,7 +108,7 @@ def test_wrong_actions_cost(draw: random.Random) -> None:
     check(corpus(draw, 2, 3), learning, n_labels=2, width=3)
 
 
-def test_sentences_are_learnt() -> None:
+def test_sentences_are_learned() -> None:
     golds = corpus(random.Random(4), 2, 5) + corpus(random.Random(5), 2, 5)
     twin = check(golds, n_labels=2, width=4, epochs=12)
     assert twin.weights

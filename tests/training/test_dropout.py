@@ -69,7 +69,7 @@ def changed(dropout: dict[str, float], visits: int) -> tuple[np.ndarray, np.ndar
     """How often the character feature of each of a hundred wrong labels was changed.
 
     A sentence of a hundred words of one character each, all of them different; the weights say
-    that each is a word of one character with its neighbour. Only features of one character exist.
+    that each is a word of one character with its neighbor. Only features of one character exist.
     """
     text = [chr(0x4E00 + i) for i in range(100)]
     counts = np.zeros(100)
@@ -92,7 +92,7 @@ def changed(dropout: dict[str, float], visits: int) -> tuple[np.ndarray, np.ndar
 def test_how_often_characters_are_hidden() -> None:
     """A character that is hidden changes nothing; the others were wrong, and change."""
     share, sizes = changed({"dropout": 0.3}, 150)
-    # With a character hidden its neighbour may still pull both to B E: all that is seen is wrong.
+    # With a character hidden its neighbor may still pull both to B E: all that is seen is wrong.
     assert share.mean() == pytest.approx(0.7, abs=0.03)
     assert share.min() > 0.5
     assert share.max() < 0.9

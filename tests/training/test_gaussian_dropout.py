@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,9 @@ from log_linear_twin import chain_features
 from scipy.integrate import quad
 
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
+from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.labeling.crf import CRF
+from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.search.viterbi import LabelGraph
@@ -145,9 +148,12 @@ def test_two_categories_alone() -> None:
     assert [model.predict(words) for words, _ in texts] == [label for _, label in texts]
     with pytest.raises(ValueError, match="two categories; choose 'dropout'"):
         TextClassifier(learning=NOISY).fit([*texts, (["snow"], "c")])
-    labeled = [[("sun", "B-X"), ("sets", "O")], [("it", "O"), ("rains", "B-X")]]
-    with pytest.raises(ValueError, match="two categories; choose 'dropout'"):
-        SequenceLabeler(templates="ner", scheme="io", learning=NOISY).fit(labeled)
+
+
+@pytest.mark.parametrize("model", [SequenceLabeler, FeatureLabeler, CRF, CharacterJointTagger])
+def test_models_of_sequences_refuse_it(model: Callable[..., object]) -> None:
+    with pytest.raises(ValueError, match=r"labels sequences, .* choose 'dropout'"):
+        model(learning=NOISY)
 
 
 def test_a_rate_is_below_one() -> None:

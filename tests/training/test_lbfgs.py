@@ -12,7 +12,7 @@ from log_linear_twin import LogLinearTwin, chain_features, random_sentence
 
 from spacy_structreg.learn.learning_settings import LogLinear
 from spacy_structreg.tasks.segmentation.bmes import bmes
-from spacy_structreg.training.lbfgs import PERIOD, minimise
+from spacy_structreg.training.lbfgs import PERIOD, minimize
 
 pytest.importorskip("scipy", reason="SciPy is not installed, which L-BFGS needs")
 
@@ -36,14 +36,14 @@ def model(*, seed: int = 0, scale: float = 0.0, **options: Any) -> LogLinearTwin
 
 
 def fit(twin: LogLinearTwin, most: int = 500) -> list[float]:
-    """Minimise, and return the objective after each iteration."""
+    """Minimize, and return the objective after each iteration."""
     objectives: list[float] = []
 
     def go_on() -> bool:
         objectives.append(twin.learner.objective)
         return True
 
-    minimise(twin.trainer, twin.chains, most, go_on)
+    minimize(twin.trainer, twin.chains, most, go_on)
     return objectives
 
 
@@ -99,7 +99,7 @@ def test_iterations_end_when_told() -> None:
         seen.append(twin.weights)
         return len(seen) < 3
 
-    minimise(twin.trainer, twin.chains, 500, three_times)
+    minimize(twin.trainer, twin.chains, 500, three_times)
     assert len(seen) == 3
     assert (twin.weights == seen[-1]).all()
     assert not twin.learner.converged
@@ -124,4 +124,4 @@ def test_a_missing_scipy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     twin = model()
     with pytest.raises(ImportError, match="needs SciPy"):
-        minimise(twin.trainer, twin.chains, 1, lambda: True)
+        minimize(twin.trainer, twin.chains, 1, lambda: True)

@@ -156,7 +156,7 @@ class PerceptronTwin(FeatureReader):
     adaptive=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_lists_of_features_are_learnt(
+def test_lists_of_features_are_learned(
     *,
     lists: tuple[str, ...],
     edges: str,

@@ -1,4 +1,4 @@
-"""Structure regularisation: how sequences are cut, and what is learnt from the pieces."""
+"""Structure regularization: how sequences are cut, and what is learned from the pieces."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def test_sizes_that_cannot_be(mini_sample: float) -> None:
         cut([5], mini_sample, 0)
 
 
-# What is learnt -----------------------------------------------------------------------------------
+# What is learned ----------------------------------------------------------------------------------
 
 
-def learnt(learning: Learning, orders: list[np.ndarray]) -> LearningTwin:
+def learned(learning: Learning, orders: list[np.ndarray]) -> LearningTwin:
     """A kernel that has visited pieces in these orders, one for each epoch."""
     twin = LearningTwin("c-1 | c0 | c0c+1 | t-1t0", SENTENCES, learning)
     for pieces in orders:
@@ -120,10 +120,10 @@ def learnt(learning: Learning, orders: list[np.ndarray]) -> LearningTwin:
 
 def test_whole_pieces_are_plain_training() -> None:
     order = np.array([2, 0, 3, 1])
-    plain = learnt(Learning(), [order] * 3)
+    plain = learned(Learning(), [order] * 3)
     for mini_sample in (max(LENGTHS), 50.0):
         pieces = cut(LENGTHS, mini_sample, 11)[order]
-        pieced = learnt(Learning(mini_sample=mini_sample), [pieces] * 3)
+        pieced = learned(Learning(mini_sample=mini_sample), [pieces] * 3)
         assert pieced.learner.clock == plain.learner.clock == 12
         for first, second in zip(pieced.learner.average(), plain.learner.average(), strict=True):
             assert same_rows(first, second)
@@ -142,7 +142,7 @@ def test_pieces_equal_the_twin(labels: str, mini_sample: float) -> None:
     assert any(visit["step"] for visit in twin.visits)
 
 
-def test_the_pair_across_a_cut_is_not_learnt() -> None:
+def test_the_pair_across_a_cut_is_not_learned() -> None:
     """我们在 as B E | S: within the first piece B is followed by E, and nothing follows E."""
     for pieces, pairs in [([[0, 0, 2], [0, 2, 1]], 1), ([[0, 0, 3]], 2), ([[0, 1, 2]], 1)]:
         twin = LearningTwin("c0 | t-1t0", [["我们", "在"]], Learning())
@@ -170,7 +170,7 @@ def test_labels_at_a_cut_are_free() -> None:
 
 
 def test_features_look_across_a_cut() -> None:
-    """The left neighbour of the first position of a piece lies before it."""
+    """The left neighbor of the first position of a piece lies before it."""
     twin = LearningTwin("c-1", [["我们", "在"]], Learning(), seed=None)
     table = twin.learner.tables[0]
     me, plural = table.row(ord("我")), table.row(ord("们"))

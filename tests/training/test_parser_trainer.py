@@ -114,7 +114,7 @@ def hidden(draw: random.Random, golds: list[Gold]) -> list[Gold]:
 @pytest.mark.parametrize("stop", ["early", "max_violation", "plain", "every"])
 @given(draw=SEEDS, width=st.sampled_from([1, 2, 4, None]), merge=st.booleans())
 @quick_examples(6)
-def test_of_partial_trees_the_best_derivation_is_learnt(
+def test_of_partial_trees_the_best_derivation_is_learned(
     stop: str, draw: random.Random, width: int | None, merge: bool
 ) -> None:
     """Of all that make a tree with what is known, one by one."""
@@ -131,7 +131,7 @@ def test_of_partial_trees_the_best_derivation_is_learnt(
 @pytest.mark.parametrize(("stop", "width"), [("plain", None), ("every", 1)])
 @given(draw=SEEDS)
 @quick_examples(6)
-def test_of_partial_trees_the_best_arc_standard_derivation_is_learnt(
+def test_of_partial_trees_the_best_arc_standard_derivation_is_learned(
     stop: str, width: int | None, draw: random.Random
 ) -> None:
     """At the end; before, a state from which no such tree can be reached may go for right."""
@@ -167,7 +167,7 @@ def test_wrong_actions_cost(system: System, merge: bool, draw: random.Random) ->
 
 @EACH_SYSTEM
 @pytest.mark.parametrize("merge", [False, True], ids=["plain", "merged"])
-def test_sentences_are_learnt(system: System, merge: bool) -> None:
+def test_sentences_are_learned(system: System, merge: bool) -> None:
     golds = corpus(random.Random(4), 2, 5) + corpus(random.Random(5), 2, 5)
     twin = check(system, golds, n_labels=2, width=4, merge=merge, epochs=6)
     assert twin.weights

@@ -49,7 +49,7 @@ class TrainerTwin:
     def visit(self, gold: Any, actions: list[int] | None) -> int:
         """Learn from one sentence; returns how many actions were wrong.
 
-        Without actions, all of `gold.right` are right, and the best of them is learnt.
+        Without actions, all of `gold.right` are right, and the best of them is learned.
         """
 
         def weights_of(feature):  # type: ignore[no-untyped-def]

@@ -7,6 +7,7 @@ that are `edges`, too; "all" for all of them.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -48,6 +49,8 @@ def read_signals(entry: Mapping[str, Any]) -> Corpus:
             n_windows=given["windows"],
             n_samples=given["samples"],
         )
+        signals = recordings[part].signals.astype("<f4").tobytes()
+        layers.append([part, hashlib.sha256(signals).hexdigest()])
         layers += [list(map(str, each)) for each in recordings[part].activities.tolist()]
     folds = [recordings]
     if "folds" in entry:
@@ -82,7 +85,7 @@ class Recognition(Training):
         groups: dict[str, Group] | None = None,
     ) -> Iterator[tuple[Key, dict[str, Any]]]:
         """Train and score."""
-        from recognise import Features, statistics
+        from recognize import Features, statistics
         from sensors import Recording
 
         text = self.configs[self.system.config]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
 from studies.runs import data_folder
@@ -31,7 +32,6 @@ from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articl
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.learn.learning_settings import Learning
-from spacy_structreg.pipeline.documents import gold_words
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")
@@ -46,6 +46,9 @@ READ_AS: Final = {
     "lang": str,
 }
 """Options of reading that a corpus, or a part of it, may have."""
+
+SCORED_AS: Final = ("kinds", "punctuation", "refit", "scored")
+"""Options that say how models are trained and scored on a corpus."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
     the first and the last number of `articles` of the Chinese Treebank, or of `sections` of the
     Penn Treebank, folders such as `02`; and `first`, of how many sentences it is in all; or it is a
-    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learnt
+    list of such parts. `scored` may name further parts. Texts of the part `unlabeled` are learned
     from without labels. draws: as many seeds have parts of their own: with `shares`, `whole` is
     shuffled and cut into parts by their shares; with `sample`, the training set is so large a share
     of `train`, which is drawn.
@@ -130,18 +133,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
         given = {key: value for key, value in entry["tagger"].items() if key != "variable"}
         source = data_folder(entry["tagger"])
         tag_words(parted, docs(given, folder=source, options=CorpusOptions()))
-    # All folds have the same sentences.
-    checked = parted if "draws" in entry else parted[:1]
-    layers = (
-        said(doc, labels="columns" in entry)
-        for parts in checked
-        for found in parts.values()
-        for doc in found
-    )
     return Corpus(
         [{part: saved(found) for part, found in parts.items()} for parts in parted],
         bool(entry.get("refit", False)),
-        corpus_checksum(layers)[:12],
+        checksum_of(parted, entry),
         drawn="draws" in entry,
         scored=tuple(entry.get("scored", ["test"])),
         kinds=tuple(entry.get("kinds", [])),
@@ -241,10 +236,40 @@ def sampled(parts: Mapping[str, list[Doc]], share: float, seed: int) -> dict[str
     return {**parts, "train": [train[number] for number in sorted(numbers)]}
 
 
-def said(doc: Doc, *, labels: bool) -> list[str]:
-    """What the checksum of a corpus is of: words, tags, categories and, if asked for, labels."""
-    spans = [f"{span.start} {span.end} {span.label_}" for span in doc.ents] if labels else []
-    return [*gold_words(doc), *(token.tag_ for token in doc), *doc.cats, *spans]
+def checksum_of(parted: Iterable[Mapping[str, Sequence[Doc]]], entry: Mapping[str, Any]) -> str:
+    """The first digits of the checksum of all that runs read of a corpus.
+
+    It covers the sentences with all that `annotation` has of them, which of them are in which part
+    of each fold or draw, and what the entry says of training and scoring (`SCORED_AS`).
+    """
+    digests: dict[int, str] = {}
+    layers = [[name, json.dumps(entry[name])] for name in SCORED_AS if name in entry]
+    for parts in parted:
+        for part, docs in parts.items():
+            for doc in docs:
+                if id(doc) not in digests:
+                    digests[id(doc)] = corpus_checksum(annotation(doc))
+            layers.append([part, *(digests[id(doc)] for doc in docs)])
+    return corpus_checksum(layers)[:12]
+
+
+def annotation(doc: Doc) -> list[list[str]]:
+    """The tokens of a Doc with tags, heads and relations, its categories, and all its spans."""
+    tokens = [
+        [
+            *(token.text, token.whitespace_, token.tag_, token.pos_, token.dep_),
+            *(str(token.head.i), str(token.is_sent_start)),
+        ]
+        for token in doc
+    ]
+    categories = [[name, str(value)] for name, value in sorted(doc.cats.items())]
+    groups = {"entities": doc.ents, **{f"spans {name}": group for name, group in doc.spans.items()}}
+    spans = [
+        [name, str(span.start), str(span.end), span.label_]
+        for name, group in sorted(groups.items())
+        for span in group
+    ]
+    return [*tokens, ["categories"], *categories, ["spans"], *spans]
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -284,3 +309,10 @@ def saved(docs: list[Doc]) -> bytes:
         path = Path(folder) / "docs.spacy"
         save_docs(path, docs)
         return path.read_bytes()
+
+
+def merged(first: bytes, second: bytes) -> bytes:
+    """Two `.spacy` files as one."""
+    bins = [DocBin(store_user_data=True).from_bytes(each) for each in (first, second)]
+    bins[0].merge(bins[1])
+    return bytes(bins[0].to_bytes())

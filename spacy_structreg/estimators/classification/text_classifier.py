@@ -71,6 +71,7 @@ class TextClassifier(ChainEstimator[ClassifiedWords, ClassificationScores]):
     NOUN = "text classifier"
     SCHEMA = CLASSIFIED
     GIVEN_WORDS = True
+    CLASSIFIES = True
     PRIMARY = "cats_acc"
     MUST_AGREE = ("ngrams", "characters", "lower", "values", "normalize", "labels")
     SETTINGS = TextClassifierSettings

@@ -92,8 +92,7 @@ class WordJointTaggerSettings(WordTextSettings, WordSearchSettings, PerceptronSe
         "In training, let what is known of tags, words and characters begin empty and take in each "
         "example before it is decoded, counting on from epoch to epoch, as Zhang & Clark 2011 have "
         "it, instead of knowing the whole corpus from the beginning. Predictions know what "
-        "`epochs` epochs leave. Files do not keep how far they have grown: a training that `spacy "
-        "train` or `partial_fit` takes up from one goes on as if all epochs were done.",
+        "`epochs` epochs leave.",
     )
     merge: bool = setting(
         True,
@@ -247,24 +246,27 @@ class WordJointSpec(WordSearchSpec[TaggedGold]):
     def new_trainer(self, learner: Perceptron) -> AgendaTrainer:
         # Trained weights have seen a corpus whose words would be missing.
         is_new = learner.clock == 0 and learner.n_rows() == 0
-        return self._trainer(learner, grows=is_new)
+        return self._trainer(learner, None if is_new else {})
 
     def new_correction_trainer(self, learner: Perceptron) -> AgendaTrainer:
-        return self._trainer(learner, grows=False)
+        return self._trainer(learner, {})
 
-    def resumed_trainer(
-        self, learner: Perceptron, examples: Sequence[Any], epochs: int
-    ) -> AgendaTrainer:
-        trainer = self._trainer(learner, grows=True)
-        trainer.take_in(examples, epochs)
-        return trainer
+    def training_state(self, trainer: AgendaTrainer) -> Arrays:
+        system: Any = trainer.system
+        return system.records.state() if isinstance(system.records, GrowingRecords) else {}
 
-    def _trainer(self, learner: Perceptron, *, grows: bool) -> AgendaTrainer:
-        if not grows or self.growing is None:
+    def resumed_trainer(self, learner: Perceptron, state: Arrays) -> AgendaTrainer:
+        if state and self.growing is None:
+            raise ValueError("it has records that grow, which its settings do not ask for")
+        return self._trainer(learner, state)
+
+    def _trainer(self, learner: Perceptron, grown: Arrays | None) -> AgendaTrainer:
+        """A trainer whose records have grown so far; None for not at all, empty if they do not."""
+        if self.growing is None or grown == {}:
             return super().new_trainer(learner)
-        records = GrowingRecords(self.tags, **self.growing)
+        records = GrowingRecords(self.tags, **self.growing, state=grown)
         system = self.system.copy(records=records)
-        return replace(self, system=system, growing=None)._trainer(learner, grows=False)
+        return replace(self, system=system, growing=None)._trainer(learner, {})
 
     def new_decoder(
         self,

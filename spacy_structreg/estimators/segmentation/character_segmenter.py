@@ -31,8 +31,8 @@ from spacy_structreg.learn.learning_settings import AnyLearning, Learning
 from spacy_structreg.learn.model_file import Arrays
 from spacy_structreg.learn.rows import TrainedRows
 from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.models.chain_spec import ChainSpec
 from spacy_structreg.models.example_schema import GoldT, SegmentedGold
-from spacy_structreg.models.model_spec import ModelSpec
 from spacy_structreg.models.reports import EpochReport
 from spacy_structreg.models.settings import (
     CompleteTemplates,
@@ -80,7 +80,7 @@ class CharacterSettings(KnowledgeSettings, TextSettings, TrainingSettings):
         "zhang2014",
         'The features: the name of a table, "zhang2014", "gao2010" or "sun2014", or templates of '
         'one\'s own, such as "c-1 | c0 | c1 | c-1c0", of the atoms c, a character, and type, its '
-        'type. Behind "t-1t0", atoms go with each pair of neighbouring labels: "t-1t0c0".',
+        'type. Behind "t-1t0", atoms go with each pair of neighboring labels: "t-1t0c0".',
         restore=CompleteTemplates.checked,
     )
     skip_bigram: bool = setting(False, "Add the two neighbors of a character as a feature.")
@@ -162,7 +162,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
         spec = None if reads else self._spec_for(settings.plain_atoms)
         super().__init__(replace(settings, templates=complete(templates)), spec)
 
-    # Hooks of the base classes -------------------------------------------------------------------
+    # Hooks of the base classes --------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[SegmentedGold]) -> CharacterSpec:
         return self._spec_for(self.settings.atoms(lambda: map(self.SCHEMA.text, examples)))
@@ -182,7 +182,7 @@ class CharacterSegmenter(BaseSegmenter[CharacterDecoder]):
 
 
 @dataclass(frozen=True)
-class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
+class CharacterChainSpec(ChainSpec[GoldT, CharacterDecoder], Generic[GoldT, SchemeT]):
     """The labels of a scheme, and features of characters."""
 
     atoms: CharacterAtoms
@@ -192,13 +192,6 @@ class CharacterChainSpec(ModelSpec[GoldT, CharacterDecoder], Generic[GoldT, Sche
     @property
     def labels(self) -> tuple[str, ...]:
         return self.scheme.labels
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.features.widths
-
-    def new_learner(self, learning: AnyLearning) -> Learner:
-        return self.features.new_learner(learning)
 
     def new_trainer(self, learner: Learner) -> ChainTrainer | LogLinearTrainer:
         return new_chain_trainer(self.features, self.scheme.graph, learner)

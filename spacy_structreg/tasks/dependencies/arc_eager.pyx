@@ -78,7 +78,7 @@ ARC_EAGER_ATOMS = (*atoms_of_nodes(_NODES), *_NUMBERS)
 
 Beyond those of `tasks.dependencies.arcs`: ``dist``, the distance of two nodes in words, 6 for 6 to
 10 and 7 for more; ``between(S0,N0)``, the tags of the words between, which has many values;
-``S0-1`` and ``S0+1``, nodes for the neighbours of `S0` in the sentence; ``S0p``, a node for the
+``S0-1`` and ``S0+1``, nodes for the neighbors of `S0` in the sentence; ``S0p``, a node for the
 parent that `S0` has when it is popped: its head, or `N0` if it has none."""
 
 ARC_EAGER_EVENTS = ("action", "left", "right", "arc", "pop", "push")
@@ -114,7 +114,7 @@ ARC_ATOMS = tuple(_OF_ARCS["arc-left"])
 """The names of all atoms that templates of the event ``arc`` may read.
 
 Nodes are ``P``, the parent, and ``C``, the child, with ``P-1``, ``P+1``, ``C-1`` and ``C+1`` for
-their neighbours in the sentence; ``S``, the outermost child of the parent so far, on the side of
+their neighbors in the sentence; ``S``, the outermost child of the parent so far, on the side of
 the new one; and ``Cl``, the leftmost child of the child."""
 
 

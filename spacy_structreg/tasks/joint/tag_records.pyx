@@ -11,6 +11,7 @@ rare words and characters would say is therefore left out.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.string cimport memcpy, memset
 
 from spacy_structreg.learn.memory cimport BufferOwner, reserve
@@ -49,6 +50,9 @@ _DTYPES = {
     "first_tags": np.uint64,
     "character_tags": np.uint64,
 }
+_COUNTED = {"word_counts": "words", "first_counts": "characters", "character_counts": "characters"}
+# Far more than can be counted, and far from what overflows.
+_MAX_COUNT = 1 << 48
 
 
 cdef uint64_t word_key(const uint32_t* characters, Py_ssize_t n) noexcept nogil:
@@ -294,12 +298,14 @@ cdef class GrowingRecords(TagRecords):
     one of them is new, never while a sentence is decoded. After all examples have been taken in
     `passes` times, they say what `TagRecords.collect` says with these passes.
 
-    tags: all tags, in their order. The other settings are those of `TagRecords.collect`.
+    tags: all tags, in their order. state: what the `state` of others was, whose place these take;
+    None for nothing. The other settings are those of `TagRecords.collect`. Raises ValueError for a
+    state that is none of such records.
     """
 
     def __init__(
         self, tags, *, bint lengths=True, bint dictionary=True, closed=(), closed_firsts=(),
-        least_begun=30, least_seen=1,
+        least_begun=30, least_seen=1, state=None,
     ):
         n_tags = len(tags)
         check_tags(n_tags)
@@ -326,9 +332,102 @@ cdef class GrowingRecords(TagRecords):
         # Indexes that rows can be added to.
         self._word_index = FeatureCounts()
         self._character_index = FeatureCounts()
+        if state is not None:
+            self._restore(state)
 
     def __reduce__(self):
         raise TypeError("records that grow belong to one training and cannot be pickled")
+
+    def state(self):
+        """What has been taken in so far, as arrays.
+
+        Those of `TagRecords`, of the tags that words and characters were seen with, and int64 (n,)
+        of how often: ``word_counts``, ``character_counts``, and ``first_counts`` of those that
+        begin a word.
+        """
+        n_words = self._word_index.n_rows
+        n_characters = self._character_index.n_rows
+        words = _copied(self._word_index._keys, n_words, np.uint64)
+        characters = _copied(self._character_index._keys, n_characters, np.uint64)
+        arrays = {
+            "words": words,
+            "word_tags": _copied(self._word_seen, n_words * self.n_blocks, np.uint64),
+            "word_counts": _copied(self._word_counts, n_words, np.int64),
+            "characters": characters,
+            "first_tags": _copied(self._first_seen, n_characters * self.n_blocks, np.uint64),
+            "first_counts": _copied(self._first_counts, n_characters, np.int64),
+            "character_tags": _copied(
+                self._character_seen, n_characters * self.n_blocks, np.uint64
+            ),
+            "character_counts": _copied(self._character_counts, n_characters, np.int64),
+        }
+        by_word, by_character = np.argsort(words), np.argsort(characters)
+        for name, array in arrays.items():
+            if name.endswith("_tags"):
+                array = array.reshape(-1, self.n_blocks)
+            arrays[name] = array[by_word if name.startswith("word") else by_character]
+        return {
+            "lengths": np.array(self.longest(), dtype=np.int64),
+            "any_words": self.arrays["any_words"],
+            "any_firsts": self.arrays["any_firsts"],
+            **arrays,
+        }
+
+    cdef int _restore(self, state) except -1:
+        """Take in what the `state` of others says; raises ValueError if it cannot be one."""
+        cdef const uint64_t[::1] keys
+        cdef const uint64_t[:, ::1] seen
+        cdef const uint64_t[:, ::1] firsts
+        cdef const int64_t[::1] counts
+        cdef const int64_t[::1] first_counts
+        cdef int32_t row
+        cdef Py_ssize_t i
+        cdef Py_ssize_t block
+        cdef Py_ssize_t at
+        known = TagRecords(
+            self.n_tags, {name: state[name] for name in state if name not in _COUNTED}
+        )
+        arrays = known.arrays
+        if not all(
+            np.array_equal(arrays[name], self.arrays[name]) for name in ("any_words", "any_firsts")
+        ):
+            raise ValueError("the records that grow are those of other closed tags")
+        if ((arrays["lengths"] > 0) != self._limits_lengths).any():
+            raise ValueError("the records that grow have other limits of lengths")
+        for name, counted in _COUNTED.items():
+            array = np.ascontiguousarray(state.get(name))
+            least = 0 if name == "first_counts" else 1
+            if array.dtype != np.int64 or array.shape != arrays[counted].shape:
+                raise ValueError(f"the records that grow lack {name!r}")
+            if ((array < least) | (array > _MAX_COUNT)).any():
+                raise ValueError(f"the records that grow hold {name!r} that cannot be")
+            arrays[name] = array
+        # Keys from a file may be chosen to collide.
+        self._word_index._bounded = self._character_index._bounded = True
+        keys, seen, counts = arrays["words"], arrays["word_tags"], arrays["word_counts"]
+        for i in range(keys.shape[0]):
+            row = self._row_of_word(keys[i])
+            self._word_counts[row] = counts[i]
+            self._most = max(self._most, counts[i])
+            for block in range(self.n_blocks):
+                at = <Py_ssize_t> row * self.n_blocks + block
+                self._word_seen[at] = seen[i, block]
+                self._word_open[at] |= seen[i, block]
+        keys, seen, firsts = arrays["characters"], arrays["character_tags"], arrays["first_tags"]
+        counts, first_counts = arrays["character_counts"], arrays["first_counts"]
+        for i in range(keys.shape[0]):
+            row = self._row_of_character(keys[i])
+            self._character_counts[row] = counts[i]
+            self._first_counts[row] = first_counts[i]
+            for block in range(self.n_blocks):
+                at = <Py_ssize_t> row * self.n_blocks + block
+                self._character_seen[at] = seen[i, block]
+                self._first_seen[at] = firsts[i, block]
+                self._first_open[at] |= firsts[i, block]
+        self._word_index._bounded = self._character_index._bounded = False
+        for i in range(self.n_tags):
+            (<int32_t*> self.lengths)[i] = known.lengths[i]
+        return 0
 
     cdef int take_in(self, const uint32_t* characters, Py_ssize_t n, int tag) except -1 nogil:
         """Record one more word, as the model sees its characters, and its tag."""
@@ -419,6 +518,11 @@ cdef class GrowingRecords(TagRecords):
         if not 0 <= tag < self.n_tags:
             raise ValueError(f"there is no tag {tag}")
         self.take_in(&characters[0], characters.shape[0], tag)
+
+
+cdef object _copied(const void* values, Py_ssize_t n, dtype):
+    """An array of n numbers of eight bytes that lie somewhere."""
+    return np.frombuffer(PyBytes_FromStringAndSize(<const char*> values, 8 * n), dtype=dtype)
 
 
 def _key(word):

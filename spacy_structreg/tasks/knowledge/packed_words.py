@@ -74,7 +74,7 @@ class PackedWords(Sequence[str]):
             )
             begins[places] = ~same
             groups = np.cumsum(~same, dtype=small)
-            # Those are done that differ from both neighbours, or have ended.
+            # Those are done that differ from both neighbors, or have ended.
             alone = ~same
             alone[:-1] &= ~same[1:]
             left = ~alone & (lengths == _BYTES)

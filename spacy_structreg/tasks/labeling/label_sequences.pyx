@@ -32,7 +32,10 @@ cdef class LabelDecoder:
     @property
     def capacity(self):
         """For how many positions it keeps working memory."""
-        return capacity_of(self.chain._scores) // self.chain.features.n_labels
+        return max(
+            capacity_of(self.chain._scores) // self.chain.features.n_labels,
+            self.chain.capacity_of_pairs(),
+        )
 
     cdef Py_ssize_t _load(self, symbols, lists) except -1:
         """Take a sequence; returns how many positions it has."""
@@ -105,7 +108,8 @@ cdef class LabelDecoder:
     def nbest(self, symbols, lists, Py_ssize_t k):
         """The `k` best labelings, best first: a list of (score, uint16 of shape (n,)).
 
-        It is shorter if there are fewer. Raises ValueError if k < 1.
+        It is shorter if there are fewer. Raises ValueError if k < 1, and if a model with edge
+        features would need too much memory.
         """
         cdef Py_ssize_t n = self._load(symbols, lists)
         cdef Py_ssize_t rank
@@ -128,7 +132,8 @@ cdef class LabelDecoder:
     def marginals(self, symbols, lists=()):
         """The probability of every label at every position: float64 of shape (n, n_labels).
 
-        They are those of a conditional random field, whatever the weights were trained for.
+        They are those of a conditional random field, whatever the weights were trained for. Raises
+        ValueError, too, if a model with edge features would need too much memory.
         """
         cdef Py_ssize_t n = self._load(symbols, lists)
         cdef double[:, ::1] view
@@ -141,7 +146,7 @@ cdef class LabelDecoder:
         view = probabilities
         with nogil:
             self._sums.solve(
-                self.chain.emissions(0, n), self.chain.edge_scores(n), n, False
+                self.chain.emissions(0, n), self.chain.all_edges(n, 2), n, False
             )
             memcpy(&view[0, 0], self._sums.nodes, n * view.shape[1] * sizeof(double))
         return probabilities

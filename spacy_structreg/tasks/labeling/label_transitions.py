@@ -122,8 +122,8 @@ def allowed_labels(
         names = {place_of(label, scheme)[1] for label in labels if label != OUTSIDE}
         found = spans_of([OUTSIDE if label is None else label for label in given])
         spans = [span for span in found if span[2] in names]
-        spelt = labels_of(spans, n, scheme)
-        fixed = [None if known is None else spelt[i] for i, known in enumerate(given)]
+        spelled = labels_of(spans, n, scheme)
+        fixed = [None if known is None else spelled[i] for i, known in enumerate(given)]
     for i, one in enumerate(fixed):
         if one in number:
             allowed[i] = False

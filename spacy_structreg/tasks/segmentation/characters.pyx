@@ -271,7 +271,9 @@ cdef class CharacterDecoder(TextDecoder):
     @property
     def capacity(self):
         """For how many characters at a time, or columns of a lattice, there is room already."""
-        return max(capacity_of(self._text), self.lattice.capacity)
+        return max(
+            capacity_of(self._text), self.lattice.capacity, self.chain.capacity_of_pairs()
+        )
 
     def prefer(self, words):
         return self.atoms.prefer(words)
@@ -530,7 +532,7 @@ cdef class CharacterDecoder(TextDecoder):
         cdef const int32_t* bounds = self.chain.graph.first_predecessor
         cdef Py_ssize_t n_labels = self.chain.graph.n_labels
         cdef const uint8_t* mask = NULL
-        cdef const double* edges
+        cdef const double* edges = NULL
         cdef const double* scores
         cdef double score
         cdef bint found = False
@@ -540,15 +542,16 @@ cdef class CharacterDecoder(TextDecoder):
         cdef int32_t p
         if self._present_sentence(n, by_lists):
             mask = self.chain._mask
-        edges = self.chain.edge_scores(n)
-        self.chain.viterbi.edges = edges
         scores = self.chain.emissions(0, n)
-        self.chain.viterbi.advance(scores, mask, 0, n)
+        self.chain.advance(scores, mask, 0, n)
         for y in range(n_labels):
             ahead[n - 1, y] = -INFINITY
             if self.chain.graph.may_end[y]:
                 ahead[n - 1, y] = scores[(n - 1) * n_labels + y]
         for i in range(n - 2, -1, -1):
+            if self.chain.features.edge_list >= 0:
+                self.chain.score_edges(i + 1, 1)
+                edges = self.chain.viterbi.edges_to(i + 1)
             for x in range(n_labels):
                 ahead[i, x] = -INFINITY
             for y in range(n_labels):
@@ -561,7 +564,7 @@ cdef class CharacterDecoder(TextDecoder):
                         + scores[i * n_labels + x]
                     )
                     if edges != NULL:
-                        score += edges[(i * n_labels + x) * n_labels + y]
+                        score += edges[x * n_labels + y]
                     ahead[i, x] = max(ahead[i, x], score)
         # What is counted twice.
         for i in range(n):

@@ -1,6 +1,6 @@
 """A chain model of characters as the guide of a word-based search over the same characters.
 
-It helps in three ways, each of which is a setting. Its scores of labels and of their neighbours can
+It helps in three ways, each of which is a setting. Its scores of labels and of their neighbors can
 be added to those of the words, with one weight: a product of two independently trained models. The
 score of its best completion can be added to the rank of a state, which is never part of its score:
 a look-ahead. And labels whose best path lies too far behind the best of all can be shut out: a
@@ -21,7 +21,7 @@ from spacy_structreg.tasks.segmentation.words cimport APPEND, START, B, GuideVie
 import numpy as np
 
 EDGES = (
-    "a guide scores neighbouring labels alike at all places, which rich edge features do not; "
+    "a guide scores neighboring labels alike at all places, which rich edge features do not; "
     "leave out templates such as 't-1t0c0' from the model of characters"
 )
 
@@ -60,7 +60,7 @@ cdef class ChainGuide(WordGuide):
     looks_ahead: whether to rank states by its best completion too.
     window: how far the best path with a label may lie behind the best of all; None for any.
     Raises ValueError if labels do not exist, for a negative weight or window, and for a model with
-    rich edge features, whose scores of neighbours differ from place to place.
+    rich edge features, whose scores of neighbors differ from place to place.
     """
 
     def __init__(
@@ -324,7 +324,7 @@ cdef class ChainGuide(WordGuide):
                     following = self._following
                 self._backward.step(
                     following, emissions + i * n_labels, NULL,
-                    NULL if mask == NULL else mask + c * n_labels, ahead,
+                    NULL if mask == NULL else mask + c * n_labels, ahead, NULL,
                 )
             if lattice != NULL:
                 for b in range(lattice.first[c], lattice.first[c + 1]):
@@ -373,7 +373,7 @@ cdef class ChainGuide(WordGuide):
         reserve(&self.buffers, self._allowed, n * n_labels)
         memset(self._allowed, 0, n * n_labels)
         self.chain.viterbi.edges = NULL
-        self.chain.viterbi.walk(emissions, mask, lattice)
+        self.chain.viterbi.walk(emissions, mask, lattice, 0, lattice.n)
         for c in range(lattice.n):
             if lattice.positions[c] > 0:
                 break

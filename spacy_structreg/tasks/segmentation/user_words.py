@@ -9,7 +9,7 @@ occurrence could be added. A decoder finds the best words of all that hold such 
 ``bonus``: a number is added to the score of every analysis that has the word as a token.
 
 ``prefer``: the word joins the lexicon that a model was trained with (`tasks.knowledge`), and what
-the model has learnt about listed words speaks for it.
+the model has learned about listed words speaks for it.
 
 What is matched are the characters as they stand, without folding case or width.
 """
@@ -249,7 +249,7 @@ class CompiledWords:
         ordered = sorted(values)
         return Lexicon(ordered, [values[word] for word in ordered])
 
-    # Files ---------------------------------------------------------------------------------------
+    # Files ----------------------------------------------------------------------------------------
 
     def to_bytes(self) -> bytes:
         """The contents of the file that `write` writes; equal lists give equal bytes."""

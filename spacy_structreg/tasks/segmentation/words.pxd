@@ -79,6 +79,8 @@ cdef class WordTransitions(TransitionSystem):
     cdef const uint8_t* _constraints
     cdef uint8_t* _run_constraints  # of a part of a training sentence, if runs are joined
     cdef bint _has_runs
+    cdef object _run_table  # whose memory the pointer borrows
+    cdef const uint8_t* _runs
     cdef const int32_t* _known_tags  # of words that begin at a character, or ANY_TAG; NULL for none
     cdef const ListedWords* _listed
     cdef const BonusWords* _bonuses
@@ -89,6 +91,7 @@ cdef class WordTransitions(TransitionSystem):
         self, const uint32_t* text, Py_ssize_t n, const uint8_t* constraints
     ) except -1 nogil
     cdef int release(self) except -1 nogil
+    cdef bint _is_one_run(self, const uint32_t* pair) noexcept nogil
     cdef int _fill(
         self, const uint32_t* text, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last
     ) except -1 nogil

@@ -43,15 +43,19 @@ from spacy_structreg.tasks.segmentation.text cimport (
 
 import numpy as np
 
+from spacy_structreg.features.character_classes import TABLE_SIZE, run_table
 from spacy_structreg.search.visited_states import visited_states
 from spacy_structreg.tasks.joint.tag_records import check_tags
 
 cdef enum:
+    TABLE = 0x20000
     # How far atoms look beyond the ends of a sentence.
     REACH = 2
     MAX_LENGTH = 15
     # What stands for a word that is not there.
     NO_WORD = 1
+
+assert TABLE == TABLE_SIZE
 
 cdef enum:
     POSITION
@@ -129,20 +133,6 @@ _ATOMS = {
     TAGS2: ("tags(w-2)", [FIRST0, FIRST1]),
 }
 
-cdef inline int latin_kind(uint32_t character) noexcept nogil:
-    """1 for a Latin letter, 2 for a digit, of either width; 0 for anything else."""
-    if 0xFF01 <= character <= 0xFF5E:
-        character -= 0xFEE0
-    if 0x41 <= character <= 0x5A or 0x61 <= character <= 0x7A:
-        return 1
-    return 2 if 0x30 <= character <= 0x39 else 0
-
-
-cdef inline bint is_one_run(uint32_t character, uint32_t following) noexcept nogil:
-    """True if both are letters, or both digits."""
-    return latin_kind(character) and latin_kind(character) == latin_kind(following)
-
-
 cdef class WordTransitions(TransitionSystem):
     """Appending and separating characters.
 
@@ -163,6 +153,7 @@ cdef class WordTransitions(TransitionSystem):
         self, CharacterAtoms characters not None, int n_tags=1, bint by_words=False,
         max_word_length=None, TagRecords records=None, bint prune=True, bint joins_runs=False,
     ):
+        cdef const uint8_t[::1] runs
         check_tags(n_tags)
         if max_word_length is not None and max_word_length < 1:
             raise ValueError(f"words cannot be at most {max_word_length} characters long")
@@ -181,6 +172,9 @@ cdef class WordTransitions(TransitionSystem):
         self._growing = records if isinstance(records, GrowingRecords) else None
         self.prune = prune and records is not None
         self.joins_runs = joins_runs
+        self._run_table = run_table()
+        runs = self._run_table
+        self._runs = &runs[0]
         self.has_unpruned_slots = by_words
         self.in_step = not by_words
         self.state_size = sizeof(WordState)
@@ -258,6 +252,13 @@ cdef class WordTransitions(TransitionSystem):
                 self._categories[i] = self.records.category(self._numbers[i])
         return 0
 
+    cdef bint _is_one_run(self, const uint32_t* pair) noexcept nogil:
+        """True if two characters belong to one run of letters or of digits."""
+        return (
+            pair[0] < TABLE and pair[1] < TABLE
+            and self._runs[pair[0]] != 0 and self._runs[pair[0]] == self._runs[pair[1]]
+        )
+
     cdef int load_part(
         self, const void* sentence, Py_ssize_t begin, Py_ssize_t count, double dropout,
         uint64_t* noise,
@@ -275,7 +276,7 @@ cdef class WordTransitions(TransitionSystem):
             reserve(&self.buffers, self._run_constraints, n + 1)
             for i in range(begin, min(n, begin + count + 1)):
                 self._run_constraints[i] = (
-                    CONTINUES_WORD if i > begin and is_one_run(block[i], block[1 + i]) else FREE
+                    CONTINUES_WORD if i > begin and self._is_one_run(block + i) else FREE
                 )
         self.hold_to(NULL)
         self._listed = NULL
@@ -407,7 +408,7 @@ cdef class WordTransitions(TransitionSystem):
             constraints[i] = FREE
             if begins is not None:
                 constraints[i] = BEGINS_WORD if begins else CONTINUES_WORD
-            elif self.joins_runs and is_one_run(block[i], block[1 + i]):
+            elif self.joins_runs and self._is_one_run(block + i):
                 constraints[i] = CONTINUES_WORD
         derivation.actions[n] = START + self.n_tags
         for i, _, tag in tags:

@@ -1,10 +1,10 @@
 """Features of windows, labelers that are trained on them, and their figures beside the best ones.
 
-`python scripts/recognise.py train CORPUS MODEL VARIANTS`: train each labeler of `systems` on
+`python scripts/recognize.py train CORPUS MODEL VARIANTS`: train each labeler of `systems` on
 both kinds of features, write their figures on the development set to VARIANTS (JSON), and save the
 model that is right most often there.
 
-`python scripts/recognise.py evaluate CORPUS MODEL VARIANTS REPORT --seed N`: score that model on
+`python scripts/recognize.py evaluate CORPUS MODEL VARIANTS REPORT --seed N`: score that model on
 the test set, beside the decoders that know the world of seed N.
 
 `label_acc` is the share of windows that get the right activity.

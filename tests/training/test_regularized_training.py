@@ -1,4 +1,4 @@
-"""The training kernel with regularisers, rules and clocks against a twin that knows no shortcut."""
+"""The training kernel with regularizers, rules and clocks against a twin that knows no shortcut."""
 
 from __future__ import annotations
 
