@@ -16,6 +16,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
+from studies.runs import data_folder
 
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
@@ -29,6 +30,8 @@ from spacy_structreg.corpora.corpus_options import (
 )
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")
@@ -78,8 +81,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
-    between them. tags: "universal" if universal parts of speech stand for the tags.
+    development set; with choice: true, as `folded`. tagger: a part of a corpus, with the `variable`
+    of its folder, of whose tags a tagger learns that tags all words. refit, scored, kinds: as of
+    `Corpus`; punctuation: its tags, with spaces between them. tags: "universal" if universal parts
+    of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
     of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
@@ -109,12 +114,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
-        bounds = fold_bounds(len(whole), int(entry["folds"]))
-        runs = [whole[begin:end] for begin, end in bounds]
-        for number in range(len(runs)):
-            dev = (number + 1) % len(runs)
-            rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
-            parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
+        parted = list(folded(whole, int(entry["folds"]), choice=entry.get("choice", False)))
     elif "shares" in entry:
         whole = read_part(name, entry, "whole", docs)
         parted = [shared(name, whole, entry["shares"], seed) for seed in range(entry["draws"])]
@@ -129,6 +129,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
                 parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
+    if "tagger" in entry:
+        given = {key: value for key, value in entry["tagger"].items() if key != "variable"}
+        source = data_folder(entry["tagger"])
+        tag_words(parted, docs(given, folder=source, options=CorpusOptions()))
     return Corpus(
         [{part: saved(found) for part, found in parts.items()} for parts in parted],
         bool(entry.get("refit", False)),
@@ -180,6 +184,31 @@ def docs_of_part(
         for token in doc if is_universal else ():
             token.tag = token.pos
         yield doc
+
+
+def folded(whole: Sequence[Doc], n: int, *, choice: bool) -> Iterator[dict[str, list[Doc]]]:
+    """Yield the parts of a corpus for each of n folds.
+
+    A fold is a run of sentences, the test set of its number; the next one is the development set.
+    choice: for choices on a training set: a fold is every n-th sentence, and both sets at once.
+    """
+    bounds = fold_bounds(len(whole), n)
+    folds = [whole[k::n] for k in range(n)] if choice else [whole[a:b] for a, b in bounds]
+    for number, test in enumerate(folds):
+        dev = number if choice else (number + 1) % n
+        rest = [doc for k, fold in enumerate(folds) if k not in (number, dev) for doc in fold]
+        yield {"train": rest, "dev": folds[dev], "test": test}
+
+
+def tag_words(parted: Sequence[Mapping[str, list[Doc]]], tagged: Iterable[Doc]) -> None:
+    """Set the tags of all words, by a tagger that learns from other Docs."""
+    tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
+    tagger.fit([[(token.text, token.tag_) for token in doc] for doc in tagged], n_threads=1)
+    # Folds have the same Docs.
+    docs = {id(doc): doc for parts in parted for part in parts.values() for doc in part}
+    for doc in docs.values():
+        for token, tag in zip(doc, tagger.predict([token.text for token in doc]), strict=True):
+            token.tag_ = tag
 
 
 def shared(

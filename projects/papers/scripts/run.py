@@ -369,6 +369,9 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
             )
         if key not in results and key.corpus not in absent:
             found.append(training)
+    # Seed by seed, so that the times of all systems are measured under the same load.
+    order = list(grid.corpora)
+    found.sort(key=lambda each: (order.index(each.corpus), each.key.seed))
     return together(found)
 
 
