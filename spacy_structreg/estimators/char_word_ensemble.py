@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
@@ -179,9 +180,10 @@ class CharWordEnsemble(
         with self._lock:
             for name, model in (("characters", self.characters), ("words", self.words)):
                 wanted = on_better is not None and name == "words"
+                of_model = self._of_characters if model is self.characters else list
                 model.fit(
-                    gold,
-                    held_out,
+                    of_model(gold),
+                    None if held_out is None else of_model(held_out),
                     n_threads=n_threads,
                     progress=progress,
                     on_epoch=on_epoch,
@@ -210,17 +212,23 @@ class CharWordEnsemble(
     def prepare(self, sentences: Iterable[Any]) -> None:
         """Let both models see what they take from data; as `Estimator.prepare`."""
         listed = list(sentences)
-        self.characters.prepare(listed)
+        self.characters.prepare(self._of_characters(listed))
         self.words.prepare(listed)
+
+    def _of_characters(self, gold: Sequence[Any]) -> list[Any]:
+        """Hook: gold sentences as the model of characters takes them."""
+        return list(gold)
 
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
         """Sentences made ready for `learn`, for both models; as `Estimator.compile`."""
         listed = list(sentences)
         with self._lock:
+            # One of the two may cut a sentence that the other takes whole.
             return [
                 PairedExample(*pair)
-                for pair in zip(
-                    self.characters.compile(listed), self.words.compile(listed), strict=True
+                for pair in zip_longest(
+                    self.characters.compile(self._of_characters(listed)),
+                    self.words.compile(listed),
                 )
             ]
 
@@ -254,8 +262,12 @@ class CharWordEnsemble(
     def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
         reasons: dict[int, str] = {}
         n_steps = 0
-        for model in (self.characters, self.words):
-            found = model.correct(gold, sample=sample)
+        parts = (
+            (self.characters, self._of_characters(gold), self._of_characters(sample)),
+            (self.words, gold, sample),
+        )
+        for model, wanted, known in parts:
+            found = model.correct(wanted, sample=known)
             reasons |= {number: reason for number, reason in found.wrong.items() if reason}
             n_steps += found.n_steps
         return reasons, n_steps
@@ -401,25 +413,34 @@ class CharWordEnsemble(
 
 
 class PairedExample:
-    """A training example of two models."""
+    """A training example of two models; None for a model that has no more of them."""
 
-    def __init__(self, characters: Compiled, words: Compiled) -> None:
+    def __init__(self, characters: Compiled | None, words: Compiled | None) -> None:
         self.characters = characters
         self.words = words
 
     @property
+    def _one(self) -> Compiled:
+        one = self.characters if self.words is None else self.words
+        assert one is not None
+        return one
+
+    @property
     def numbering(self) -> object:
-        """Of the learner of words."""
-        return self.words.numbering
+        """Of the learner of words, if it has an example."""
+        return self._one.numbering
 
     @property
     def n_rows_known(self) -> int:
-        """Of the learner of words."""
-        return self.words.n_rows_known
+        """Of the learner of words, if it has an example."""
+        return self._one.n_rows_known
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self._one)
 
 
 def _parted(sentences: Sequence[Any]) -> tuple[list[Compiled], list[Compiled]]:
-    return [both.characters for both in sentences], [both.words for both in sentences]
+    return (
+        [both.characters for both in sentences if both.characters is not None],
+        [both.words for both in sentences if both.words is not None],
+    )

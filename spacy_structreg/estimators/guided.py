@@ -8,9 +8,11 @@ chain's best completion, and leaves out what the chain model holds for hopeless
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.char_word_ensemble import (
     CharactersT,
     CharWordEnsemble,
@@ -19,6 +21,8 @@ from spacy_structreg.estimators.char_word_ensemble import (
     part,
 )
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.joint_parser import JointParser, ParsingPredictor
+from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
@@ -29,8 +33,11 @@ from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
+from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
 from spacy_structreg.tasks.segmentation.guide import EDGES
 from spacy_structreg.tasks.segmentation.words import WordDecoder
+
+WordDecoderT = TypeVar("WordDecoderT", bound=WordDecoder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +61,11 @@ class GuidedSettings(PairSettings):
     )
 
 
-class Guided(AdaptiveBeam, CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
+class Guided(
+    AdaptiveBeam,
+    CharWordEnsemble[WordDecoderT, CharactersT, WordsT],
+    Generic[CharactersT, WordsT, WordDecoderT],
+):
     """A model of words with one of characters as its guide.
 
     Raises ValueError for a model of characters with rich edge features, and as the base class.
@@ -71,12 +82,12 @@ class Guided(AdaptiveBeam, CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
     def _search_anew(self) -> None:
         self._pool = None
 
-    def _new_pool(self, weight: float) -> DecoderPool[WordDecoder]:
+    def _new_pool(self, weight: float) -> DecoderPool[WordDecoderT]:
         chain_tables = self.characters._decoders().tables
         chain: Any = self.characters._known_spec()
         words: Any = self.words._known_spec()
 
-        def new_decoder(tables: list[Any]) -> WordDecoder:
+        def new_decoder(tables: list[Any]) -> WordDecoderT:
             guide = chain.new_guide(
                 chain_tables,
                 words.labels,
@@ -85,7 +96,7 @@ class Guided(AdaptiveBeam, CharWordEnsemble[WordDecoder, CharactersT, WordsT]):
                 looks_ahead=self.settings.looks_ahead,
                 window=self.settings.window,
             )
-            decoder: WordDecoder = words.new_decoder(
+            decoder: WordDecoderT = words.new_decoder(
                 tables, beam=self.settings.beam, margin=self.settings.beam_margin, guide=guide
             )
             return decoder
@@ -101,7 +112,9 @@ class GuidedSegmenterSettings(GuidedSettings):
     words: WordSegmenter | None = part(WordSegmenter, "words")
 
 
-class GuidedSegmenter(SegmentPredictor[WordDecoder], Guided[CharacterSegmenter, WordSegmenter]):
+class GuidedSegmenter(
+    SegmentPredictor[WordDecoder], Guided[CharacterSegmenter, WordSegmenter, WordDecoder]
+):
     """Segments text by words, with a chain model of characters as the guide; see `Guided`."""
 
     TASK = "guided_segmenter"
@@ -127,7 +140,9 @@ class GuidedJointTaggerSettings(GuidedSettings):
     words: WordJointTagger | None = part(WordJointTagger, "words")
 
 
-class GuidedJointTagger(TaggerOfText[WordDecoder], Guided[CharacterJointTagger, WordJointTagger]):
+class GuidedJointTagger(
+    TaggerOfText[WordDecoder], Guided[CharacterJointTagger, WordJointTagger, WordDecoder]
+):
     """Segments text and tags its words, with a chain of tagged labels as guide; see `Guided`."""
 
     TASK = "guided_joint_tagger"
@@ -148,3 +163,40 @@ class GuidedJointTagger(TaggerOfText[WordDecoder], Guided[CharacterJointTagger, 
     def tags(self) -> tuple[str, ...]:
         """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.words.labels
+
+
+@dataclass(frozen=True)
+class GuidedJointParserSettings(GuidedSettings):
+    """Settings of a `GuidedJointParser`."""
+
+    characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")
+    words: JointParser | None = part(JointParser, "words and trees")
+    beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
+
+
+class GuidedJointParser(
+    ParsingPredictor, Guided[CharacterJointTagger, JointParser, WordTreeDecoder]
+):
+    """Finds words, tags and trees in one search, with a chain of tagged labels as guide."""
+
+    TASK = "guided_joint_parser"
+    NOUN = "joint parser"
+    SCHEMA = PARSED
+    PRIMARY = "las_f"
+    DEFAULT_WEIGHT = 8.0
+    CHARACTERS = CharacterJointTagger
+    WORDS = JointParser
+
+    SETTINGS = GuidedJointParserSettings
+
+    @from_settings(GuidedJointParserSettings)
+    def __init__(self, settings: GuidedJointParserSettings) -> None:
+        super().__init__(settings)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of words, sorted; none as long as they are to be learned from data."""
+        return self.words.tags
+
+    def _of_characters(self, gold: Sequence[DependencySentence]) -> list[Any]:
+        return [list(zip(each.words, each.tags, strict=True)) for each in gold]
