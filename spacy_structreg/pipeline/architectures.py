@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from thinc.api import Model
 
-from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.joint_parser import JointParser
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
@@ -77,6 +77,7 @@ create_guided_segmenter = tokenizer_architecture(GuidedSegmenter)
 create_character_joint_tagger = tokenizer_architecture(CharacterJointTagger)
 create_word_joint_tagger = tokenizer_architecture(WordJointTagger)
 create_guided_joint_tagger = tokenizer_architecture(GuidedJointTagger)
+create_guided_joint_parser = tokenizer_architecture(GuidedJointParser)
 create_joint_parser = tokenizer_architecture(JointParser)
 create_joint_reranker = tokenizer_architecture(JointReranker)
 create_learning = function_of(Learning, Learning, registered_name(Learning))
