@@ -270,10 +270,10 @@ class WordsTwin:
         """What Zhang & Clark 2011, Fig. 4, finds, as sections 3.5.1 and 4.3.1 apply it.
 
         An agenda for each character keeps the best sentences of complete words that end before it.
-        There is one for each tag of the word that comes next, as this tag is chosen, and scored,
-        together with the end of the word before (section 4.1). Each goes on with all words of the
-        tag that end at a later character. merge: of those with the same p0 p-1 w-1 only the best is
-        kept (section 4.2). Raises TiedError where the scores do not say which are the best.
+        Each goes on with all words of all tags that end at a later character. merge: of those that
+        later scores cannot tell apart only the best is kept (section 4.2): they have the last word
+        in common, its tag, and the tag before. Raises TiedError where the scores do not say which
+        are the best.
         """
         n = len(self.text)
         tags = range(self.n_tags)
@@ -302,14 +302,19 @@ class WordsTwin:
                 # At the end all that there is looks alike.
                 found = ranked(self.end)[: 1 if merge else n_best]
                 return [(score, self.actions(words)) for score, words in found]
+            before = {words: score for score, words in sentences}
+            kept = ranked(self.end)
+            if merge:
+                first: dict[tuple, tuple[float, Words]] = {}
+                for score, words in kept:
+                    view = words[-1], words[-2][1] if len(words) > 1 and self.n_tags > 1 else None
+                    first.setdefault(view, (score, words))
+                kept = list(first.values())
             for tag in tags:
-                kept = ranked(START + tag)
-                if merge:
-                    first: dict[tuple, tuple[float, Words]] = {}
-                    for score, words in kept:
-                        first.setdefault(words[-1], (score, words))
-                    kept = list(first.values())
-                agendas[k, tag] = kept[:width]
+                agendas[k, tag] = [
+                    (before[words] + self.action_score(words, START + tag), words)
+                    for _, words in kept[:width]
+                ]
         raise AssertionError("the last agenda has been opened")
 
     def may_be_word(self, begin: int, end: int) -> bool:

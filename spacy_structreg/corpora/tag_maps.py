@@ -15,7 +15,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = ["TAG_MAPS", "WORD_RULES", "WordRule", "ruler_patterns"]
+__all__ = [
+    "CLOSED_FIRST_TAGS",
+    "CLOSED_TAGS",
+    "TAG_MAPS",
+    "WORD_RULES",
+    "WordRule",
+    "ruler_patterns",
+]
 
 
 class WordRule(NamedTuple):
@@ -157,6 +164,23 @@ TAG_MAPS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 """Universal tags of the tags of a treebank, by its name."""
+
+_CTB_CLOSED = (
+    *("AS", "BA", "CC", "CS", "DEC", "DEG", "DER", "DEV", "DT", "ETC", "IJ"),
+    *("LB", "LC", "MSP", "P", "PN", "PU", "SB", "SP", "VC", "VE", "X"),
+)
+_UD_CLOSED = ("ADP", "AUX", "CCONJ", "DET", "PART", "PRON", "SCONJ")
+
+CLOSED_TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"ctb": _CTB_CLOSED, "ud": _UD_CLOSED}
+)
+"""The tags of closed sets of words: of the Chinese Treebank as in ZPar (Zhang & Clark 2011); of
+Universal Dependencies, its closed classes without numerals, of which there are ever new ones."""
+
+CLOSED_FIRST_TAGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"ctb": (*_CTB_CLOSED, "CD"), "ud": _UD_CLOSED}
+)
+"""The tags of words whose first characters are a closed set."""
 
 WORD_RULES: Mapping[str, tuple[WordRule, ...]] = MappingProxyType(
     {

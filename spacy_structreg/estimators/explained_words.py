@@ -35,6 +35,7 @@ class _Words:
         self._tags = tags
         self._readers: dict[str, Callable[[str, str, int], str]] = {
             "w": lambda name, word, value: shown(self.seen(word)),
+            "one": lambda name, word, value: shown(self.seen(word)),
             "lower": lambda name, word, value: shown(self._lower(word)),
             "start": lambda name, word, value: shown(self._lower(word)[:1]),
             "end": lambda name, word, value: shown(self._lower(word)[-1:]),

@@ -198,5 +198,10 @@ class GuidedJointParser(
         """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.words.tags
 
+    @property
+    def many_roots(self) -> bool:
+        """True if it finds the ends of sentences, by trees that are complete."""
+        return self.words.settings.many_roots
+
     def _of_characters(self, gold: Sequence[DependencySentence]) -> list[Any]:
         return [list(zip(each.words, each.tags, strict=True)) for each in gold]

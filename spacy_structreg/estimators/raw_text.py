@@ -793,6 +793,10 @@ def stream_texts(
     decode: Callable[[FinderT, list[str]], list[OutputT]],
     n_threads: int,
 ) -> Iterator[OutputT]:
+    """Yield the output for each text of a stream, in bounded memory; threads decode side by side.
+
+    decode: gives the outputs for the texts of a portion. Raises TypeError for a single text.
+    """
     if isinstance(texts, str):
         raise TypeError("many texts are asked for, not one; put it into a list")
     return decoders.stream_portions(text_portions(texts, PORTION), decode, n_threads=n_threads)

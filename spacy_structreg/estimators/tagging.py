@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.estimators.explained_words import explained_tags
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
 from spacy_structreg.estimators.word_knowledge import (
@@ -52,6 +53,7 @@ from spacy_structreg.tasks.derivations import Derivation
 from spacy_structreg.tasks.tagging import (
     NEEDS_CATEGORIES,
     NEEDS_CLASSES,
+    OTHER_WORDS,
     TAGGING_ATOMS,
     TAGGING_EVENTS,
     TagDecoder,
@@ -102,6 +104,12 @@ class TaggerSettings(LexiconSettings, WordSettings, ViewSettings, PerceptronSett
         "had there; null for any tags.",
         minimum=1,
     )
+    closed_tags: str | Sequence[str] | None = setting(
+        None,
+        "Tags that words get in prediction only if they had them in training; "
+        '"ctb" names those of the Chinese Treebank, "ud" those of Universal Dependencies.',
+        choices=CLOSED_TAGS,
+    )
     guide: str | None = setting(
         None,
         "A tagger of another standard whose tags are features: the folder of a trained pipeline, "
@@ -144,7 +152,11 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             TAGGING_ATOMS,
             TAGGER_TABLES,
         )
-        super().__init__(replace(settings, templates=complete(self._templates)))
+        closed = settings.closed_tags
+        self._closed = CLOSED_TAGS[closed] if isinstance(closed, str) else tuple(closed or ())
+        super().__init__(
+            replace(settings, templates=complete(self._templates), closed_tags=self._closed)
+        )
         # Decoders of another beam, with those that they are made from.
         self._wide: tuple[Any, int, DecoderPool[TagDecoder]] | None = None
         if settings.guide is None:
@@ -295,9 +307,9 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
                 for tag, count in tags.items():
                     of_character[code][number[tag]] += count
 
-        def sets(least: int) -> TagSets:
-            kept = {key: set(tags) for key, tags in of_word.items() if tags.total() >= least}
-            return TagSets.from_mapping(len(labels) or 1, kept)
+        classes = {
+            key: set(tags) for key, tags in of_word.items() if tags.total() >= _LEAST_OF_CLASS
+        }
 
         names = {atom for template in self._templates for atom in template.atoms}
         return self._spec_from(
@@ -311,11 +323,31 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
             )
             if names & NEEDS_CATEGORIES
             else None,
-            sets(_LEAST_OF_CLASS) if names & NEEDS_CLASSES else None,
-            None if self.settings.dictionary is None else sets(self.settings.dictionary),
+            TagSets.from_mapping(len(labels) or 1, classes) if names & NEEDS_CLASSES else None,
+            self._dictionary_of(of_word, number),
             known=known,
             guide=guide,
         )
+
+    def _dictionary_of(
+        self, of_word: dict[int, Counter[int]], number: dict[str, int]
+    ) -> TagSets | None:
+        """What `dictionary` and `closed_tags` leave to words; None if that is any tag.
+
+        of_word: how often each word has each tag. number: of each tag.
+        """
+        least = self.settings.dictionary
+        closed = {number[tag] for tag in self._closed if tag in number}
+        if least is None and not closed:
+            return None
+        others = set(number.values()) - closed
+        kept = {OTHER_WORDS: others} if closed else {}
+        for word, tags in of_word.items():
+            if least is not None and tags.total() >= least:
+                kept[word] = set(tags)
+            elif closed & set(tags):
+                kept[word] = others.union(tags)
+        return TagSets.from_mapping(len(number) or 1, kept)
 
     def _spec_from(
         self,
@@ -436,12 +468,13 @@ class TagSpec(ModelSpec[TaggedGold, TagDecoder]):
         if self.dictionary is None or isinstance(example, PartialSentence):
             return None
         for word, tag in example:
-            allowed = self.dictionary.get(self.system.words.key_of(word))
+            of_word = self.dictionary.get(self.system.words.key_of(word))
+            allowed = of_word or self.dictionary.get(OTHER_WORDS)
             if allowed is not None and self._number[tag] not in allowed:
                 return (
                     f"the dictionary of the model gives {word!r} only the tags "
                     f"{', '.join(self.tags[each] for each in allowed)}; train with another "
-                    "setting of dictionary"
+                    "setting of dictionary or closed_tags"
                 )
         return None
 

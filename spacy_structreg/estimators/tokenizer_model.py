@@ -184,7 +184,8 @@ class ParsingModel(TaggingModel, Protocol):
     many_roots: whether it finds the ends of sentences, and learns from texts of several.
     """
 
-    many_roots: bool
+    @property
+    def many_roots(self) -> bool: ...
 
     def predict_tree_spans(
         self,

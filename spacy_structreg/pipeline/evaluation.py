@@ -51,13 +51,14 @@ class Evaluation:
     """The figures of all tasks, as fractions of 1, and the counts behind them.
 
     per_type: as of `Scores`. sentences: the counts of each Doc, by the figures for which pipelines
-    are compared.
+    are compared. tested: those of them that `Scores.tested` has.
     """
 
     figures: Figures
     counts: dict[str, Any]
     per_type: dict[str, dict[str, Figures]]
     sentences: dict[str, list[Counts]] = field(repr=False)
+    tested: frozenset[str] = frozenset()
 
 
 def evaluate_docs(
@@ -84,6 +85,7 @@ def evaluate_docs(
     counts: dict[str, Any] = {}
     per_type: dict[str, dict[str, Figures]] = {}
     sentences: dict[str, list[Counts]] = {}
+    tested: set[str] = set()
     for each in annotated_by(nlp, gold, settings.given, n_threads=n_threads):
         part = TaskPart(nlp, each.parts[0])
         scores = each.task.score(each.pairs, part, settings)
@@ -92,9 +94,11 @@ def evaluate_docs(
         per_type |= scores.per_type
         if by_doc:
             for pair in each.pairs:
-                for key, counted in each.task.score([pair], part, settings).tested.items():
+                found = each.task.score([pair], part, settings)
+                for key, counted in (found.tested | found.further).items():
                     sentences.setdefault(key, []).append(counted)
-    return Evaluation(figures, counts, per_type, sentences)
+                tested |= found.tested.keys()
+    return Evaluation(figures, counts, per_type, sentences, frozenset(tested))
 
 
 # Prediction --------------------------------------------------------------------------------------

@@ -84,13 +84,14 @@ class Scores:
 
     per_type: precision, recall and F (``p``, ``r``, ``f``) of each label, under the keys of spaCy.
     tested: the counts of the figures by which two pipelines are compared; the first one is the
-    figure of the task.
+    figure of the task. further: those of other figures, which a comparison tells as well.
     """
 
     figures: Figures
     counts: dict[str, Any]
     tested: dict[str, Counts]
     per_type: dict[str, dict[str, Figures]] = field(default_factory=dict)
+    further: dict[str, Counts] = field(default_factory=dict)
 
 
 # Configs -----------------------------------------------------------------------------------------

@@ -66,6 +66,7 @@ cdef class Agenda(BufferOwner):
         self.system = scorer.system
         self.width = NO_LIMIT if width is None else width
         self.merge = merge
+        self._ranks_apart = scorer.system.ranks_apart and width is not None
         self.margin = INFINITY if margin is None else margin
         reserve(&self.buffers, self.mask, max(1, self.system.n_actions) * TOGETHER)
         reserve(&self.buffers, self.scores,  max(1, self.system.n_actions) * TOGETHER)
@@ -440,7 +441,13 @@ cdef class Agenda(BufferOwner):
         cdef double score
         cdef double rank
         cdef double paid
+        cdef double outside
         cdef int action
+        cdef bint ranks_alike = (
+            self._ranks_apart and self.cost == 0.0 and self.system.ranks_alike()
+        )
+        cdef bint is_apart
+        cdef bint is_kept = False
         if self._is_plain:
             return self._propose_plainly(item, mask, scores)
         for action in range(self.system.n_actions):
@@ -448,6 +455,9 @@ cdef class Agenda(BufferOwner):
                 continue
             if not self.system.in_step:
                 slot = self.system.slot(state, action)
+            if is_kept:
+                self._put(slot, item, action, before + scores[action], rank, scores[action], -1)
+                continue
             paid = 0.0
             if self.cost != 0.0 and not self._follows_gold(item, action):
                 paid = self.cost
@@ -462,13 +472,22 @@ cdef class Agenda(BufferOwner):
                     place = link.following
                 continue
             score = before + scores[action]
+            is_apart = self._ranks_apart and self.system.is_ranked_apart(slot)
+            rank = before + scores[self.system.ranking_action] if is_apart else score
             if self.system.has_external_score:
-                score += self.system.external_score(state, action)
+                outside = self.system.external_score(state, action)
+                score += outside
+                rank += outside
             score += paid
-            rank = score
+            rank += paid
             if self.system.has_heuristic:
                 rank += self.system.heuristic(state, action)
-            if (
+            if is_apart and ranks_alike and self._keep:
+                # So will be all that follow.
+                is_kept = self._may_stay(slot, rank, state, action)
+                if not is_kept:
+                    break
+            elif (
                 self._keep
                 and not (self.system.has_unpruned_slots and self.system.is_unpruned(slot))
                 and not self._may_stay(slot, rank, state, action)

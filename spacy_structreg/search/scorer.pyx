@@ -264,7 +264,8 @@ cdef class StateScorer(BufferOwner):
     cdef int score(
         self, const void* states, Py_ssize_t n, const uint8_t* masks, double* scores
     ) except -1 nogil:
-        """Write the scores of the actions of `n` states whose flags in `masks` are set.
+        """Write the scores of the actions of `n` states whose flags in `masks` are set, and that of
+        the ranking action, as far as its events are among theirs.
 
         The states lie side by side; masks and scores have a row of all actions for each. States
         that are scored together wait for memory together.
@@ -318,6 +319,12 @@ cdef class StateScorer(BufferOwner):
                     if not mask[action]:
                         continue
                     total = 0.0
+                    for i in range(first_fired[action], first_fired[action + 1]):
+                        total += event_scores[fired_scores[i]]
+                    scores[action] = total
+                if self.system.ranks_apart:
+                    total = 0.0
+                    action = self.system.ranking_action
                     for i in range(first_fired[action], first_fired[action + 1]):
                         total += event_scores[fired_scores[i]]
                     scores[action] = total

@@ -52,6 +52,8 @@ cdef class TransitionSystem(BufferOwner):
     cdef readonly bint has_heuristic
     cdef readonly bint in_step           # slots are the numbers of actions taken
     cdef readonly bint has_unpruned_slots  # in some slots states do not compete: see `is_unpruned`
+    cdef readonly bint ranks_apart       # in some slots another score counts: see `ranks_alike`
+    cdef readonly int ranking_action     # if so, the action that has it
     cdef readonly bint ends_early        # final states go on, until the best is one: see `is_final`
     cdef readonly bint has_stack         # a state may lie on others: see `apply_on`
     cdef readonly bint fills_together    # all atoms of a state cost little more than one of them
@@ -87,6 +89,8 @@ cdef class TransitionSystem(BufferOwner):
     cdef void apply(self, const void* state, int action, void* after) noexcept nogil
     cdef Py_ssize_t slot(self, const void* state, int action) noexcept nogil
     cdef bint is_unpruned(self, Py_ssize_t slot) noexcept nogil
+    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil
+    cdef bint ranks_alike(self) noexcept nogil
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil
     cdef bint pops_stack(self, int action) noexcept nogil
     cdef void apply_on(

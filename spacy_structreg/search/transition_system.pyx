@@ -160,6 +160,23 @@ cdef class TransitionSystem(BufferOwner):
         """
         return False
 
+    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil:
+        """True if candidates of a slot are ranked by the score that their parent's `ranking_action`
+        would have, legal or not, instead of that of the action taken; asked for if `ranks_apart`.
+
+        The events of the ranking action are among those of all actions that lead there. With no
+        limit of the width the score of the action counts, as everywhere.
+        """
+        return False
+
+    cdef bint ranks_alike(self) noexcept nogil:
+        """True if what one slot that is ranked apart keeps, all do that the same states lead to.
+
+        Then the actions that lead there are the last ones, the same are legal for all these states,
+        and neither external scores nor heuristics tell them apart.
+        """
+        return False
+
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         """A hash of all that later scores can see of the state that an action leads to."""
         return 0

@@ -38,8 +38,8 @@ cdef extern from "Python.h":
 cdef enum:
     MAX_LENGTH = 4
 
-# Those that are asked for in another notation, or need lists of words.
-_OTHER_FIELDS = ("w", "pattern", "catstart", "catend", "tags", "guide", "listed")
+# Those that are asked for in another notation, need lists of words, or are for taggers alone.
+_OTHER_FIELDS = ("w", "one", "pattern", "catstart", "catend", "tags", "guide", "listed")
 _WORD_FIELDS = {
     field: number for number, field in enumerate(WORD_FIELDS) if field not in _OTHER_FIELDS
 }

@@ -22,6 +22,7 @@ cdef enum:
     SUFFIX4
     SUFFIX5
     LENGTH
+    ONE
     KINDS
     SHAPE
     PATTERN
@@ -95,6 +96,7 @@ cdef class TagTransitions(TransitionSystem):
     cdef int32_t* _guide_bounds
     cdef int32_t* _guide_tags     # of the words of the sentence
     cdef readonly TagSets dictionary
+    cdef int32_t _others          # of words that have no set of their own; -1 for none
     cdef uint64_t _wanted_fields
     cdef int _n_of_words                  # the first atoms are fields of words,
     cdef AtomSet _atoms_of_words

@@ -19,6 +19,7 @@ NEEDS_CATEGORIES: frozenset[str]
 NEEDS_CLASSES: frozenset[str]
 NEEDS_WORD_CLASSES: frozenset[str]
 NEEDS_GUIDE: frozenset[str]
+OTHER_WORDS: int
 
 class TagSets:
     def __init__(self, n_tags: int, arrays: Mapping[str, NDArray[Any]]) -> None: ...

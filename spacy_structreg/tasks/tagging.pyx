@@ -8,7 +8,8 @@ Zhang & Clark 2011, section 4). Field `f` of the current word is ``f(w0)``, of t
 - ``w``: the word; ``lower``: without case;
 - ``start``, ``end``: its first and last character; ``prefix2`` to ``prefix5``, ``suffix2`` to
   ``suffix5``: its first and last characters, null for shorter words; all without case;
-- ``len``: how many characters it has, up to 15;
+- ``len``: how many characters it has, up to 15; ``one``: the word itself if it has one character,
+  null otherwise;
 - ``kinds``: the kinds of its characters (`features.word_shapes`); ``shape``: the same with
   repetitions left out; ``pattern``: which of its characters are the same;
 - ``catstart``, ``catend``: the tags of all training words that contain its first or last character;
@@ -104,7 +105,7 @@ _ANCHORS = {-1: <int> WORD_BEFORE, 0: <int> CURRENT_WORD, 1: <int> WORD_AFTER}
 
 WORD_FIELDS = [
     "w", "lower", "start", "prefix2", "prefix3", "prefix4", "prefix5", "end", "suffix2", "suffix3",
-    "suffix4", "suffix5", "len", "kinds", "shape", "pattern", "catstart", "catend", "tags",
+    "suffix4", "suffix5", "len", "one", "kinds", "shape", "pattern", "catstart", "catend", "tags",
     "listed",
     *CLASS_FIELDS, "guide",
 ]
@@ -140,6 +141,8 @@ NEEDS_GUIDE = frozenset([name for name in TAGGING_ATOMS if name.startswith("guid
 NEEDS_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("tags")])
 """The atoms that are about the tags of words."""
 
+OTHER_WORDS = 0
+"""In a dictionary of tags, the key of all words that have none of their own; no word has it."""
 
 NEEDS_WORD_CLASSES = frozenset([name for name in TAGGING_ATOMS if name.startswith("class")])
 """The atoms that are about classes of words."""
@@ -358,6 +361,7 @@ cdef class WordAtoms:
         fields[WORD] = field_of(state)
         fields[LOWER] = field_of(lower)
         fields[LENGTH] = 1 + <uint64_t> min(n, MAX_LENGTH)
+        fields[ONE] = fields[WORD] if n == 1 else NULL_ATOM
         fields[KINDS] = field_of(kinds)
         fields[SHAPE] = field_of(shape)
         state = 0
@@ -430,8 +434,9 @@ cdef class TagTransitions(TransitionSystem):
 
     words: the fields of words. n_tags: how many tags there are, ≥ 1.
     atoms: those of `TAGGING_ATOMS` that templates read.
-    dictionary: the only tags that listed words may get, by `WordAtoms.key_of`; not in training,
-        where it would always be right.
+    dictionary: the only tags that listed words may get, by `WordAtoms.key_of`, and under
+        `OTHER_WORDS` those of all other words, if these are held to any; not in training, where it
+        would always be right.
     new_guide: makes a `TagDecoder` of another standard, whose tags are atoms; None for none.
     Raises ValueError for atoms that do not exist, or do not go together with `words`.
     """
@@ -463,6 +468,7 @@ cdef class TagTransitions(TransitionSystem):
         self.words = words
         self.n_tags = n_tags
         self.dictionary = dictionary
+        self._others = -1 if dictionary is None else dictionary.find(OTHER_WORDS)
         self._new_guide = new_guide
         self.guide = None if new_guide is None else new_guide()
         self.state_size = sizeof(TagState)
@@ -592,6 +598,8 @@ cdef class TagTransitions(TransitionSystem):
                     mask = NULL
             if mask == NULL and self.dictionary is not None:
                 found = self.dictionary.find(fields[WORD])
+                if found < 0:
+                    found = self._others
                 if found >= 0:
                     sole = self.dictionary.sole(found)
             self._masks[i] = mask

@@ -267,6 +267,9 @@ def test_what_cannot_be_made_right_is_named() -> None:
     report = tagger.correct([retagged(TRAIN[0])])
     assert "the dictionary of the model gives" in (report.wrong[0] or "")
     assert report.n_corrected == 0
+    tagger = Tagger(epochs=2, dictionary=None, closed_tags=["A"]).fit(list(map(tagged, TRAIN)))
+    report = tagger.correct([[("new", "A")]])
+    assert "setting of dictionary or closed_tags" in (report.wrong[0] or "")
     joint = WordJointTagger(epochs=2, beam=4, max_word_length=4).fit(list(map(tagged, TRAIN)))
     report = joint.correct([[("学生会", "A")]])
     assert "never gives '学生会' the tag A" in (report.wrong[0] or "")

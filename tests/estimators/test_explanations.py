@@ -247,6 +247,16 @@ def test_tags() -> None:
     assert [one.place for one in found.decisions] == ["大学生", "在", "北京", "活"]
     values = {(each.template, each.value) for each in found.decisions[0].contributions}
     assert {value for template, value in values if template == "tag: w0"} <= {"大学生"}
+    # Words that are not of one character have no part in it.
+    tagger = Tagger(epochs=5, learning=PLAIN, templates="tag: one(w0) | t-1").fit(TAGGED)
+    found = tagger.explain(sentence)
+    check(found, tagger.nbest(sentence, 1)[0][0])
+    values = {
+        one.place: {each.value for each in one.contributions if each.template == "tag: one(w0)"}
+        for one in found.decisions
+    }
+    assert values["大学生"] == values["北京"] == set()
+    assert values["在"] == {"在"}
 
 
 @pytest.mark.parametrize("system", ["arc_eager", "arc_standard"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from spacy_structreg.corpora.tag_maps import CLOSED_TAGS, TAG_MAPS
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.metrics.tagging import score_tagging
@@ -62,6 +63,48 @@ def test_dictionary_limits_frequent_words_only() -> None:
     seen = {tags[0] for _, tags in tagger.nbest(["bank"], 10)}
     assert seen == {"NOUN"}
     assert {tags[0] for _, tags in tagger.nbest(["runs"], 10)} == {"NOUN", "VERB", "ADJ"}
+
+
+CLOSED = [
+    [("the", "DET"), ("bank", "NOUN"), ("runs", "VERB")],
+    [("of", "ADP"), ("that", "DET"), ("that", "PRON")],
+] * 3
+# What every sequence of tags is made of, by word: "the" and "that" were seen with closed tags.
+OPEN = {"NOUN", "VERB"}
+MAY_BE = {"the": {"DET"} | OPEN, "of": {"ADP"} | OPEN, "that": {"DET", "PRON"} | OPEN}
+
+
+@pytest.mark.parametrize("make", ["as it is", "loaded", "frozen"])
+def test_closed_tags_are_for_words_that_were_seen_with_them(make: str) -> None:
+    closed = ["ADP", "DET", "PRON", "none"]
+    settings = {"closed_tags": closed, "dictionary": None, "decode_beam": None}
+    tagger = Tagger(epochs=2, learning=PLAIN, **settings).fit(CLOSED)  # type: ignore[arg-type]
+    assert tagger.closed_tags == tuple(closed)
+    if make == "loaded":
+        tagger = Tagger.from_bytes(tagger.to_bytes())
+    elif make == "frozen":
+        tagger = tagger.freeze()
+    for word in ("the", "of", "that", "bank", "new"):
+        tags = {found[0] for _, found in tagger.nbest([word], 10)}
+        assert tags == MAY_BE.get(word, OPEN)
+    # What is given is above that.
+    assert tagger.predict(["new"], given=["DET"]) == ["DET"]
+    # Frequent words keep to their tags.
+    tagger = Tagger(dictionary=3, closed_tags=closed, epochs=2, decode_beam=None).fit(CLOSED)
+    assert {found[0] for _, found in tagger.nbest(["the"], 10)} == {"DET"}
+    assert {found[0] for _, found in tagger.nbest(["new"], 10)} == OPEN
+
+
+def test_words_get_any_tag_where_all_are_closed() -> None:
+    tagger = Tagger(dictionary=None, closed_tags=TAGS, epochs=2, decode_beam=None).fit(CORPUS)
+    assert {found[0] for _, found in tagger.nbest(["new"], 10)} == set(TAGS)
+    assert {found[0] for _, found in tagger.nbest(["the"], 10)} == {"DET"}
+
+
+def test_closed_tags_by_the_name_of_a_treebank() -> None:
+    assert Tagger(closed_tags="ud").closed_tags == CLOSED_TAGS["ud"]
+    assert set(CLOSED_TAGS["ud"]) < {"SCONJ", *TAG_MAPS["ptb"].values()}
+    assert set(CLOSED_TAGS["ctb"]) < set(TAG_MAPS["ctb"])
 
 
 @pytest.mark.parametrize(
@@ -131,6 +174,7 @@ def test_evaluate_counts_as_the_metric_does() -> None:
         ({"templates": "tag: nonsense"}, "nonsense"),
         ({"templates": "append: w0"}, "append"),
         ({"dictionary": 0}, "dictionary"),
+        ({"closed_tags": "pku"}, "choose from ctb, ud"),
     ],
 )
 def test_settings_that_cannot_be(settings: dict[str, object], message: str) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from made_up_corpora import sentences, tampered
 
+from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointSpec, WordJointTagger
 from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.learn.model_file import parse_model
-from spacy_structreg.tasks.joint.tag_records import CTB_CLOSED_FIRST_TAGS, CTB_CLOSED_TAGS
 
 Tagged = list[tuple[str, str]]
 NO_PRUNING: dict[str, Any] = {"lengths": False, "dictionary": False, "least_begun": None}
@@ -264,12 +264,12 @@ def test_predictions_hold_to_the_records(corpus: list[Tagged]) -> None:
 
 def test_closed_tags_of_the_treebank() -> None:
     named = WordJointTagger(closed_tags="ctb")
-    assert named.closed_tags == CTB_CLOSED_TAGS
-    assert named.closed_first_tags == CTB_CLOSED_FIRST_TAGS
+    assert named.closed_tags == CLOSED_TAGS["ctb"]
+    assert named.closed_first_tags == CLOSED_FIRST_TAGS["ctb"]
     assert WordJointTagger(closed_tags="ctb", closed_first_tags=[]).closed_first_tags == ()
     assert WordJointTagger(closed_tags=["P"]).closed_first_tags == ("P",)
     assert WordJointTagger().closed_tags == ()
-    assert set(CTB_CLOSED_FIRST_TAGS) - set(CTB_CLOSED_TAGS) == {"CD"}
+    assert set(CLOSED_FIRST_TAGS["ctb"]) - set(CLOSED_TAGS["ctb"]) == {"CD"}
 
 
 def test_whether_training_holds_to_the_records(corpus: list[Tagged]) -> None:
@@ -478,7 +478,7 @@ def test_files_that_cannot_be(model: WordJointTagger, change: Any) -> None:
         ({"templates": "tag: w0"}, "reads the atom 'w0'"),
         ({"types": "g11"}, "choose from g10, extended"),
         ({"beam": 0}, "beam is 0"),
-        ({"closed_tags": "pku"}, "closed_tags is 'pku'; choose from ctb"),
+        ({"closed_tags": "pku"}, "closed_tags is 'pku'; choose from ctb, ud"),
         ({"closed_tags": [1]}, "closed_tags is .*list of strings"),
         ({"closed_first_tags": [None]}, "closed_first_tags is .*list of strings"),
         ({"least_begun": 0}, "least_begun is 0"),

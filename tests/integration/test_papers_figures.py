@@ -337,6 +337,11 @@ def test_figures_are_drawn_of_corpora_in_the_layouts_of_the_licensed_ones(
     grid["tables"] = cut(figures, needs)
     srsly.write_yaml(project / CONFIG, grid)
     finish(project, variables=variables_of(licensed), plots=True)
+    if paper == "zc11":
+        # A fifth of 72 sentences, which is the test set, too.
+        drawn = [each for key, each in STUDY.results(project).items() if key[0] == "ctb4_rest"]
+        assert [each["n_sentences"] for each in drawn] == [14] * 6
+        assert all(each["figures"]["joint_f"] == each["dev"]["joint_f"] for each in drawn)
     for name in figures:
         text = page(project, name)
         # Not where the grid tells of our own runs.

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from papers_project import TREES, finish, papers
 from sighan_release import release_files, write_release
-from spacy.tokens import DocBin
-from spacy.vocab import Vocab
-from study_contract import CONFIG, PROJECTS, RUNS, run, tables
+from study_contract import PROJECTS, RUNS, tables
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.labeling import labels_of
@@ -36,16 +34,21 @@ corpora:
   bionlp:
     columns: "word,label"
     comments: "###MEDLINE:"
+    tagger: {{path: wsj, sections: [0, 1], format: brackets}}
     train: Genia4ERtask1.iob2
     dev: {{path: Genia4ERtask1.iob2, first: 5}}
     test: Genia4EReval2.iob2
+  ptb_choice: {{format: brackets, folds: 4, choice: true, whole: {{path: wsj, sections: [0, 1]}}}}
+  signals_choice:
+    folds: 4
+    signals: {{world: 0, train: 18, dev: 1, test: 10, windows: 50, samples: 8}}
   signals:
     signals: {{world: 0, train: 20, dev: 1, test: 10, windows: 50, samples: 8}}
 systems:
   words_crf: {{config: s14_crf, to_the_optimum: true}}
   words_perceptron: {{config: s14_perceptron, to_the_optimum: true}}
   tags: {{config: s14_tags_perceptron, to_the_optimum: true, given: words}}
-  names: {{config: s14_names_crf, to_the_optimum: true, given: words,
+  names: {{config: s14_names_crf, to_the_optimum: true, given: "words,tags",
     changed: {{training.max_epochs: 5, {LABELS}.l2: 0.1}}}}
   activities_crf: {{config: s14_activities_crf, changed: {{training.max_epochs: 5}}}}
   activities_perceptron: {{config: s14_activities_perceptron}}
@@ -62,6 +65,14 @@ tables:
           perceptron: {{system: words_perceptron}}}}
       "tags": {{columns: {{label_acc: accuracy}}, seeds: {{ptb: 1}}, rows: {{P: {{system: tags}}}}}}
       "names": {{columns: {{ents_f: F}}, seeds: {{bionlp: 1}}, rows: {{CRF: {{system: names}}}}}}
+      "choice of tags":
+        columns: {{label_acc: accuracy}}
+        seeds: {{ptb_choice: 1}}
+        rows: {{P: {{system: tags}}}}
+      "choice of activities":
+        columns: {{label_acc: accuracy}}
+        seeds: {{signals_choice: 1}}
+        rows: {{P: {{system: activities_perceptron}}}}
   figure_2:
     title: "Figure 2"
     here: in part
@@ -132,32 +143,17 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project
 
 
-@pytest.mark.slow
-def test_a_training_set_is_written_for_the_search_of_strengths(finished):
-    given = (CONFIG, "bionlp", "training/bionlp.spacy")
-    done = run("scripts/training_part.py", *given, folder=finished, data=finished / "data")
-    assert done.returncode == 0, done.stderr
-    docs = DocBin().from_disk(finished / given[2]).get_docs(Vocab())
-    found = [[(token.text, f"{token.ent_iob_}-{token.ent_type_}") for token in doc] for doc in docs]
-    assert found == [
-        [(word, "O-" if label == "O" else label) for word, label in sentence]
-        for sentence in NAMED["train"]
-    ]
-    done = run("scripts/training_part.py", CONFIG, "none", "x.spacy", folder=finished)
-    assert done.returncode == 1
-    assert "unknown corpus, 'none'" in done.stderr
-
-
-def lines(project: Path) -> dict[tuple[str, str, str], dict]:
+def lines(project: Path) -> dict[tuple[str, str, str, int], dict]:
     found = map(json.loads, (project / RUNS).read_text("utf-8").splitlines())
-    return {(line["corpus"], line["system"], line["setting"]): line for line in found}
+    names = ("corpus", "system", "setting", "fold")
+    return {tuple(line[name] for name in names): line for line in found}
 
 
 def figure(project: Path, corpus: str, system: str, name: str, changed: str = "") -> float:
     """A figure of the run of a system with some setting."""
     (line,) = (
         line
-        for (of, by, setting), line in lines(project).items()
+        for (of, by, setting, _), line in lines(project).items()
         if of == corpus
         and by == system
         and changed in setting
@@ -170,8 +166,8 @@ def figure(project: Path, corpus: str, system: str, name: str, changed: str = ""
 @pytest.mark.parametrize(
     ("system", "learning", "epochs", "changed"),
     [
-        ("s14_crf", LogLinear(l2=1.0), 200, ""),
-        ("s14_crf", LogLinear(l2=1.0, mini_sample=5.5), 200, "mini_sample=5.5"),
+        ("s14_crf", LogLinear(l2=1.0, decay=0.01), 2000, ""),
+        ("s14_crf", LogLinear(l2=1.0, decay=0.01, mini_sample=5.5), 2000, "mini_sample=5.5"),
         ("s14_perceptron", Learning(), 10, ""),
     ],
 )
@@ -191,21 +187,82 @@ def test_words_are_learnt_as_by_the_model_itself(finished, system, learning, epo
     assert figure(finished, "msr", system, "seg_f", changed) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.slow
-def test_tags_and_names_are_learnt_as_by_the_model_itself(finished):
-    gold = {number: [tagged(tree) for tree in trees(*of, 15)] for number, of in SECTIONS.items()}
+def with_edges(*rows: str) -> list[str]:
+    """Templates of labels, each once more with pairs of labels."""
+    return [f"{kind}: {row}" for row in rows for kind in ("label", "edge")] + ["edge:"]
+
+
+NEAR = "w-2 | w-1 | w0 | w+1 | w+2 | w-1 w0 | w0 w+1"
+AFFIXES = " | ".join(f"{kind}{n}(w0)" for kind in ("prefix", "suffix") for n in range(1, 5))
+
+
+def tagger_of(gold: list[list[tuple[str, str]]]) -> SequenceLabeler:
+    """Sun 2014's tagger, by perceptron."""
+    templates = with_edges(NEAR, "shape(w0)", AFFIXES)
     tagger = SequenceLabeler(
-        templates="pos-rich+edges", scheme=None, learning=Learning(), epochs=10, seed=0
+        templates=templates, scheme=None, learning=Learning(), epochs=10, seed=0
     )
-    tagger.fit(gold[0] + gold[1])
-    expected = tagger.evaluate(gold[3]).as_dict()["label_acc"]
+    return tagger.fit(gold)
+
+
+@pytest.fixture(scope="module")
+def gold() -> dict[int, list[list[tuple[str, str]]]]:
+    """Tagged words by the numbers of sections."""
+    return {number: [tagged(tree) for tree in trees(*of, 15)] for number, of in SECTIONS.items()}
+
+
+@pytest.mark.slow
+def test_tags_are_learnt_as_by_the_model_itself(finished, gold):
+    expected = tagger_of(gold[0] + gold[1]).evaluate(gold[3]).as_dict()["label_acc"]
     found = figure(finished, "ptb", "s14_tags_perceptron", "label_acc")
     assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_folds_of_a_choice_are_every_fourth_sentence(finished, gold):
+    whole = gold[0] + gold[1]
+    setting = "given=words to_the_optimum=True"
+    for fold in range(4):
+        rest = [sentence for k in range(4) if k != fold for sentence in whole[k::4]]
+        held_out = whole[fold::4]
+        line = lines(finished)["ptb_choice", "s14_tags_perceptron", setting, fold]
+        expected = tagger_of(rest).evaluate(held_out).as_dict()["label_acc"]
+        assert line["figures"]["label_acc"] == pytest.approx(expected, abs=1e-6)
+        assert line["n_sentences"] == len(held_out)
+    found = [
+        lines(finished)["signals_choice", "s14_activities_perceptron", "", k] for k in range(4)
+    ]
+    assert [line["n_sentences"] for line in found] == [5, 5, 4, 4]
+    assert len({line["figures"]["label_acc"] for line in found}) == 4
+
+
+@pytest.mark.slow
+def test_names_of_tagged_words_are_learnt_as_by_the_model_itself(finished, gold):
+    """The tags are those of a tagger of other sentences."""
+    tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
+    tagger.fit(gold[0] + gold[1])
+    rows = {}
+    for part, sentences in NAMED.items():
+        words = [[word for word, _ in sentence] for sentence in sentences]
+        rows[part] = [
+            [(word, tag, label) for (word, label), tag in zip(sentence, tags, strict=True)]
+            for sentence, tags in zip(sentences, tagger.predict_batch(words), strict=True)
+        ]
     labeler = SequenceLabeler(
-        templates="bio+edges", scheme="bio", learning=LogLinear(l2=0.1), epochs=5, seed=0
+        templates=with_edges(
+            NEAR,
+            "shape(w-1) | shape(w0) | shape(w+1) | classes(w0)",
+            "prefix3(w0) | prefix4(w0) | suffix3(w0) | suffix4(w0)",
+            "tag(w-1) | tag(w0) | tag(w+1) | tag(w-1) tag(w0) | tag(w0) tag(w+1)",
+        ),
+        columns=["w", "tag"],
+        scheme="bio",
+        learning=LogLinear(l2=0.1, decay=0.01),
+        epochs=5,
+        seed=0,
     )
-    labeler.fit(NAMED["train"])
-    expected = labeler.evaluate(NAMED["test"]).as_dict()["ents_f"]
+    labeler.fit(rows["train"])
+    expected = labeler.evaluate(rows["test"]).as_dict()["ents_f"]
     assert expected > 0
     found = figure(finished, "bionlp", "s14_names_crf", "ents_f")
     assert found == pytest.approx(expected, abs=1e-6)
@@ -218,6 +275,8 @@ def test_the_pages_have_all_tasks(finished):
         "## words: msr",
         "## tags: ptb",
         "## names: bionlp",
+        "## choice of tags: ptb_choice",
+        "## choice of activities: signals_choice",
     ]
     accuracy, _ = (
         table for table in tables((finished / "report/figure_2.md").read_text(encoding="utf-8"))

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 import srsly
 from papers_project import FOLDER, TREES, finish, papers
 from study_contract import RUNS, project, run, tables
 
 from spacy_structreg.corpora.brackets import Tree, read_brackets
 from spacy_structreg.corpora.labeling import labels_of
+from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
 from spacy_structreg.features.gazetteers import Gazetteers
 from spacy_structreg.learn.learning_settings import LogLinear
@@ -24,15 +26,21 @@ __all__ = ["project"]
 REAL = srsly.read_yaml(FOLDER / "configs/w13.yml")
 # Rows of the real grid, by corpora of the paper that are licensed.
 ROWS = {
-    "conll2003": ["names_l2"],
+    "conll2003": ["names_l2", "words_dropout_test"],
+    "conll2003_thirds": ["thirds_l2", "thirds_dropout_unlabeled"],
     "sancl": ["tags_l2"],
-    "20news": ["texts_dropout", "texts_dropout_test"],
+    "20news": ["texts_dropout", "texts_dropout_test", "texts_l2"],
     "rcv14_thirds": ["texts_dropout", "texts_dropout_unlabeled"],
     "religion": ["gaussian"],
 }
-COLUMNS = {"conll2003": "ents_f", "sancl": "reviews_label_acc"}
+COLUMNS = {
+    "conll2003": "ents_f",
+    "conll2003_thirds": "ents_f",
+    "sancl": "reviews_label_acc",
+}
 # Of a large corpus; the few sentences here have a minimum that is reached sooner.
 FEW = {"training.max_epochs": 60}
+TEXTS = ("news", "novels")
 KINDS = {"PERSON": "PER", "GPE": "LOC", "LOC": "LOC", "ORG": "ORG"}
 
 
@@ -52,7 +60,7 @@ GRID = srsly.yaml_dumps(
             name: {**REAL["systems"][name], "changed": REAL["systems"][name]["changed"] | few}
             for names in ROWS.values()
             for name in names
-            for few in [{} if name == "names_l2" else FEW]
+            for few in [{} if name in ("names_l2", "texts_l2") else FEW]
         },
         "tables": {
             corpus: {
@@ -90,6 +98,11 @@ def in_iob1(labels: list[str]) -> list[str]:
     ]
 
 
+def texts_of(kind: str) -> list[str]:
+    trees = trees_of(TREES / f"train/{kind}.bracket", 40)
+    return [" ".join(word for word, *_ in labeled(tree)) for tree in trees]
+
+
 def write_corpora(folder: Path) -> None:
     """Sentences of ours in the layouts of the paper's corpora."""
     for name, part in (("eng.train", "train"), ("eng.testa", "dev"), ("eng.testb", "test")):
@@ -113,13 +126,7 @@ def write_corpora(folder: Path) -> None:
                 )
             )
         (folder / f"{name}.conll").write_text("\n".join(blocks), encoding="utf-8")
-    texts = {
-        kind: [
-            f"{kind}\t{' '.join(word for word, *_ in labeled(tree))}\n"
-            for tree in trees_of(TREES / f"train/{kind}.bracket", 40)
-        ]
-        for kind in ("news", "novels")
-    }
+    texts = {kind: [f"{kind}\t{text}\n" for text in texts_of(kind)] for kind in TEXTS}
     for name, begin, end in (("train", 0, 25), ("test", 25, 40)):
         lines = "".join(line for each in texts.values() for line in each[begin:end])
         for corpus in ("20news", "rcv14"):
@@ -142,9 +149,9 @@ def lines_of(project: Path, corpus: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_names_are_learnt_to_the_optimum(finished):
+def test_names_are_learned_to_the_optimum(finished):
     """The same model, fitted here without a development set, makes the same figures."""
-    (found,) = lines_of(finished, "conll2003")
+    (found,) = (one for one in lines_of(finished, "conll2003") if one["system"] == "w13_ner")
     config = (finished / "systems/w13_ner.cfg").read_text(encoding="utf-8")
     templates = json.loads(config.split("templates = ")[1].split("\n\n")[0].replace("\n", ""))
     titles = (finished / "systems/titles.txt").read_text(encoding="utf-8").split()
@@ -172,6 +179,50 @@ def test_names_are_learnt_to_the_optimum(finished):
         for kind in ("PER", "LOC"):
             recall = expected.ents_per_type[kind]["r"]
             assert found["figures"][f"{prefix}ents_r {kind}"] == pytest.approx(recall, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_texts_are_learned_with_those_that_were_held_out(finished):
+    """The same model, fitted here on the whole training set, makes the same figure."""
+    found = lines_of(finished, "20news")
+    (line,) = (one for one in found if "learning.l2=" in one["setting"])
+    tokens = spacy.blank("en").make_doc
+    gold = {
+        part: [
+            ([token.text for token in tokens(text)], kind)
+            for kind in TEXTS
+            for text in texts_of(kind)[begin:end]
+        ]
+        for part, begin, end in (("train", 0, 25), ("test", 25, 40))
+    }
+    (l2,) = REAL["systems"]["texts_l2"]["changed"].values()
+    for n_left_out in (0, 5):
+        learning = LogLinear(optimizer="lbfgs", l2=l2)
+        model = TextClassifier(ngrams=1, values="counts", learning=learning, epochs=500)
+        model.fit(gold["train"][: len(gold["train"]) - n_left_out])
+        # Without the held-out tenth, it would be another model.
+        assert (line["epochs"] == [len(model.history)]) == (not n_left_out)
+        if not n_left_out:
+            accuracy = model.evaluate(gold["test"]).cats_acc
+            assert line["figures"]["cats_acc"] == pytest.approx(accuracy, abs=1e-6)
+    assert line["dev"] == {}
+
+
+@pytest.mark.slow
+def test_labels_of_words_have_figures(finished):
+    """Of each word by itself, with words of the test set, and with a third without labels."""
+    (of_test,) = (
+        one for one in lines_of(finished, "conll2003") if one["system"] == "w13_word_labels"
+    )
+    assert "unlabeled=test" in of_test["setting"]
+    assert of_test["dev"]
+    thirds = lines_of(finished, "conll2003_thirds")
+    assert len(thirds) == 4
+    assert {one["seed"] for one in thirds} == {0, 1}
+    for one in [of_test, *thirds]:
+        assert 0 < one["figures"]["ents_f"] <= 1
+    # What is learned has no figures of its own.
+    assert not any(one["dev"] for one in thirds)
 
 
 @pytest.mark.slow
@@ -263,6 +314,11 @@ FAULTS = (
     ("unlabeled: test", "unlabeled: dev", "unlabeled is one of test, unlabeled"),
     ("rcv14_thirds: 2", "rcv14_thirds: 6", "rcv14_thirds has fewer draws than seeds"),
     ("system: names_l2", "system: names_l2\n        kind: X", "no corpus has the kind 'X'"),
+    (
+        "config: w13_ner",
+        "config: w13_ner\n    learns_dev: true",
+        "conll2003: names_l2 has learns_dev, so it has no figures of the development set",
+    ),
 )
 
 

@@ -13,8 +13,17 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy_structreg.cli.evaluate import GivenName, evaluate
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.pipeline import gold_docs
+from spacy_structreg.pipeline.dependencies.dependencies_task import DEPENDENCIES
 from spacy_structreg.pipeline.evaluation import evaluate_docs
-from spacy_structreg.pipeline.task import Given, ScoreSettings, all_tasks, task_of
+from spacy_structreg.pipeline.task import (
+    Counts,
+    Figures,
+    Given,
+    ScoreSettings,
+    TaskPart,
+    all_tasks,
+    task_of,
+)
 
 WORDS = ["Mira", "sails", "home"]
 TAGS = ["NNP", "VBZ", "RB"]
@@ -68,6 +77,53 @@ def test_docs_are_processed_once_if_they_are_given_alike(
     assert gold[0].text == "".join(
         word + " " * space for word, space in zip(WORDS, spaces, strict=True)
     )
+
+
+def test_counts_of_docs_add_up_to_the_figures(pipeline: Language) -> None:
+    """Of trees, that of the first sentence and two others."""
+    gold = [
+        Doc(pipeline.vocab, [*WORDS, "."], tags=[*TAGS, "."], heads=heads, deps=["x"] * 4)
+        for heads in ([1, 1, 1, 1], [1, 1, 0, 2], [2, 2, 2, 0])
+    ]
+    found = evaluate_docs(pipeline, gold, ScoreSettings(Given(words=True)), by_doc=True)
+    names = [f"dep_{name}" for name in ("uas", "las", "root", "nonroot", "complete")]
+    keys = {*names, *(f"{name}_nopunct" for name in names)}
+    assert keys == {key for key in found.sentences if key.startswith("dep_")}
+    assert {key for key in found.tested if key.startswith("dep_")} == {"dep_uas", "dep_las"}
+    check_sums(found.sentences, found.figures)
+    assert [counts.correct for counts in found.sentences["dep_root_nopunct"]] == [1, 1, 0]
+
+
+def test_counts_of_texts_add_up_to_the_figures(pipeline: Language) -> None:
+    """Of trees over words that are not those of the gold text."""
+    vocab = pipeline.vocab
+    pairs = [
+        (
+            Doc(
+                vocab, ["我", "看", "书", "。"], tags=[*"PVNU"], heads=[1, 1, 1, 1], deps=["x"] * 4
+            ),
+            Doc(vocab, ["我", "看书", "。"], tags=[*"PVU"], heads=[1, 1, 0], deps=["x"] * 3),
+        ),
+        (
+            Doc(vocab, ["你", "来", "了"], tags=[*"PVS"], heads=[1, 1, 1], deps=["x"] * 3),
+            Doc(vocab, ["你", "来", "了"], tags=[*"PVV"], heads=[1, 1, 0], deps=["x", "y", "x"]),
+        ),
+    ]
+    settings, part = ScoreSettings(), TaskPart(pipeline, "structreg_parser")
+    whole = DEPENDENCIES.score(pairs, part, settings)
+    apart = [DEPENDENCIES.score([pair], part, settings) for pair in pairs]
+    names = ["tag_f", "uas_f", "las_f", "nonroot_f"]
+    assert {*whole.tested, *whole.further} == {*names, *(f"{name}_nopunct" for name in names)}
+    check_sums(
+        {key: [(one.tested | one.further)[key] for one in apart] for key in whole.further},
+        whole.figures,
+    )
+
+
+def check_sums(sentences: dict[str, list[Counts]], figures: Figures) -> None:
+    for key, counted in sentences.items():
+        total = Counts(*map(sum, zip(*counted, strict=True)))
+        assert figures[key] == pytest.approx(total.f), key
 
 
 @pytest.mark.parametrize(("lang", "right"), [("en", 3), ("zh", 0)])

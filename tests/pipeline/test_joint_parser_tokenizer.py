@@ -282,6 +282,21 @@ def test_corrections_come_out_right(nlp: Language) -> None:
     assert as_one(nlp(gold.text)) == gold_tree(words)
 
 
+def test_a_guided_model_is_trained_and_kept(tmp_path: Path) -> None:
+    config = copy.deepcopy(CONFIG)
+    block = {"@architectures": "spacy_structreg.GuidedJointParser.v1", "beam": 4}
+    config["nlp"]["tokenizer"]["model"] = block
+    nlp = spacy.blank("zh", config=config)
+    docs = [parsed_doc(nlp.vocab, words) for words in TRAIN]
+    nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
+    for _ in range(3):
+        nlp.tokenizer.update(docs)
+    nlp.to_disk(tmp_path)
+    for pipeline in (nlp, spacy.load(tmp_path)):
+        found = [as_one(pipeline(text)) for text in TEXTS]
+        assert sum(a == gold_tree(b) for a, b in zip(found, DEV, strict=True)) > 0.7 * len(DEV)
+
+
 # Figures -----------------------------------------------------------------------------------------
 
 

@@ -45,6 +45,7 @@ MODELS = {
     "spacy_structreg.GuidedSegmenter.v1": "spacy_structreg.Segmenter.v1",
     "spacy_structreg.WordJointTagger.v1": "spacy_structreg.JointTagger.v1",
     "spacy_structreg.GuidedJointTagger.v1": "spacy_structreg.JointTagger.v1",
+    "spacy_structreg.GuidedJointParser.v1": "spacy_structreg.JointParser.v1",
     "spacy_structreg.JointReranker.v1": "spacy_structreg.JointTagger.v1",
 }
 # Runs a command that must neither warn nor depend on what this process has imported.

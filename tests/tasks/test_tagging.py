@@ -25,6 +25,7 @@ from spacy_structreg.learn.rows import TrainingRows
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.search.scorer import StateScorer
 from spacy_structreg.tasks.tagging import (
+    OTHER_WORDS,
     TAGGING_ATOMS,
     TAGGING_EVENTS,
     TagDecoder,
@@ -131,6 +132,7 @@ FIELDS: dict[str, Field] = {
     **{f"prefix{n}": prefix(n) for n in range(2, 6)},
     **{f"suffix{n}": suffix(n) for n in range(2, 6)},
     "len": lambda word: min(len(word), 15),
+    "one": lambda word: unfold(word) if len(word) == 1 else None,
     "kinds": lambda word: tuple(map(kind, word)),
     "shape": lambda word: tuple(k for k, _ in groupby(map(kind, word))),
     "pattern": lambda word: tuple(unfold(word)[:15].index(c) for c in unfold(word)[:15]),
@@ -331,6 +333,30 @@ def test_words_of_one_tag_are_passed_over_in_greedy_search_only(
                 agenda.system.load_words(words, allowed)
                 expected = agenda.derivations()[0][1]
                 assert decoder.tag([words], allowed) == [expected]
+
+
+@given(tagged, sentence, st.data())
+def test_words_get_the_tags_of_the_dictionary(
+    gold: Any, words: list[str], data: st.DataObject
+) -> None:
+    """Those of their own or, where there are any, those of all other words."""
+    model = Model(EVERYTHING).train(gold, 2, width=2)
+    tags = st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True)
+    listed = data.draw(st.dictionaries(st.sampled_from(VOCABULARY), tags, max_size=6))
+    others = data.draw(st.none() | tags)
+    plain = WordAtoms()
+    keyed = {plain.key_of(word): its for word, its in listed.items()}
+    if others is not None:
+        keyed[OTHER_WORDS] = others
+    agenda = model.agenda(dictionary=TagSets.from_mapping(3, keyed))
+    allowed = np.zeros((len(words), 3), dtype=np.uint8)
+    for i, word in enumerate(words):
+        allowed[i, keyed.get(plain.key_of(word), [0, 1, 2] if others is None else others)] = 1
+    expected = all_analyses(model, words, allowed)
+    agenda.system.load_words(words)
+    found = agenda.derivations(len(expected) + 1)
+    assert [score for score, _ in found] == pytest.approx([score for score, _ in expected])
+    assert sorted(actions for _, actions in found) == sorted(tags for _, tags in expected)
 
 
 @given(tagged, sentence)

@@ -69,6 +69,7 @@ class Item:
     number: int
     action: int
     state: State
+    rank: float = 0.0
 
     def path(self) -> list[Item]:
         """The items from the first on, itself included."""
@@ -276,7 +277,7 @@ class Twin:
             if candidates := waiting.pop(slot):
                 kept = candidates
                 if not self.waits(slot):
-                    candidates.sort(key=lambda c: (-c.score, c.action, c.parent.number))
+                    candidates.sort(key=lambda c: (-c.rank, c.action, c.parent.number))
                     kept = candidates[: self.width]
                 for item in kept:
                     item.number = numbers
@@ -302,12 +303,17 @@ class Twin:
             for item in kept:
                 for action in self.legal(item.state) if not item.state.is_final else []:
                     after = self.apply(item.state, action)
-                    score = item.score + self.action_score(item.state, action)
+                    score = plain = item.score + self.action_score(item.state, action)
                     step = len(item.actions())
                     if cost and step < len(gold) and gold[step] != action:
                         score += 1
+                    rank = score
+                    if self.by_words and action and self.width and not after.is_final:
+                        # Words that end compete without what the tag of the next one adds.
+                        end = 1 + self.n_tags
+                        rank = item.score + self.action_score(item.state, end) + (score - plain)
                     waiting.setdefault(self.slot(after), []).append(
-                        Item(score, item, -1, action, after)
+                        Item(score, item, -1, action, after, rank)
                     )
             if not waiting:
                 break

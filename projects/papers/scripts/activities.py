@@ -7,6 +7,7 @@ that are `edges`, too; "all" for all of them.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -30,26 +31,48 @@ sys.path.append(str(SCRIPTS))
 
 
 def read_signals(entry: Mapping[str, Any]) -> Corpus:
-    """Draw the signals of an entry: of the world of a seed, so many sequences for each part."""
-    from sensors import draw, drawn_world
+    """Draw the signals of an entry: of the world of a seed, so many sequences for each part.
+
+    With `folds`, those of the training set alone: a fold has every n-th sequence, and is the
+    development set, too, so that settings can be chosen.
+    """
+    from sensors import Recording, draw, drawn_world
 
     given = entry["signals"]
     world, seeds = drawn_world(given["world"])
-    parts, layers = {}, []
-    with TemporaryDirectory() as folder:
-        for part, seed in zip(PARTS, seeds, strict=True):
-            recording = draw(
-                world,
-                np.random.default_rng(seed),
-                n_sequences=given[part],
-                n_windows=given["windows"],
-                n_samples=given["samples"],
+    recordings, layers = {}, []
+    for part, seed in zip(PARTS, seeds, strict=True):
+        recordings[part] = draw(
+            world,
+            np.random.default_rng(seed),
+            n_sequences=given[part],
+            n_windows=given["windows"],
+            n_samples=given["samples"],
+        )
+        signals = recordings[part].signals.astype("<f4").tobytes()
+        layers.append([part, hashlib.sha256(signals).hexdigest()])
+        layers += [list(map(str, each)) for each in recordings[part].activities.tolist()]
+    folds = [recordings]
+    if "folds" in entry:
+        whole, n = recordings["train"], int(entry["folds"])
+        numbers = np.arange(given["train"])
+        folds = []
+        for fold in range(n):
+            rest, held_out = (
+                Recording(whole.signals[chosen], whole.activities[chosen])
+                for chosen in (numbers % n != fold, numbers % n == fold)
             )
-            path = Path(folder) / f"{part}.npz"
-            recording.save(path)
-            parts[part] = path.read_bytes()
-            layers += [list(map(str, sequence)) for sequence in recording.activities.tolist()]
-    return Corpus([parts], refit=False, checksum=corpus_checksum(layers)[:12])
+            folds.append({"train": rest, "dev": held_out, "test": held_out})
+    parted = [{part: saved(each) for part, each in fold.items()} for fold in folds]
+    return Corpus(parted, refit=False, checksum=corpus_checksum(layers)[:12])
+
+
+def saved(recording: Any) -> bytes:
+    """A recording as the bytes of its file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "recording.npz"
+        recording.save(path)
+        return path.read_bytes()
 
 
 class Recognition(Training):

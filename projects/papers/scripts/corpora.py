@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from studies.corpora import read_part, read_parts
+from studies.runs import data_folder
 
 from spacy_structreg.corpora.brackets import Tree
 from spacy_structreg.corpora.checksum import corpus_checksum
@@ -28,7 +30,8 @@ from spacy_structreg.corpora.corpus_options import (
 )
 from spacy_structreg.corpora.ctb import check_counts, list_articles, read_articles
 from spacy_structreg.corpora.splits import CTB_SPLITS, CtbPart, fold_bounds
-from spacy_structreg.pipeline.documents import gold_words
+from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
+from spacy_structreg.learn.learning_settings import Learning
 from spacy_structreg.pipeline.gold_docs import read_docs, save_docs
 
 PARTS: Final = ("train", "dev", "test")
@@ -43,6 +46,9 @@ READ_AS: Final = {
     "lang": str,
 }
 """Options of reading that a corpus, or a part of it, may have."""
+
+SCORED_AS: Final = ("kinds", "punctuation", "refit", "scored")
+"""Options that say how models are trained and scored on a corpus."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +81,10 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     `whole`, as `read_parts` takes them; or, of the Chinese Treebank, `split`, a name of
     `CTB_SPLITS`, with `whole`. counts: "any" if these need not have the sizes of the papers.
     folds: cut `whole` into so many, each of which is the test set once, with the next one as the
-    development set. refit, scored, kinds: as of `Corpus`; punctuation: its tags, with spaces
-    between them. tags: "universal" if universal parts of speech stand for the tags.
+    development set; with choice: true, as `folded`. tagger: a part of a corpus, with the `variable`
+    of its folder, of whose tags a tagger learns that tags all words. refit, scored, kinds: as of
+    `Corpus`; punctuation: its tags, with spaces between them. tags: "universal" if universal parts
+    of speech stand for the tags.
 
     A part is a path, or has a `path` and options of reading (`READ_AS`), `days` of PFR, the numbers
     of its sentences, `from` and `to` (in a folder, of each file), and the `category` of its texts;
@@ -106,12 +114,7 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
     parted: list[dict[str, list[Doc]]] = []
     if "folds" in entry:
         whole = read_part(name, entry, "whole", docs)
-        bounds = fold_bounds(len(whole), int(entry["folds"]))
-        runs = [whole[begin:end] for begin, end in bounds]
-        for number in range(len(runs)):
-            dev = (number + 1) % len(runs)
-            rest = [doc for k, run in enumerate(runs) if k not in (number, dev) for doc in run]
-            parted.append({"train": rest, "dev": runs[dev], "test": runs[number]})
+        parted = list(folded(whole, int(entry["folds"]), choice=entry.get("choice", False)))
     elif "shares" in entry:
         whole = read_part(name, entry, "whole", docs)
         parted = [shared(name, whole, entry["shares"], seed) for seed in range(entry["draws"])]
@@ -126,18 +129,14 @@ def read_corpus(name: str, entry: Mapping[str, Any], folder: Path) -> Corpus:
                 parted[0][part] = read_part(name, entry, part, docs)
         if "sample" in entry:
             parted = [sampled(parted[0], entry["sample"], seed) for seed in range(entry["draws"])]
-    # All folds have the same sentences.
-    checked = parted if "draws" in entry else parted[:1]
-    layers = (
-        said(doc, labels="columns" in entry)
-        for parts in checked
-        for found in parts.values()
-        for doc in found
-    )
+    if "tagger" in entry:
+        given = {key: value for key, value in entry["tagger"].items() if key != "variable"}
+        source = data_folder(entry["tagger"])
+        tag_words(parted, docs(given, folder=source, options=CorpusOptions()))
     return Corpus(
         [{part: saved(found) for part, found in parts.items()} for parts in parted],
         bool(entry.get("refit", False)),
-        corpus_checksum(layers)[:12],
+        checksum_of(parted, entry),
         drawn="draws" in entry,
         scored=tuple(entry.get("scored", ["test"])),
         kinds=tuple(entry.get("kinds", [])),
@@ -187,11 +186,37 @@ def docs_of_part(
         yield doc
 
 
+def folded(whole: Sequence[Doc], n: int, *, choice: bool) -> Iterator[dict[str, list[Doc]]]:
+    """Yield the parts of a corpus for each of n folds.
+
+    A fold is a run of sentences, the test set of its number; the next one is the development set.
+    choice: for choices on a training set: a fold is every n-th sentence, and both sets at once.
+    """
+    bounds = fold_bounds(len(whole), n)
+    folds = [whole[k::n] for k in range(n)] if choice else [whole[a:b] for a, b in bounds]
+    for number, test in enumerate(folds):
+        dev = number if choice else (number + 1) % n
+        rest = [doc for k, fold in enumerate(folds) if k not in (number, dev) for doc in fold]
+        yield {"train": rest, "dev": folds[dev], "test": test}
+
+
+def tag_words(parted: Sequence[Mapping[str, list[Doc]]], tagged: Iterable[Doc]) -> None:
+    """Set the tags of all words, by a tagger that learns from other Docs."""
+    tagger = SequenceLabeler(templates="pos-rich", scheme=None, learning=Learning(), epochs=10)
+    tagger.fit([[(token.text, token.tag_) for token in doc] for doc in tagged], n_threads=1)
+    # Folds have the same Docs.
+    docs = {id(doc): doc for parts in parted for part in parts.values() for doc in part}
+    for doc in docs.values():
+        for token, tag in zip(doc, tagger.predict([token.text for token in doc]), strict=True):
+            token.tag_ = tag
+
+
 def shared(
     name: str, whole: Sequence[Doc], shares: Mapping[str, float], seed: int
 ) -> dict[str, list[Doc]]:
     """Parts of a corpus by their shares, of its sentences in an order of the seed.
 
+    Without a share of a test set, the development set is that, too.
     Raises ValueError for a part that there is not, or that gets no sentence.
     """
     if unknown := set(shares) - {*PARTS, UNLABELED}:
@@ -200,6 +225,7 @@ def shared(
     ends = [round(len(mixed) * each / sum(shares.values())) for each in accumulate(shares.values())]
     cuts = (mixed[begin:end] for begin, end in pairwise([0, *ends]))
     found = dict(zip(shares, cuts, strict=True))
+    found.setdefault("test", found.get("dev", []))
     if not all(found.get(part) for part in PARTS):
         raise ValueError(f"the corpus {name} is too small to be parted, or has no share of a part")
     return found
@@ -212,10 +238,40 @@ def sampled(parts: Mapping[str, list[Doc]], share: float, seed: int) -> dict[str
     return {**parts, "train": [train[number] for number in sorted(numbers)]}
 
 
-def said(doc: Doc, *, labels: bool) -> list[str]:
-    """What the checksum of a corpus is of: words, tags, categories and, if asked for, labels."""
-    spans = [f"{span.start} {span.end} {span.label_}" for span in doc.ents] if labels else []
-    return [*gold_words(doc), *(token.tag_ for token in doc), *doc.cats, *spans]
+def checksum_of(parted: Iterable[Mapping[str, Sequence[Doc]]], entry: Mapping[str, Any]) -> str:
+    """The first digits of the checksum of all that runs read of a corpus.
+
+    It covers the sentences with all that `annotation` has of them, which of them are in which part
+    of each fold or draw, and what the entry says of training and scoring (`SCORED_AS`).
+    """
+    digests: dict[int, str] = {}
+    layers = [[name, json.dumps(entry[name])] for name in SCORED_AS if name in entry]
+    for parts in parted:
+        for part, docs in parts.items():
+            for doc in docs:
+                if id(doc) not in digests:
+                    digests[id(doc)] = corpus_checksum(annotation(doc))
+            layers.append([part, *(digests[id(doc)] for doc in docs)])
+    return corpus_checksum(layers)[:12]
+
+
+def annotation(doc: Doc) -> list[list[str]]:
+    """The tokens of a Doc with tags, heads and relations, its categories, and all its spans."""
+    tokens = [
+        [
+            *(token.text, token.whitespace_, token.tag_, token.pos_, token.dep_),
+            *(str(token.head.i), str(token.is_sent_start)),
+        ]
+        for token in doc
+    ]
+    categories = [[name, str(value)] for name, value in sorted(doc.cats.items())]
+    groups = {"entities": doc.ents, **{f"spans {name}": group for name, group in doc.spans.items()}}
+    spans = [
+        [name, str(span.start), str(span.end), span.label_]
+        for name, group in sorted(groups.items())
+        for span in group
+    ]
+    return [*tokens, ["categories"], *categories, ["spans"], *spans]
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -255,3 +311,10 @@ def saved(docs: list[Doc]) -> bytes:
         path = Path(folder) / "docs.spacy"
         save_docs(path, docs)
         return path.read_bytes()
+
+
+def merged(first: bytes, second: bytes) -> bytes:
+    """Two `.spacy` files as one."""
+    bins = [DocBin(store_user_data=True).from_bytes(each) for each in (first, second)]
+    bins[0].merge(bins[1])
+    return bytes(bins[0].to_bytes())

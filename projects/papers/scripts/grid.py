@@ -65,10 +65,10 @@ class Result:
     """The figures of one model or average on the test set, as fractions of 1.
 
     sentences: by the name of a figure, the counts of each sentence, as `packed` writes them;
-    none of runs that only curves want. epochs: those that were best on the development set, of each
-    model. training_seconds, decoding_seconds: CPU time. config: the first digits of the checksum of
-    the config. commit: of the code that made the run. checksum: of the corpus. version: of the
-    package.
+    none of runs that no test over sentences wants. epochs: those that were best on the development
+    set, of each model. training_seconds, decoding_seconds: CPU time. config: the first digits of
+    the checksum of the config. commit: of the code that made the run. checksum: of the corpus.
+    version: of the package.
 
     What early runs lack: dev: as `figures`, on the development set; none of corpora with `refit`,
     whose models have learned from it. n_sentences: of the test set.
@@ -112,7 +112,8 @@ class System:
     drawn: whether training draws anything; if not, one run stands for all seeds, unless these have
     parts of the corpus of their own. of: the models are the first of a group of so many, from which
     averages of other sizes are taken as well. to_the_optimum: train until the objective stands
-    still, and look at no development set. unlabeled: the part of the corpus whose texts count
+    still, and look at no development set. learns_dev: train on the development set as well, and
+    so for all epochs, or to the optimum. unlabeled: the part of the corpus whose texts count
     without their labels. raw: whether what the model knows of raw text is counted anew on the
     text of the test set, "alone" or "together" with that of training; "" for no.
     """
@@ -127,6 +128,7 @@ class System:
     drawn: bool = True
     of: int = 0
     to_the_optimum: bool = False
+    learns_dev: bool = False
     unlabeled: str = ""
     raw: str = ""
 
@@ -144,6 +146,11 @@ class System:
     def model(self) -> str:
         """What its own model is trained by, as one line."""
         return f"{self.config} {canonical(self._changed)}".strip()
+
+    @property
+    def chooses_epoch(self) -> bool:
+        """True if the epoch that is best on the development set is kept."""
+        return not (self.to_the_optimum or self.learns_dev)
 
     @property
     def setting(self) -> str:
@@ -168,6 +175,8 @@ class System:
             changed |= {"models": self.models, "of": self.of}
         if self.to_the_optimum:
             changed["to_the_optimum"] = True
+        if self.learns_dev:
+            changed["learns_dev"] = True
         if self.unlabeled:
             changed["unlabeled"] = self.unlabeled
         return changed
@@ -295,8 +304,15 @@ class Grid(GridFile):
         return {key for key, row, _ in self._wanted() if row.on == on}
 
     def in_tables(self) -> set[Key]:
-        """The runs that tables want, which have tests over sentences."""
-        return {key for key, _, part in self._wanted() if part.axis is None}
+        """The runs that tables want with tests over sentences.
+
+        Where each seed has parts of its own, there are none.
+        """
+        return {
+            key
+            for key, _, part in self._wanted()
+            if part.axis is None and "draws" not in self.corpora[key.corpus]
+        }
 
     def _wanted(self) -> Iterator[tuple[Key, Row, Table]]:
         for corpus in self.corpora:
@@ -351,6 +367,7 @@ class Grid(GridFile):
                 raise ValueError(f"{name}: {corpus} has fewer draws than seeds")
             if self.corpora[corpus].get("refit"):
                 check_refit(f"{name}: {corpus}", rows.values())
+            check_learns_dev(f"{name}: {corpus}", self.corpora[corpus], rows.values())
         texts = {each: str(given.get(each, "")) for each in ("because", "of", "differs", "shows")}
         return Table(
             name=name,
@@ -486,6 +503,27 @@ def check_refit(where: str, rows: Iterable[Row]) -> None:
                     f"{where} has refit, which {row.name} cannot be: leave out refit, "
                     "or to_the_optimum, of, and vary: models"
                 )
+
+
+def check_learns_dev(where: str, corpus: Mapping[str, Any], rows: Iterable[Row]) -> None:
+    """Raise ValueError for rows with `learns_dev` that need the development set for something else.
+
+    Systems before such a row learn from the same sentences, so they have it as well.
+    """
+    for row in rows:
+        systems = (*row.system.before, row.system)
+        if not any(system.learns_dev for system in systems):
+            continue
+        if row.on != "test" or "dev" in corpus.get("scored", ()) or corpus.get("refit"):
+            raise ValueError(
+                f"{where}: {row.name} has learns_dev, so it has no figures of the development set, "
+                "and is not trained once more: leave out learns_dev, or what asks for these"
+            )
+        if row.system.of or not all(system.learns_dev for system in systems):
+            raise ValueError(
+                f"{where}: {row.name} has learns_dev: give it to the systems before as well, and "
+                "leave out of, and vary: models"
+            )
 
 
 def point_name(series: str, value: Any) -> str:

@@ -326,6 +326,8 @@ def made_by(grid: Grid, results: Results, each: Table, corpus: str) -> str:
     epochs = "best epoch"
     if any(row.system.to_the_optimum for row in each.rows):
         epochs += ", or iterations to the optimum"
+    elif not any(row.system.chooses_epoch for row in each.rows):
+        epochs = "epochs"
     header = ["system", "settings", "s to train", "s to test", epochs]
     checksums = sorted({one.checksum for one in found})
     commits = sorted({one.commit or "unknown" for one in found})

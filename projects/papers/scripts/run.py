@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 import spacy
 import srsly  # type: ignore[import-untyped]
-from corpora import Corpus
+from corpora import Corpus, merged
 from grid import Grid, Key, Results, System, config_of
 from spacy.language import Language
 from studies.runs import missing_corpora
@@ -144,7 +144,10 @@ class Training:
         groups = {} if groups is None else groups
         with TemporaryDirectory() as name:
             folder = Path(name)
-            for part, content in corpus.parts(self.key.seed, self.key.fold).items():
+            parts = corpus.parts(self.key.seed, self.key.fold)
+            if self.system.learns_dev:
+                parts = {**parts, "train": merged(parts["train"], parts["dev"])}
+            for part, content in parts.items():
                 (folder / f"{part}.spacy").write_bytes(content)
             for system in self.systems:
                 if system.of:
@@ -160,8 +163,9 @@ class Training:
                 part: read_docbin(folder / f"{part}.spacy", nlp.vocab) for part in corpus.scored
             }
             learnt = read_docbin(folder / "train.spacy", nlp.vocab)
-            # Models that were refitted have learnt from it.
-            held_out = [] if corpus.refit else read_docbin(folder / "dev.spacy", nlp.vocab)
+            # Figures of a development set that models have learned from say nothing.
+            is_learned = corpus.refit or self.system.learns_dev
+            held_out = [] if is_learned else read_docbin(folder / "dev.spacy", nlp.vocab)
         settings = ScoreSettings(
             Given(self.system.given != "text", self.system.given == "words,tags"),
             frozenset(word for doc in learnt for word in gold_words(doc)),
@@ -231,12 +235,12 @@ class Training:
         began = time.process_time()
         model.fit(
             gold,
-            None if system.to_the_optimum else held_out,
+            held_out if system.chooses_epoch else None,
             n_threads=1,
             on_epoch=lambda _: seconds.append(round(time.process_time() - began, 3)),
             **further,
         )
-        if system.to_the_optimum:
+        if not system.chooses_epoch:
             last = {report.model: report.epoch for report in model.history}
             return Model(training, time.process_time() - began, [*last.values()])
         epochs = [report.epoch for report in best_epochs(model.history)]
@@ -365,6 +369,9 @@ def tasks(grid: Grid, results: Results) -> list[Together]:
             )
         if key not in results and key.corpus not in absent:
             found.append(training)
+    # Seed by seed, so that the times of all systems are measured under the same load.
+    order = list(grid.corpora)
+    found.sort(key=lambda each: (order.index(each.corpus), each.key.seed))
     return together(found)
 
 

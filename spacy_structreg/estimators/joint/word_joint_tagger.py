@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.tag_maps import CLOSED_FIRST_TAGS, CLOSED_TAGS
 from spacy_structreg.estimators.joint.tagged_schema import known_pairs, tags_of
 from spacy_structreg.estimators.knowledge import (
     contents_of,
@@ -36,12 +37,7 @@ from spacy_structreg.models.settings import (
 )
 from spacy_structreg.search.agenda import Agenda
 from spacy_structreg.tasks.derivations import Derivation
-from spacy_structreg.tasks.joint.tag_records import (
-    CTB_CLOSED_FIRST_TAGS,
-    CTB_CLOSED_TAGS,
-    GrowingRecords,
-    TagRecords,
-)
+from spacy_structreg.tasks.joint.tag_records import GrowingRecords, TagRecords
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 from spacy_structreg.tasks.segmentation.words import WordDecoder, WordGuide, WordTransitions
 from spacy_structreg.training.agenda import AgendaTrainer
@@ -67,8 +63,8 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
     closed_tags: str | Sequence[str] | None = setting(
         None,
         'Tags of which no words are proposed that were not seen with them; "ctb" names those of '
-        "the Chinese Treebank.",
-        choices=["ctb"],
+        'the Chinese Treebank, "ud" those of Universal Dependencies.',
+        choices=CLOSED_TAGS,
     )
     closed_first_tags: Sequence[str] | None = setting(
         None,
@@ -95,8 +91,8 @@ class TaggedWordSettings(WordTextSettings, WordSearchSettings, PerceptronSetting
         """The settings of records of the training corpus (`TagRecords.collect`)."""
         closed, closed_firsts = self.closed_tags, self.closed_first_tags
         if isinstance(closed, str):
-            closed = CTB_CLOSED_TAGS
-            closed_firsts = CTB_CLOSED_FIRST_TAGS if closed_firsts is None else closed_firsts
+            closed_firsts = CLOSED_FIRST_TAGS[closed] if closed_firsts is None else closed_firsts
+            closed = CLOSED_TAGS[closed]
         closed = tuple(closed or ())
         return {
             "lengths": self.lengths,
@@ -151,10 +147,10 @@ class WordJointTagger(AdaptiveBeam, BaseJointTagger[WordDecoder]):
     What is not proposed is known by the records of the training corpus (section 4.2,
     `tasks.joint.tag_records`); where they leave nothing at all, a sentence is decoded without them.
     With no limit of the beam, states are merged in training too. With `by_words` (section 4.3.1),
-    `beam` words are kept for each tag of the next word: better at small widths, and many times
-    slower. With `growing_records` an example is looked up once more, word by word and character by
-    character, before it is decoded; to trained weights that are trained further records no longer
-    grow. Mini-samples are counted in words, and cut between them.
+    whole words compete where they end: better at small widths, and many times slower. With
+    `growing_records` an example is looked up once more, word by word and character by character,
+    before it is decoded; to trained weights that are trained further records no longer grow.
+    Mini-samples are counted in words, and cut between them.
 
     Gold sentences are lists of (word, tag) pairs. Records are those of the corpus that `fit` or
     `prepare` has seen, or, without it, of the first sentences that are compiled; models are

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from spacy_structreg.tasks.segmentation.characters import CharacterAtoms
 
-CTB_CLOSED_TAGS: tuple[str, ...]
-CTB_CLOSED_FIRST_TAGS: tuple[str, ...]
 MAX_TAGS: int
 
 def check_tags(n_tags: int) -> None: ...

@@ -28,15 +28,6 @@ cdef enum:
     # Atoms below are for words that are not there.
     NO_WORD = 1
 
-CTB_CLOSED_TAGS = (
-    "AS", "BA", "CC", "CS", "DEC", "DEG", "DER", "DEV", "DT", "ETC", "IJ", "LB", "LC", "MSP", "P",
-    "PN", "PU", "SB", "SP", "VC", "VE", "X",
-)
-"""The tags of the Chinese Treebank that are closed sets, as in ZPar (Zhang & Clark 2011)."""
-
-CTB_CLOSED_FIRST_TAGS = (*CTB_CLOSED_TAGS, "CD")
-"""Those whose first characters are a closed set."""
-
 MAX_TAGS = 10_000
 """More than any corpus has; weights and sets of tags must fit memory."""
 

@@ -137,8 +137,8 @@ cdef class WordTransitions(TransitionSystem):
     characters: what the model sees of a character. n_tags: how many tags a word may have, ≥ 1.
     by_words: let whole words compete where they end, and prefixes of words not at all, instead of
         all states that have consumed the same characters (multiple beams instead of one; sections
-        3.5.1 and 4.3.1). As the tag of a word is chosen, and scored, together with the end of the
-        word before, each tag has a beam of its own: as many words begin there as in the paper.
+        3.5.1 and 4.3.1). The tag of the next word is chosen together with the end of a word, and
+        has a slot of its own, but no part in the rank: the same words are kept for all tags.
     max_word_length: no word becomes longer, unless it must not end; None for no limit.
     records: what words and characters are known to be; None for nothing. `GrowingRecords` take in
         each part of a training sentence, of whole words, before it is decoded.
@@ -174,6 +174,9 @@ cdef class WordTransitions(TransitionSystem):
         runs = self._run_table
         self._runs = &runs[0]
         self.has_unpruned_slots = by_words
+        self.ranks_apart = by_words and n_tags > 1
+        # The end of a word, without a tag of the next one.
+        self.ranking_action = START + n_tags
         self.in_step = not by_words
         self.state_size = sizeof(WordState)
         self.n_anchors = N_ANCHORS
@@ -707,17 +710,26 @@ cdef class WordTransitions(TransitionSystem):
         # Words that are not complete do not compete.
         return slot % (self.n_tags + 1) == 0 and slot < self.n_slots() - 1
 
+    cdef bint is_ranked_apart(self, Py_ssize_t slot) noexcept nogil:
+        return not self.is_unpruned(slot) and slot < self.n_slots() - 1
+
+    cdef bint ranks_alike(self) noexcept nogil:
+        return self._listed == NULL and self._bonuses == NULL and self.guide.allowed == NULL
+
     cdef uint64_t signature(self, const void* state, int action) noexcept nogil:
         cdef const WordState* at = <const WordState*> state
-        cdef int32_t view[6]
+        cdef int32_t view[7]
         if action == APPEND or action == START + self.n_tags:
-            view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0]
+            view = [at.first0, at.first1, at.tag0, at.tag1, 0, 0, 0]
         else:
-            view = [at.position, at.first0, action - START, at.tag0, 0, 0]
+            view = [at.position, at.first0, action - START, at.tag0, 0, 0, 0]
+            if self.ranks_apart:
+                # The score of the next tag, which the rank is without, depends on it.
+                view[6] = at.tag1
         # Templates see the tags of two words, the current one included.
         view[4] = self._next_deadline(at, action, &view[5])
         if action == START + self.n_tags:
-            view = [0, 0, 0, 0, 0, 0]
+            view = [0, 0, 0, 0, 0, 0, 0]
         return murmur_hash_64a(view, sizeof(view), 1)
 
     # Features ----------------------------------------------------------------------------------
