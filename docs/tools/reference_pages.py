@@ -322,8 +322,7 @@ def _does(each: Registered) -> str:
 
 def _described(each: Registered) -> Any:
     """The thing whose docstring says most about a registered name."""
-    # A model may bear the name of its tokenizer.
-    if each.group != "architectures" and each.name in _components():
+    if each.name in _components():
         return _components()[each.name]
     if each.group == "structreg_tasks":
         return each.value.summary if hasattr(each.value, "summary") else each.value

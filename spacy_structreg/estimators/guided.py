@@ -21,9 +21,9 @@ from spacy_structreg.estimators.char_word_ensemble import (
     part,
 )
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.joint_parser import JointParser, ParsingPredictor
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
+from spacy_structreg.estimators.joint.word_joint_parser import ParsingPredictor, WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
@@ -170,12 +170,12 @@ class GuidedJointParserSettings(GuidedSettings):
     """Settings of a `GuidedJointParser`."""
 
     characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")
-    words: JointParser | None = part(JointParser, "words and trees")
+    words: WordJointParser | None = part(WordJointParser, "words and trees")
     beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
 
 
 class GuidedJointParser(
-    ParsingPredictor, Guided[CharacterJointTagger, JointParser, WordTreeDecoder]
+    ParsingPredictor, Guided[CharacterJointTagger, WordJointParser, WordTreeDecoder]
 ):
     """Finds words, tags and trees in one search, with a chain of tagged labels as guide."""
 
@@ -185,7 +185,7 @@ class GuidedJointParser(
     PRIMARY = "las_f"
     DEFAULT_WEIGHT = 8.0
     CHARACTERS = CharacterJointTagger
-    WORDS = JointParser
+    WORDS = WordJointParser
 
     SETTINGS = GuidedJointParserSettings
 

@@ -23,7 +23,7 @@ from spacy_structreg.tasks.segmentation.user_words import AnyWords
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from spacy_structreg.estimators.joint.joint_parser import TreeSpans
+    from spacy_structreg.estimators.joint.word_joint_parser import TreeSpans
 
 
 @runtime_checkable

@@ -13,8 +13,8 @@ from thinc.api import Model
 
 from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
-from spacy_structreg.estimators.joint.joint_parser import JointParser
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -78,7 +78,7 @@ create_character_joint_tagger = tokenizer_architecture(CharacterJointTagger)
 create_word_joint_tagger = tokenizer_architecture(WordJointTagger)
 create_guided_joint_tagger = tokenizer_architecture(GuidedJointTagger)
 create_guided_joint_parser = tokenizer_architecture(GuidedJointParser)
-create_joint_parser = tokenizer_architecture(JointParser)
+create_word_joint_parser = tokenizer_architecture(WordJointParser)
 create_guided_joint_parser = tokenizer_architecture(GuidedJointParser)
 create_joint_reranker = tokenizer_architecture(JointReranker)
 create_learning = function_of(Learning, Learning, registered_name(Learning))

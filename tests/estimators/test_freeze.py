@@ -17,9 +17,10 @@ from spacy_structreg.corpora.constituents import constituency_sentences
 from spacy_structreg.estimators.classification.text_classifier import TextClassifier
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.guided import GuidedJointParser, GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.labeling.feature_labeler import FeatureLabeler
 from spacy_structreg.estimators.labeling.sequence_labeler import SequenceLabeler
@@ -71,6 +72,16 @@ KINDS: dict[str, Kind] = {
         lambda: pair_of(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
         TAGGED,
         of_texts,
+    ),
+    "words, tagged and parsed": (
+        lambda: WordJointParser(**SHORT),
+        [tree.dependencies() for tree in TREES],
+        lambda m: [m.predict_trees("".join(words)) for words in WORDS],
+    ),
+    "guided, parsed": (
+        lambda: pair_of(GuidedJointParser, CharacterJointTagger, WordJointParser),
+        [tree.dependencies() for tree in TREES],
+        lambda m: [m.predict_trees("".join(words)) for words in WORDS],
     ),
     "reranker": (
         lambda: pair_of(JointReranker, CharacterJointTagger, WordJointTagger),

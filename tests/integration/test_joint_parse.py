@@ -97,7 +97,7 @@ def test_spacys_train_keeps_the_best_by_trees(folder: Path, python: Command) -> 
 def test_info_and_drawings(folder: Path, gold: list[Doc], python: Command) -> None:
     done = python(*OURS, "info", folder / "fitted", "--json").stdout
     described = json.loads(done)["parts"]["tokenizer"]
-    assert (described["task"], described["model"]["class"]) == ("dependencies", "JointParser")
+    assert (described["task"], described["model"]["class"]) == ("dependencies", "WordJointParser")
     text, output = folder / "text.txt", folder / "trees.html"
     text.write_text("\n".join(doc.text for doc in gold[:3]) + "\n", encoding="utf-8")
     python(*OURS, "draw", text, "--pipeline", folder / "fitted", "--output", output)

@@ -20,7 +20,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
-from spacy_structreg.estimators.joint.joint_parser import JointParser
+from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.pipeline.documents import dependency_sentences
 from spacy_structreg.pipeline.evaluation import evaluate_docs
 from spacy_structreg.pipeline.pipeline_correction import correct_pipeline
@@ -31,7 +31,7 @@ CONFIG: dict[str, Any] = {
     "nlp": {
         "tokenizer": {
             "@tokenizers": "spacy_structreg.JointParser.v1",
-            "model": {"@architectures": "spacy_structreg.JointParser.v1", "seed": 7, "beam": 4},
+            "model": {"@architectures": "spacy_structreg.WordJointParser.v1", "seed": 7, "beam": 4},
         }
     }
 }
@@ -220,7 +220,7 @@ def test_an_update_is_a_pass_of_the_estimator() -> None:
     ]
     nlp.initialize(lambda: [Example(doc, doc) for doc in docs])
     nlp.tokenizer.update(docs)
-    model = JointParser(seed=7, beam=4)
+    model = WordJointParser(seed=7, beam=4)
     model.prepare(map(gold_tree, TRAIN[:20]))
     model.partial_fit(list(map(gold_tree, TRAIN[:20])))
     assert nlp.tokenizer.model.to_bytes() == model.to_bytes()

@@ -36,7 +36,7 @@ TOKENIZERS = {
     },
     "spacy_structreg.JointParser.v1": {
         "@tokenizers": "spacy_structreg.JointParser.v1",
-        "model": {"@architectures": "spacy_structreg.JointParser.v1"},
+        "model": {"@architectures": "spacy_structreg.WordJointParser.v1"},
     },
 }
 # Further models of tokenizers, each with the tokenizer that its defaults are shown with.

@@ -77,10 +77,10 @@ def parser_parts(request: ConfigRequest) -> ConfigParts:
 
 def joint_parser_parts(request: ConfigRequest) -> ConfigParts:
     """The parts of the config of a tokenizer that parses its words. Raises as `with_tag_map`."""
-    from spacy_structreg.estimators.joint.joint_parser import JointParser
+    from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 
     parts = tokenizer_parts(
-        JointParser,
+        WordJointParser,
         title="a tokenizer that finds words, their tags and dependency trees",
         tokenizer="spacy_structreg.JointParser.v1",
         factory="structreg_joint_parser",

@@ -28,7 +28,7 @@ def create_joint_parser(
 ) -> Callable[[Language], JointParser]:
     """Make the factory of a `JointParser`, as ``[nlp.tokenizer]`` of a config asks for it.
 
-    model: from an architecture that parses: ``spacy_structreg.JointParser.v1``.
+    model: from an architecture that parses, such as ``spacy_structreg.WordJointParser.v1``.
     n_threads: how many threads decode side by side in streams; Docs do not depend on it.
     alternatives: how many of the best analyses are kept on the Doc, as words with tags; 0 for none.
     confidence: keep margins on the Doc, and probabilities once the pipeline is calibrated.
@@ -38,7 +38,7 @@ def create_joint_parser(
     if not isinstance(model, ParsingModel):
         raise ValueError(
             f"the tokenizer {JointParser.NAME} needs a model that parses, such as that of "
-            "@architectures = 'spacy_structreg.JointParser.v1'; the model of the config finds "
+            "@architectures = 'spacy_structreg.WordJointParser.v1'; the model of the config finds "
             "words or words with tags: choose another one, or set [nlp.tokenizer] @tokenizers to "
             "'spacy_structreg.Segmenter.v1' or 'spacy_structreg.JointTagger.v1'"
         )

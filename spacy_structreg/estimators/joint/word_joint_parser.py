@@ -49,8 +49,8 @@ logger = logging.getLogger("spacy_structreg")
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParserSettings(TaggedWordSettings):
-    """Settings of a `JointParser`."""
+class WordJointParserSettings(TaggedWordSettings):
+    """Settings of a `WordJointParser`."""
 
     DEFAULT_LEARNING: ClassVar[Learning] = Learning(prune=0.8)
 
@@ -204,7 +204,7 @@ class ParsingPredictor(TaggedPredictor[WordTreeDecoder]):
         return scorer.scores()
 
 
-class JointParser(
+class WordJointParser(
     AdaptiveBeam,
     ParsingPredictor,
     TextEstimator[DependencySentence, WordTreeDecoder, TextParsingScores],
@@ -222,17 +222,17 @@ class JointParser(
     Raises ValueError for settings that do not exist or contradict each other.
     """
 
-    TASK = "joint_parser"
+    TASK = "word_joint_parser"
     NOUN = "joint parser"
     SCHEMA = PARSED
     PRIMARY = "las_f"
     MUST_AGREE = ("templates", "types", "half_width", "script", "sentences", "labels")
     COUNTS: ClassVar = True
-    SETTINGS = JointParserSettings
-    settings: JointParserSettings
+    SETTINGS = WordJointParserSettings
+    settings: WordJointParserSettings
 
-    @from_settings(JointParserSettings)
-    def __init__(self, settings: JointParserSettings) -> None:
+    @from_settings(WordJointParserSettings)
+    def __init__(self, settings: WordJointParserSettings) -> None:
         system = WordTreeTransitions(CharacterAtoms(settings.types, settings.half_width), 2, 1)
         further = ["types"] * (settings.types is not None)
         further += ["lexicon", "listed_tags"] * bool(settings.lexicon)
@@ -248,7 +248,7 @@ class JointParser(
 
     # Hooks of the base classes -------------------------------------------------------------------
 
-    def _spec_of(self, examples: Iterable[DependencySentence]) -> JointParserSpec:
+    def _spec_of(self, examples: Iterable[DependencySentence]) -> WordJointParserSpec:
         roots: Counter[str] = Counter()
         labels: set[str] = set()
         sentences = []
@@ -278,7 +278,7 @@ class JointParser(
 
     def _restored_spec(
         self, labels: list[Any], entries: dict[str, Any], arrays: Arrays
-    ) -> JointParserSpec:
+    ) -> WordJointParserSpec:
         tags = tuple(check_strings("labels", labels))
         atoms = restored_word_atoms(self.settings, entries, arrays)
         known = contents_of(atoms)[1]
@@ -298,7 +298,7 @@ class JointParser(
         tags: tuple[str, ...],
         arc_labels: tuple[str, ...],
         root_label: str,
-    ) -> JointParserSpec:
+    ) -> WordJointParserSpec:
         system = WordTreeTransitions(
             atoms,
             len(tags),
@@ -307,7 +307,7 @@ class JointParser(
             records,
             many_roots=self.settings.many_roots,
         )
-        return JointParserSpec(
+        return WordJointParserSpec(
             system=system,
             # A corpus of one tag has no choice of tags.
             templates=tuple(each for each in self._parsed if each.event in system.events),
@@ -324,7 +324,7 @@ class JointParser(
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
+class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
     """Features and search of words with tags and trees.
 
     arc_labels: of arcs, by their numbers; root_label: of roots, which have none.
