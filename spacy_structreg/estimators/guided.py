@@ -172,6 +172,11 @@ class GuidedJointParserSettings(GuidedSettings):
     characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")
     words: WordJointParser | None = part(WordJointParser, "words and trees")
     beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
+    beam_margin: float | None = setting(
+        None,
+        "In prediction, drop states that rank further than this behind the best of those that "
+        "they compete with; null for none. `fit --beam-loss` tunes it.",
+    )
 
 
 class GuidedJointParser(

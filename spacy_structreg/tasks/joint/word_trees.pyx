@@ -13,7 +13,8 @@ Arcs may join words that have ended only, before the next one begins. A derivati
 and w words has n appended or started characters, w ends, w - 1 arcs and a root. States compete that
 have the same sum of three times the characters consumed, less the trees on the stack, and two if
 the current word has ended: every action raises it, whole derivations of one sentence end in the
-same, and those that compete have come about equally far.
+same, and those that compete have come about equally far. Of the labels of an arc, the best goes on:
+a beam of labels would leave no room for other words and trees.
 
 Beyond the atoms of `tasks.segmentation.words` there are those of nodes: `S0` to `S2`, the roots of
 the topmost trees; `l` and `r` after `S0` or `S1`, the outermost child on either side; `l2` and `r2`,
