@@ -17,8 +17,8 @@ same, and those that compete have come about equally far. Of the labels of an ar
 a beam of labels would leave no room for other words and trees.
 
 Beyond the atoms of `tasks.segmentation.words` there are those of nodes: `S0` to `S2`, the roots of
-the topmost trees; `l` and `r` after `S0` or `S1`, the outermost child on either side; `l2` and `r2`,
-those next to it. Of a node (`S0` for any) they are
+the topmost trees; `l` and `r` after `S0` or `S1`, the outermost child on either side; `l2` and
+`r2`, those next to it. Of a node (`S0` for any) they are
 
 - ``S0w``, ``S0t``: the word and its tag; ``start(S0)``, ``end(S0)``: its first and last character;
   ``len(S0)``: how many it has, up to 4;
