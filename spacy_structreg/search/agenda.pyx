@@ -444,7 +444,8 @@ cdef class Agenda(BufferOwner):
         cdef double outside
         cdef int action
         cdef bint ranks_alike = (
-            self._ranks_apart and self.cost == 0.0 and self.system.ranks_alike()
+            self._ranks_apart and self.cost == 0.0 and not self.system.has_external_score
+            and not self.system.has_heuristic and self.system.ranks_alike()
         )
         cdef bint is_apart
         cdef bint is_kept = False
