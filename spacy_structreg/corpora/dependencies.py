@@ -9,8 +9,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-__all__ = ["ROOT", "DependencySentence", "Parse", "is_projective", "projectivize"]
+__all__ = [
+    "ROOT",
+    "DependencySentence",
+    "Parse",
+    "is_projective",
+    "projectivize",
+    "single_trees",
+]
 
 ROOT = -1
 """Head of a root, in place of a position."""
@@ -104,6 +112,41 @@ def find_circle(heads: Sequence[int | None]) -> list[int]:
                 circle.append(above)
             return circle
     return []
+
+
+def single_trees(sentence: DependencySentence) -> list[DependencySentence]:
+    """The parts of a text that have a root each, if the heads say where they end.
+
+    They do if all heads are known and every tree is a run of words; else the text stays whole.
+    """
+    roots = [word for word, head in enumerate(sentence.heads) if head == ROOT]
+    if len(roots) < 2 or None in sentence.heads:
+        return [sentence]
+    root_of = {root: root for root in roots}
+    for word in range(len(sentence.heads)):
+        path = []
+        above: int | None = word
+        while above is not None and above not in root_of:
+            path.append(above)
+            above = sentence.heads[above]
+        assert above is not None
+        root_of.update(dict.fromkeys(path, root_of[above]))
+    n = len(root_of)
+    begins = [i for i in range(n) if i == 0 or root_of[i] != root_of[i - 1]]
+    if len(begins) != len(roots):
+        return [sentence]
+    return [
+        DependencySentence(
+            sentence.words[begin:end],
+            sentence.tags[begin:end],
+            tuple(
+                ROOT if head is None or head == ROOT else head - begin
+                for head in sentence.heads[begin:end]
+            ),
+            sentence.labels[begin:end],
+        )
+        for begin, end in pairwise([*begins, n])
+    ]
 
 
 def is_projective(heads: Sequence[int | None]) -> bool:

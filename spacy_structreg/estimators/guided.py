@@ -1,38 +1,50 @@
-"""Word-based models with a character-based one as their guide: the best of both.
+"""Word-based models with others as their guides: the best of both.
 
-Two models are trained apart, on the same sentences. To decode, the chain model of characters says
+The models are trained apart, on the same sentences. To decode, the chain model of characters says
 what it thinks of each label, and the word-based search adds that to its own scores, ranks by the
 chain's best completion, and leaves out what the chain model holds for hopeless
 (`tasks.segmentation.guide`). The weight of the chain's scores is tuned on development sentences.
+The search for trees is guided by a parser, too (`estimators.joint.parsed_analyses`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from math import inf
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.char_word_ensemble import (
-    CharactersT,
-    CharWordEnsemble,
-    PairSettings,
-    WordsT,
-    part,
-)
+from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, single_trees
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.parsed_analyses import (
+    AnalysisParser,
+    AnalysisWeights,
+    ArcGuide,
+    fitted_weights,
+)
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_parser import ParsingPredictor, WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.model_ensemble import (
+    CharactersT,
+    ModelEnsemble,
+    PairSettings,
+    WordsT,
+    best_of,
+    part,
+    weight_setting,
+)
 from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.learn.setting_fields import from_settings, setting
+from spacy_structreg.learn.setting_fields import Settings, check_float, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
 from spacy_structreg.models.settings import MAX_BEAM
+from spacy_structreg.models.stored_model import StoredModel
 from spacy_structreg.tasks.joint.word_trees import WordTreeDecoder
 from spacy_structreg.tasks.segmentation.guide import EDGES
 from spacy_structreg.tasks.segmentation.words import WordDecoder
@@ -41,8 +53,8 @@ WordDecoderT = TypeVar("WordDecoderT", bound=WordDecoder)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GuidedSettings(PairSettings):
-    """Settings of models of words with one of characters as their guide."""
+class GuideSettings(Settings):
+    """Settings of the search with a model of characters as its guide."""
 
     adds_scores: bool = setting(True, "Add the scores of characters to those of words.")
     looks_ahead: bool = setting(
@@ -61,9 +73,14 @@ class GuidedSettings(PairSettings):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class GuidedSettings(GuideSettings, PairSettings):
+    """Settings of models of words with one of characters as their guide."""
+
+
 class Guided(
     AdaptiveBeam,
-    CharWordEnsemble[WordDecoderT, CharactersT, WordsT],
+    ModelEnsemble[WordDecoderT, CharactersT, WordsT],
     Generic[CharactersT, WordsT, WordDecoderT],
 ):
     """A model of words with one of characters as its guide.
@@ -71,11 +88,9 @@ class Guided(
     Raises ValueError for a model of characters with rich edge features, and as the base class.
     """
 
-    settings: GuidedSettings
-
-    def __init__(self, settings: GuidedSettings) -> None:
+    def __init__(self, settings: Any) -> None:
         super().__init__(settings)
-        characters: Any = self.characters
+        characters: Any = self._characters
         if characters._edges:
             raise ValueError(EDGES)
 
@@ -83,9 +98,10 @@ class Guided(
         self._pool = None
 
     def _new_pool(self, weight: float) -> DecoderPool[WordDecoderT]:
-        chain_tables = self.characters._decoders().tables
-        chain: Any = self.characters._known_spec()
+        chain_tables = self._characters._decoders().tables
+        chain: Any = self._characters._known_spec()
         words: Any = self.words._known_spec()
+        further = self._further_guides()
 
         def new_decoder(tables: list[Any]) -> WordDecoderT:
             guide = chain.new_guide(
@@ -97,11 +113,19 @@ class Guided(
                 window=self.settings.window,
             )
             decoder: WordDecoderT = words.new_decoder(
-                tables, beam=self.settings.beam, margin=self.settings.beam_margin, guide=guide
+                tables,
+                beam=self.settings.beam,
+                margin=self.settings.beam_margin,
+                guide=guide,
+                **further,
             )
             return decoder
 
         return DecoderPool(self.words._decoders().tables, new_decoder)
+
+    def _further_guides(self) -> dict[str, Any]:
+        """Hook: what else decoders are made with."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -122,8 +146,7 @@ class GuidedSegmenter(
     SCHEMA = SEGMENTED
     PRIMARY = "seg_f"
     DEFAULT_WEIGHT = 0.5
-    CHARACTERS = CharacterSegmenter
-    WORDS = WordSegmenter
+    PARTS: ClassVar = {"characters": CharacterSegmenter, "words": WordSegmenter}
 
     SETTINGS = GuidedSegmenterSettings
 
@@ -150,8 +173,7 @@ class GuidedJointTagger(
     SCHEMA = TAGGED
     PRIMARY = "joint_f"
     DEFAULT_WEIGHT = 1.0
-    CHARACTERS = CharacterJointTagger
-    WORDS = WordJointTagger
+    PARTS: ClassVar = {"characters": CharacterJointTagger, "words": WordJointTagger}
 
     SETTINGS = GuidedJointTaggerSettings
 
@@ -165,12 +187,34 @@ class GuidedJointTagger(
         return self.words.labels
 
 
+@dataclass(frozen=True, kw_only=True)
+class ParsingPartsSettings(Settings):
+    """Settings of a joint parser, and of the tagger and the parser that guide it."""
+
+    tagger: StoredModel | None
+    parser: StoredModel | None
+    words: StoredModel | None
+    weight: float | None = weight_setting()
+    n_best: int = setting(
+        8,
+        "How many analyses of a sentence by the tagger the parser builds trees over.",
+        minimum=1,
+        maximum=MAX_BEAM,
+    )
+    arc_weight: float | None = setting(
+        None,
+        "Score of an arc, and again of its label, that all of these trees have; null to tune it on "
+        "development sentences.",
+    )
+
+
 @dataclass(frozen=True)
-class GuidedJointParserSettings(GuidedSettings):
+class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
     """Settings of a `GuidedJointParser`."""
 
-    characters: CharacterJointTagger | None = part(CharacterJointTagger, "characters")
-    words: WordJointParser | None = part(WordJointParser, "words and trees")
+    tagger: GuidedJointTagger | None = part(GuidedJointTagger, "words with tags")
+    parser: DependencyParser | None = part(DependencyParser, "trees over given words")
+    words: WordJointParser | None = part(WordJointParser, "words, tags and trees")
     beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
     beam_margin: float | None = setting(
         None,
@@ -178,25 +222,53 @@ class GuidedJointParserSettings(GuidedSettings):
         "they compete with; null for none. `fit --beam-loss` tunes it.",
     )
 
+    def _check(self) -> None:
+        super()._check()
+        if self.arc_weight is not None:
+            check_float("arc_weight", self.arc_weight, 0.0)
+
+
+ARC_WEIGHTS: Final = (10.0, 20.0, 40.0, 80.0)
+"""The scores of arcs that are tried on development sentences."""
+
 
 class GuidedJointParser(
     ParsingPredictor, Guided[CharacterJointTagger, WordJointParser, WordTreeDecoder]
 ):
-    """Finds words, tags and trees in one search, with a chain of tagged labels as guide."""
+    """Finds words, tags and trees in one search, which a tagger and a parser guide.
+
+    The tagger's model of characters guides the search for words and tags, see `Guided`. Its best
+    analyses are parsed, and arcs have a score by how probable the trees are that have them
+    (`estimators.joint.parsed_analyses`). All models are trained apart; `fit` then chooses, on
+    development sentences, what makes analyses probable, and the weights of both guides.
+    """
 
     TASK = "guided_joint_parser"
     NOUN = "joint parser"
     SCHEMA = PARSED
     PRIMARY = "las_f"
     DEFAULT_WEIGHT = 8.0
-    CHARACTERS = CharacterJointTagger
-    WORDS = WordJointParser
+    DEFAULT_ARC_WEIGHT = 40.0
+    PARTS: ClassVar = {
+        "tagger": GuidedJointTagger,
+        "parser": DependencyParser,
+        "words": WordJointParser,
+    }
 
     SETTINGS = GuidedJointParserSettings
+    settings: GuidedJointParserSettings
+    tagger: GuidedJointTagger
+    parser: DependencyParser
 
     @from_settings(GuidedJointParserSettings)
     def __init__(self, settings: GuidedJointParserSettings) -> None:
         super().__init__(settings)
+        self.tuned_arc_weight = self.DEFAULT_ARC_WEIGHT
+        if settings.arc_weight is not None:
+            self.tuned_arc_weight = settings.arc_weight
+        self.tagger_weight, self.parser_weight, self.word_weight = AnalysisWeights()
+        # Those of development sentences, while weights are tuned.
+        self._remembered: AnalysisParser | None = None
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -208,5 +280,74 @@ class GuidedJointParser(
         """True if it finds the ends of sentences, by trees that are complete."""
         return self.words.settings.many_roots
 
-    def _of_characters(self, gold: Sequence[DependencySentence]) -> list[Any]:
-        return [list(zip(each.words, each.tags, strict=True)) for each in gold]
+    def tune(self, dev: Iterable[DependencySentence], *, n_threads: int = 1) -> float:
+        """Choose what makes analyses probable, the weight of characters, then that of arcs.
+
+        Returns the weight of characters. The middle one of equally good ones is taken; what
+        settings fix stays.
+        """
+        held_out = self.SCHEMA.check_corpus(dev, "development")
+        remembered = self._analysis_parser(remember=True)
+        self._remembered = remembered
+        try:
+            squeezed = [PARSED.squeezed(sentence) for sentence in held_out]
+            whole = [each for each in squeezed if each.heads.count(ROOT) == 1]
+            self.tagger_weight, self.parser_weight, self.word_weight = fitted_weights(
+                remembered, whole
+            )
+            weight = super().tune(held_out, n_threads=n_threads)
+            if self.settings.arc_weight is None:
+
+                def figure(arc_weight: float) -> float:
+                    self.tuned_arc_weight = arc_weight
+                    scores = self._score(held_out, self._new_pool(weight), None, n_threads)
+                    return scores.as_dict()[self.PRIMARY] or 0.0
+
+                self.tuned_arc_weight = best_of(ARC_WEIGHTS, figure)
+        finally:
+            self._remembered = None
+        return weight
+
+    # Hooks of the base classes -------------------------------------------------------------------
+
+    @property
+    def _characters(self) -> CharacterJointTagger:
+        return self.tagger.characters
+
+    def _default(self, name: str) -> Any:
+        if name == "tagger":
+            # Its analyses are taken as they are: a beam of four has too few.
+            return GuidedJointTagger(beam=8, beam_margin=None)
+        return super()._default(name)
+
+    def _examples_for(self, name: str, gold: Sequence[Any]) -> list[Any]:
+        if name == "tagger":
+            return [
+                list(zip(each.words, each.tags, strict=True)) for each in gold if all(each.tags)
+            ]
+        if name == "parser":
+            return [tree for sentence in gold for tree in single_trees(sentence)]
+        return list(gold)
+
+    def _analysis_parser(self, *, remember: bool = False) -> AnalysisParser:
+        return AnalysisParser(self.tagger, self.parser, self.settings.n_best, remember=remember)
+
+    def _further_guides(self) -> dict[str, Any]:
+        guide = ArcGuide(
+            self._remembered or self._analysis_parser(),
+            AnalysisWeights(self.tagger_weight, self.parser_weight, self.word_weight),
+            self.words.arc_labels,
+            self.tuned_arc_weight,
+            by_sentence=self.many_roots,
+        )
+        return {"arc_guide": guide}
+
+    def _tuned(self) -> dict[str, float]:
+        names = ("tuned_arc_weight", "tagger_weight", "parser_weight", "word_weight")
+        return {**super()._tuned(), **{name: getattr(self, name) for name in names}}
+
+    def _checked_weight(self, name: str, value: float) -> float:
+        of_analyses = name in ("tagger_weight", "parser_weight", "word_weight")
+        return (
+            check_float(name, value, -inf) if of_analyses else super()._checked_weight(name, value)
+        )

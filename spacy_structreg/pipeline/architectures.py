@@ -21,7 +21,7 @@ from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
 from spacy_structreg.learn.learning_settings import Learning, LogLinear, gao_2010
 from spacy_structreg.learn.setting_fields import Settings, defaults_of, hints_of, plain
 from spacy_structreg.models.stored_model import StoredModel
-from spacy_structreg.pipeline.shim import estimator_model
+from spacy_structreg.pipeline.shim import estimator_model, shim_of
 
 MadeT = TypeVar("MadeT")
 ModelT = TypeVar("ModelT", bound=StoredModel)
@@ -60,7 +60,14 @@ def function_of(
 
 def tokenizer_architecture(model: type[ModelT]) -> Callable[..., ModelT]:
     """The function that makes untrained models of a tokenizer."""
-    return function_of(model.SETTINGS, model, registered_name(model))
+
+    def make(**values: Any) -> ModelT:
+        # A part may be the model of a component.
+        parts = {key: value for key, value in values.items() if isinstance(value, Model)}
+        estimators = {key: shim_of(part, key, part.name).estimator for key, part in parts.items()}
+        return model(**{**values, **estimators})
+
+    return function_of(model.SETTINGS, make, registered_name(model))
 
 
 def component_architecture(estimator: type[StoredModel]) -> Callable[..., Model[Any, Any]]:

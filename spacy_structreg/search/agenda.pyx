@@ -418,6 +418,8 @@ cdef class Agenda(BufferOwner):
                 continue
             mask[action] = 0
             score = scores[action]
+            if self.system.has_external_score:
+                score += self.system.external_score(self.state(item), action)
             if self.cost != 0.0 and not self._follows_gold(item, action):
                 score += self.cost
             if best[kind] < 0 or score > highest[kind]:

@@ -79,7 +79,12 @@ KINDS: dict[str, Kind] = {
         lambda m: [m.predict_trees("".join(words)) for words in WORDS],
     ),
     "guided, parsed": (
-        lambda: pair_of(GuidedJointParser, CharacterJointTagger, WordJointParser),
+        lambda: GuidedJointParser(
+            pair_of(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
+            DependencyParser(**SHORT),
+            WordJointParser(**SHORT),
+            weight=1.0,
+        ),
         [tree.dependencies() for tree in TREES],
         lambda m: [m.predict_trees("".join(words)) for words in WORDS],
     ),

@@ -5,20 +5,31 @@ from __future__ import annotations
 import logging
 import pickle
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from example_counts import quick_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_structreg.corpora.constituents import constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence
-from spacy_structreg.estimators.guided import GuidedJointParser
+from spacy_structreg.corpora.dependencies import DependencySentence, single_trees
+from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.guided import ARC_WEIGHTS, GuidedJointParser, GuidedJointTagger
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
+from spacy_structreg.estimators.joint.parsed_analyses import (
+    AnalysisParser,
+    AnalysisWeights,
+    ArcGuide,
+    fitted_weights,
+    probabilities,
+)
 from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
+from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.model_ensemble import WEIGHTS
 from spacy_structreg.learn.learning_settings import Learning
 
 TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
@@ -34,9 +45,18 @@ def fitted() -> WordJointParser:
     return WordJointParser(epochs=15, **SMALL).fit(TREES)
 
 
-@pytest.fixture(scope="module")
-def characters() -> CharacterJointTagger:
-    return CharacterJointTagger(epochs=2, sentences="doc", learning=Learning()).fit(PAIRS)
+def joined(*parts: DependencySentence) -> DependencySentence:
+    """Sentences as one text."""
+    heads: list[int | None] = []
+    for part in parts:
+        shift = len(heads)
+        heads += [head if head in (None, -1) else shift + (head or 0) for head in part.heads]
+    return DependencySentence(
+        sum((part.words for part in parts), ()),
+        sum((part.tags for part in parts), ()),
+        tuple(heads),
+        sum((part.labels for part in parts), ()),
+    )
 
 
 def test_it_learns_its_corpus(fitted: WordJointParser) -> None:
@@ -130,18 +150,6 @@ def test_ends_of_sentences_are_found() -> None:
     one = DependencySentence(("我", "爱", "你"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
     other = DependencySentence(("天", "下", "雨"), ("N", "V", "N"), (1, -1, 1), ("s", "r", "o"))
 
-    def joined(*parts: DependencySentence) -> DependencySentence:
-        heads: list[int | None] = []
-        for part in parts:
-            shift = len(heads)
-            heads += [head if head in (None, -1) else shift + (head or 0) for head in part.heads]
-        return DependencySentence(
-            sum((part.words for part in parts), ()),
-            sum((part.tags for part in parts), ()),
-            tuple(heads),
-            sum((part.labels for part in parts), ()),
-        )
-
     model = WordJointParser(epochs=10, many_roots=True, **SMALL)
     model.fit([joined(one, other), joined(other, one), joined(one, one), one, other] * 3)
     for parts in ((one, other), (other, one), (one,)):
@@ -167,29 +175,129 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
 # Guides -------------------------------------------------------------------------------------------
 
 
-def test_without_weight_it_is_the_model_of_words(
-    fitted: WordJointParser, characters: CharacterJointTagger
-) -> None:
-    guided = GuidedJointParser(
-        characters, fitted, weight=0.0, looks_ahead=False, window=None, beam=8, beam_margin=None
+@pytest.fixture(scope="module")
+def guides() -> tuple[GuidedJointTagger, DependencyParser]:
+    """A tagger and a parser that have learned too little to be right everywhere."""
+    learning: Any = {"epochs": 2, "sentences": "doc"}
+    tagger = GuidedJointTagger(
+        CharacterJointTagger(**learning, learning=Learning()),
+        WordJointTagger(**learning),
+        weight=1.0,
+        beam=8,
+        beam_margin=None,
     )
+    return tagger.fit(PAIRS), DependencyParser(epochs=2).fit(TREES)
+
+
+def guided_by(
+    guides: tuple[GuidedJointTagger, DependencyParser], words: WordJointParser, **settings: Any
+) -> GuidedJointParser:
+    """A guided parser of trained models."""
+    return GuidedJointParser(*guides, words, **settings)
+
+
+def test_without_weights_it_is_the_model_of_words(fitted: WordJointParser, guides: Any) -> None:
+    without: Any = {"weight": 0.0, "arc_weight": 0.0, "looks_ahead": False, "window": None}
+    guided = guided_by(guides, fitted, beam=8, **without)
     for text in TEXTS[:10]:
         assert guided.predict_trees(text) == fitted.predict_trees(text)
 
 
-def test_scores_of_characters_are_added_once(
-    fitted: WordJointParser, characters: CharacterJointTagger
+def test_a_high_weight_of_arcs_draws_it_to_their_trees(
+    fitted: WordJointParser, guides: Any
 ) -> None:
+    """With a parser that hangs all words on the next one, it does the same."""
+    chains = [
+        replace(tree, heads=(*range(1, len(tree.words)), -1), labels=("next",) * len(tree.words))
+        for tree in TREES
+    ]
+    parser = DependencyParser(epochs=3).fit(chains)
+
+    def share_of_chained(arc_weight: float) -> float:
+        guided = guided_by((guides[0], parser), fitted, arc_weight=arc_weight)
+        trees = [guided.predict_trees(text) for text in TEXTS]
+        heads = [(head, number) for tree in trees if tree for number, head in enumerate(tree.heads)]
+        return sum(head == number + 1 for head, number in heads) / len(heads)
+
+    assert share_of_chained(0.0) < 0.5
+    assert share_of_chained(1e6) > 0.8
+
+
+def test_arcs_are_those_of_probable_trees(guides: Any) -> None:
+    """The scores of arcs to a word, and those of their labels, sum up to the weight."""
+    tagger, parser = guides
+    labels = parser.labels
+    analyses = AnalysisParser(tagger, parser, 8)
+    guide = ArcGuide(analyses, AnalysisWeights(), labels, 3.0, by_sentence=False)
+    for text in TEXTS[:5]:
+        of_text = analyses.analyses(text)
+        shares = probabilities(of_text, AnalysisWeights())
+        assert shares.sum() == pytest.approx(1.0)
+        arcs, scores = guide(text)
+        wanted: dict[tuple[int, int, int], float] = {}
+        for share, analysis in zip(shares, of_text, strict=True):
+            tree = analysis.tree
+            firsts = [len("".join(tree.words[:i])) for i in range(len(tree.words))]
+            for word, head in enumerate(tree.heads):
+                at = -1 if head in (-1, None) else firsts[head or 0]
+                label = tree.labels[word]
+                names = [-1, labels.index(label)] if label in labels else [-1]
+                for name in names:
+                    key = firsts[word], at, name
+                    wanted[key] = wanted.get(key, 0.0) + 3.0 * share
+        found = {tuple(arc): score for arc, score in zip(arcs.tolist(), scores, strict=True)}
+        assert found == pytest.approx(wanted)
+
+
+def test_weights_of_analyses_are_the_most_likely_ones(guides: Any) -> None:
+    """No small step from the weights makes the best analyses more probable, less the penalty."""
+    analyses = AnalysisParser(*guides, 8, remember=True)
+    weights = fitted_weights(analyses, TREES, l2=0.0)
+
+    def likelihood(of: AnalysisWeights) -> float:
+        total = 0.0
+        for tree in TREES:
+            found = analyses.analyses("".join(tree.words))
+            figures = [labeled_f(tree, each.tree) for each in found]
+            best = [figure == max(figures) for figure in figures]
+            if not all(best):
+                shares = probabilities(found, of)
+                total += sum(np.log(shares[best])) / sum(best)
+        return total
+
+    highest = likelihood(weights)
+    assert highest > likelihood(AnalysisWeights(0.0, 0.0, 0.0))
+    for place, weight in enumerate(weights):
+        for step in (-0.02, 0.02):
+            moved = [*weights]
+            moved[place] += step * (abs(weight) + 1e-3)
+            assert likelihood(AnalysisWeights(*moved)) < highest
+
+
+def labeled_f(gold: DependencySentence, found: DependencySentence) -> float:
+    """F of words with head and label, by their characters."""
+
+    def arcs(tree: DependencySentence) -> set[Any]:
+        ends = [0, *accumulate(map(len, tree.words))]
+        spans = [*pairwise(ends)]
+        return {
+            (span, None if head in (-1, None) else spans[head or 0], label)
+            for span, head, label in zip(spans, tree.heads, tree.labels, strict=True)
+        }
+
+    both = arcs(gold) & arcs(found)
+    return 2 * len(both) / (len(arcs(gold)) + len(arcs(found)))
+
+
+def test_scores_of_characters_are_added_once(fitted: WordJointParser, guides: Any) -> None:
     """The best tree over the same words stays the same: their analyses differ by the chain's."""
-    weight, wide = 3.0, {"window": None, "beam": 10_000, "beam_margin": None}
-    alone = GuidedJointParser(characters, fitted, weight=0.0, looks_ahead=False, **wide)
+    weight, wide = 3.0, {"window": None, "beam": 10_000, "arc_weight": 0.0}
+    alone = guided_by(guides, fitted, weight=0.0, looks_ahead=False, **wide)
 
     @given(st.text("我们大学生在北京。", min_size=1, max_size=2), st.booleans())
     @quick_examples(8)
     def check(text: str, looks_ahead: bool) -> None:
-        guided = GuidedJointParser(
-            characters, fitted, weight=weight, looks_ahead=looks_ahead, **wide
-        )
+        guided = guided_by(guides, fitted, weight=weight, looks_ahead=looks_ahead, **wide)
 
         def scores(model: Any) -> dict[Any, float]:
             found: dict[Any, float] = {}
@@ -197,7 +305,7 @@ def test_scores_of_characters_are_added_once(
                 found[tuple(words)] = max(score, found.get(tuple(words), score))
             return found
 
-        of_words, of_characters = scores(alone), scores(characters)
+        of_words, of_characters = scores(alone), scores(guides[0].characters)
         assert scores(guided) == pytest.approx(
             {key: of_words[key] + weight * of_characters[key] for key in of_words}, abs=1e-4
         )
@@ -206,19 +314,56 @@ def test_scores_of_characters_are_added_once(
 
 
 def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
-    model = GuidedJointParser(
-        CharacterJointTagger(seed=3, sentences="doc"),
-        WordJointParser(**SMALL),
+    tagger = GuidedJointTagger(
+        CharacterJointTagger(seed=3, sentences="doc"), WordJointTagger(sentences="doc")
     )
-    model.epochs = 8
+    model = GuidedJointParser(tagger, words=WordJointParser(**SMALL))
+    model.epochs = 6
     model.fit(TREES, TREES[:10])
     assert model.evaluate(TREES).as_dict()["las_f"] > 0.8
+    assert model.tuned_weight in WEIGHTS
+    assert model.tuned_arc_weight in ARC_WEIGHTS
     found = [model.predict_trees(text) for text in TEXTS[:8]]
+    assert [*model.predict_trees_stream(TEXTS[:8], n_threads=2)] == found
     model.save(tmp_path / "model.srt")
     again = GuidedJointParser.load(tmp_path / "model.srt")
-    assert again.tuned_weight == model.tuned_weight
+    assert again._tuned() == model._tuned()
     assert [again.predict_trees(text) for text in TEXTS[:8]] == found
-    # Batches are learned by both models, which may cut them otherwise.
+    assert [model.freeze(bits=32).predict_trees(text) for text in TEXTS[:8]] == found
+    assert GuidedJointParser.average([model, again])._tuned() == model._tuned()
+    # Batches are learned by all models, which may cut them otherwise.
     again.partial_fit(TREES[:6])
     assert len(again.compile(TREES[:6])) >= 6
-    assert not again.correct(TREES[:2]).wrong
+    corrections = again.correct(TREES[:4])
+    assert corrections.n_right >= 2
+    for number, tree in enumerate(TREES[:4]):
+        right = again.evaluate([tree]).as_dict()["las_f"] == 1.0
+        assert right == (number not in corrections.wrong)
+    # Weights that are set stay.
+    fixed = guided_by((model.tagger, model.parser), model.words, weight=3.0, arc_weight=7.0)
+    assert fixed.tune(TREES[:5]) == 3.0
+    assert fixed.tuned_arc_weight == 7.0
+
+
+@pytest.mark.parametrize("text", ["", " \n", "。", "龘" * 300, "a b\tc"])
+def test_any_text_gets_its_characters_back(fitted: WordJointParser, guides: Any, text: str) -> None:
+    tree = guided_by(guides, fitted).predict_trees(text)
+    assert "".join(tree.words if tree else ()) == "".join(text.split())
+
+
+def test_several_sentences_are_guided_one_by_one(guides: Any) -> None:
+    """Each gets a root, and its arcs from its own analyses."""
+    two = [joined(*TREES[i : i + 2]) for i in range(0, len(TREES), 2)]
+    assert [single_trees(text) for text in two[:3]] == [[*TREES[i : i + 2]] for i in range(0, 6, 2)]
+    words = WordJointParser(epochs=8, many_roots=True, **SMALL).fit([*two, *TREES])
+    guided = guided_by(guides, words)
+    tree = guided.predict_trees("".join(two[0].words))
+    assert tree is not None
+    assert tree.heads.count(-1) == 2
+    analyses = AnalysisParser(*guides, 4)
+    one = ArcGuide(analyses, AnalysisWeights(), words.arc_labels, 1.0, by_sentence=True)
+    text = "我们学习语言。" * 2
+    arcs, scores = one(text)
+    first, of_first = one(text[:7])
+    assert {tuple(arc) for arc in arcs.tolist()} >= {tuple(arc) for arc in first.tolist()}
+    assert scores.sum() == pytest.approx(2 * of_first.sum())

@@ -284,7 +284,11 @@ def test_corrections_come_out_right(nlp: Language) -> None:
 
 def test_a_guided_model_is_trained_and_kept(tmp_path: Path) -> None:
     config = copy.deepcopy(CONFIG)
-    block = {"@architectures": "spacy_structreg.GuidedJointParser.v1", "beam": 4}
+    block = {
+        "@architectures": "spacy_structreg.GuidedJointParser.v1",
+        "beam": 4,
+        "parser": {"@architectures": "spacy_structreg.DependencyParser.v1", "beam": 2},
+    }
     config["nlp"]["tokenizer"]["model"] = block
     nlp = spacy.blank("zh", config=config)
     docs = [parsed_doc(nlp.vocab, words) for words in TRAIN]
@@ -293,6 +297,7 @@ def test_a_guided_model_is_trained_and_kept(tmp_path: Path) -> None:
         nlp.tokenizer.update(docs)
     nlp.to_disk(tmp_path)
     for pipeline in (nlp, spacy.load(tmp_path)):
+        assert pipeline.tokenizer.model.parser.settings.beam == 2
         found = [as_one(pipeline(text)) for text in TEXTS]
         assert sum(a == gold_tree(b) for a, b in zip(found, DEV, strict=True)) > 0.7 * len(DEV)
 

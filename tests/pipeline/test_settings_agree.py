@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.util import registry
 
-from spacy_structreg.estimators.char_word_ensemble import CharWordEnsemble
+from spacy_structreg.estimators.model_ensemble import ModelEnsemble
 from spacy_structreg.estimators.tagging import Tagger, TaggerSettings
 from spacy_structreg.learn.learning_settings import Learning, LogLinear
 from spacy_structreg.learn.setting_fields import (
@@ -45,7 +45,7 @@ REGISTERED = {
     for name, model in MODELS.items()
     if f"spacy_structreg.{name}.v1" in registry.architectures.get_all()
 }
-TRAINED = {name: model for name, model in MODELS.items() if not issubclass(model, CharWordEnsemble)}
+TRAINED = {name: model for name, model in MODELS.items() if not issubclass(model, ModelEnsemble)}
 CLASSES = documented_classes()
 EVERY = pytest.mark.parametrize("name", CLASSES)
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)

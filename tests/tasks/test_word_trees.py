@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+import numpy as np
 import pytest
 from agenda_twin import (
     APPEND,
@@ -24,6 +25,7 @@ from agenda_twin import (
 from example_counts import quick_examples
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from parser_twins import random_tree
 
 from spacy_structreg.features.joint import WORD_TREE_TABLES
@@ -363,6 +365,61 @@ def test_trees_are_laid_over_texts(twin: WordTreesTwin, seed: int) -> None:
             arcs.get(word, (-1, -1)) for word in range(len(state.words))
         ]
     assert starts[2] == starts[3]
+
+
+@quick_examples(30)
+@given(twins(), st.lists(st.tuples(*[st.integers(-1, 2)] * 3, st.integers(-3, 3)), max_size=6))
+def test_a_guide_of_arcs_adds_its_scores(
+    twin: WordTreesTwin, arcs: list[tuple[int, int, int, int]]
+) -> None:
+    """The best tree is that of all derivations by the model's score and the guide's together."""
+    twin = replace(twin, constraints=None, best_labels=False)
+    tables = tables_of(twin)
+    arcs = [arc for arc in arcs if 0 <= arc[0] < len(twin.text)]
+
+    def guide(sentence: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        assert sentence == twin.text
+        return (
+            np.array([arc[:3] for arc in arcs], dtype=np.int32).reshape(-1, 3),
+            np.array([arc[3] for arc in arcs], dtype=np.float64),
+        )
+
+    def guided(score: float, actions: Sequence[int]) -> float:
+        state = twin.replay(actions)
+        firsts = [0, *accumulate(len(word) for word, _ in state.words)]
+        made = {child: (firsts[head], label) for child, head, label in state.arcs}
+        for word, first in enumerate(firsts[: len(state.words)]):
+            above, label = made.get(word, (-1, -1))
+            score += sum(
+                arc[3] for arc in arcs if arc[:3] in {(first, above, label), (first, above, -1)}
+            )
+        return score
+
+    decoder = WordTreeDecoder(
+        agenda_of(twin, tables, 10_000), ("N", "V"), ("a", "b"), "root", arc_guide=guide
+    )
+    everything = list(twin.everything())
+    (best, _words), *_ = decoder.nbest(f"{twin.text} ", 1)
+    assert best == pytest.approx(max(guided(*each) for each in everything))
+
+
+@pytest.mark.parametrize(
+    ("places", "scores"),
+    [([[3, 0, 0]], [1.0]), ([[-1, 0, 0]], [1.0]), ([[0, 1]], [1.0]), ([[0, 1, 0]], [1.0, 2.0])],
+)
+def test_arcs_of_a_guide_that_cannot_be_are_refused(
+    places: list[list[int]], scores: list[float]
+) -> None:
+    arcs = np.array(places, dtype=np.int32), np.array(scores)
+    decoder = WordTreeDecoder(
+        agenda_of(WHOLE_TABLE, tables_of(WHOLE_TABLE), 4),
+        ("N", "V"),
+        ("a", "b"),
+        "root",
+        arc_guide=lambda sentence: arcs,
+    )
+    with pytest.raises(ValueError, match="guide"):
+        decoder.trees(["我们的"], [[3]])
 
 
 def test_a_copy_searches_alike() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from spacy_structreg.estimators.char_word_ensemble import CharWordEnsemble, PairSettings, part
 from spacy_structreg.estimators.explained_texts import AnyScheme
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
+from spacy_structreg.estimators.model_ensemble import ModelEnsemble, PairSettings, part
 from spacy_structreg.estimators.raw_text import TaggerOfText
 from spacy_structreg.learn.setting_fields import from_settings, setting
 from spacy_structreg.models.decoders import DecoderPool
@@ -30,7 +30,7 @@ class JointRerankerSettings(PairSettings):
 
 class JointReranker(
     TaggerOfText[RerankingDecoder],
-    CharWordEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
+    ModelEnsemble[RerankingDecoder, CharacterJointTagger, WordJointTagger],
 ):
     """Segments text and tags its words: the best of the n-best analyses of a chain of characters.
 
@@ -46,8 +46,7 @@ class JointReranker(
     SCHEMA = TAGGED
     PRIMARY = "joint_f"
     DEFAULT_WEIGHT = 1.0
-    CHARACTERS = CharacterJointTagger
-    WORDS = WordJointTagger
+    PARTS: ClassVar = {"characters": CharacterJointTagger, "words": WordJointTagger}
     SETTINGS = JointRerankerSettings
     settings: JointRerankerSettings
 

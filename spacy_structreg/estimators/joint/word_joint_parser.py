@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -246,6 +246,13 @@ class WordJointParser(
         """The tags of words, sorted; none as long as they are to be learned from data."""
         return self.labels
 
+    @property
+    def arc_labels(self) -> tuple[str, ...]:
+        """The labels of arcs, sorted. Raises ValueError if it has not been trained."""
+        spec = self._known_spec()
+        assert isinstance(spec, WordJointParserSpec)
+        return spec.arc_labels
+
     # Hooks of the base classes -------------------------------------------------------------------
 
     def _spec_of(self, examples: Iterable[DependencySentence]) -> WordJointParserSpec:
@@ -355,10 +362,13 @@ class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
         beam: int | None = None,
         margin: float | None = None,
         guide: WordGuide | None = None,
+        arc_guide: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
     ) -> WordTreeDecoder:
         margin = self.margin if beam is None else margin
         agenda = Agenda(self.new_scorer(tables), beam or self.beam, False, margin)
-        return WordTreeDecoder(agenda, self.tags, self.arc_labels, self.root_label, guide)
+        return WordTreeDecoder(
+            agenda, self.tags, self.arc_labels, self.root_label, guide, arc_guide
+        )
 
     def compile(self, example: DependencySentence, learner: Perceptron) -> Derivation | None:
         if not _is_whole(example, many_roots=self.system.many_roots):

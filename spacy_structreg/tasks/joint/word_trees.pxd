@@ -39,6 +39,14 @@ ctypedef struct TreeNode:
     int32_t below
 
 
+ctypedef struct GuideArc:
+    # An arc that a guide gives a score, between words by their first characters.
+    double score
+    int32_t head        # -1 for the root
+    int32_t label       # -1 for any
+    int32_t following   # the next arc to the same word; -1 if there is none
+
+
 ctypedef struct WordTreeState:
     WordState word              # `WordTransitions` see this alone
     int32_t is_closed           # whether the current word has ended
@@ -57,9 +65,14 @@ cdef class WordTreeTransitions(WordTransitions):
     cdef int _first_arc
     cdef int _first_atom        # of trees
     cdef int _first_anchor
+    cdef bint _has_guide_arcs
+    cdef GuideArc* _guide_arcs
+    cdef int32_t* _first_arcs   # by the first character of a word: the first arc to it, -1 for none
     cdef TreeNode* _nodes
     cdef Py_ssize_t _n_nodes
 
+    cdef int _take_guide_arcs(self, arcs) except -1
+    cdef double _guide_score(self, int32_t child, int32_t head, int32_t label) noexcept nogil
     cdef double _best_ahead(self, const WordState* word) noexcept nogil
     cdef void _push(self, WordTreeState* state) noexcept nogil
     cdef void _pop(self, WordTreeState* state) noexcept nogil
@@ -69,6 +82,7 @@ cdef class WordTreeTransitions(WordTransitions):
 cdef class WordTreeDecoder(WordDecoder):
     cdef readonly tuple arc_labels
     cdef readonly str root_label
+    cdef readonly object arc_guide
     cdef int _end_word          # of the system
     cdef int _pop_root
     cdef int _first_arc

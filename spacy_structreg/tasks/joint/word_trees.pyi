@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,12 @@ class WordTreeDecoder(WordDecoder):
         arc_labels: Iterable[str],
         root_label: str,
         guide: WordGuide | None = None,
+        arc_guide: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
     ) -> None: ...
+    @property
+    def arc_guide(
+        self,
+    ) -> Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None: ...
     @property
     def arc_labels(self) -> tuple[str, ...]: ...
     @property

@@ -27,6 +27,7 @@ the topmost trees; `l` and `r` after `S0` or `S1`, the outermost child on either
 - ``dist(S1,S0)``: the distance of the two in words, 6 for 6 to 10 and 7 for more.
 """
 
+from cpython.unicode cimport PyUnicode_4BYTE_KIND, PyUnicode_FromKindAndData
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -184,7 +185,6 @@ cdef class WordTreeTransitions(WordTransitions):
         self._first_atom = len(self.atoms)
         self._first_anchor = self.n_anchors
         self.n_anchors += N_TREE_ANCHORS
-        # Words with many values come last.
         self.atoms = (*self.atoms, *_ATOMS)
         self.atom_anchors = (*self.atom_anchors, *[
             tuple([self._first_anchor + anchor for anchor in anchors])
@@ -234,6 +234,7 @@ cdef class WordTreeTransitions(WordTransitions):
     ) except -1 nogil:
         WordTransitions.load(self, text, n, constraints)
         self._n_nodes = 0
+        self._has_guide_arcs = False
         return 0
 
     cdef int load_part(
@@ -242,6 +243,7 @@ cdef class WordTreeTransitions(WordTransitions):
     ) except -1 nogil:
         WordTransitions.load_part(self, sentence, begin, count, dropout, noise)
         self._n_nodes = 0
+        self._has_guide_arcs = False
         return 0
 
     cdef int reserve_states(self, Py_ssize_t n) except -1 nogil:
@@ -497,10 +499,55 @@ cdef class WordTreeTransitions(WordTransitions):
     # Guides ------------------------------------------------------------------------------------
 
     cdef double external_score(self, const void* state, int action) noexcept nogil:
+        cdef const WordTreeState* at = <const WordTreeState*> state
+        cdef int32_t top = at.stack[0].word.first
+        cdef int32_t second = at.stack[1].word.first
+        cdef int32_t label = action - self._first_arc
         # What a word of its own begins has been scored when the one before ended.
         if action == APPEND or action == self._end_word:
             return WordTransitions.external_score(self, state, action)
-        return 0.0
+        if not self._has_guide_arcs or action < self._end_word:
+            return 0.0
+        if action == self._pop_root:
+            return self._guide_score(top, -1, -1)
+        if label < self.n_labels:
+            return self._guide_score(second, top, label)
+        return self._guide_score(top, second, label - self.n_labels)
+
+    cdef double _guide_score(self, int32_t child, int32_t head, int32_t label) noexcept nogil:
+        """The sum of the scores that a guide gives an arc."""
+        cdef double score = 0.0
+        cdef const GuideArc* arc
+        cdef int32_t place = self._first_arcs[child]
+        while place >= 0:
+            arc = &self._guide_arcs[place]
+            if arc.head == head and (arc.label < 0 or arc.label == label):
+                score += arc.score
+            place = arc.following
+        return score
+
+    cdef int _take_guide_arcs(self, arcs) except -1:
+        """Add a guide's scores to those of arcs, in the sentence that is loaded."""
+        cdef const int32_t[:, ::1] places = arcs[0]
+        cdef const double[::1] scores = arcs[1]
+        cdef Py_ssize_t n = places.shape[0]
+        cdef Py_ssize_t i
+        cdef int32_t child
+        if scores.shape[0] != n or (n and places.shape[1] != 3):
+            raise ValueError("arcs of a guide lack a child, a head, a label or a score")
+        reserve(&self.buffers, self._first_arcs, self._n)
+        reserve(&self.buffers, self._guide_arcs, n)
+        memset(self._first_arcs, 0xFF, self._n * sizeof(int32_t))
+        for i in range(n):
+            child = places[i, 0]
+            if not 0 <= child < self._n:
+                raise ValueError(f"a guide has an arc to character {child} of {self._n}")
+            self._guide_arcs[i] = GuideArc(
+                scores[i], places[i, 1], places[i, 2], self._first_arcs[child]
+            )
+            self._first_arcs[child] = <int32_t> i
+        self._has_guide_arcs = True
+        return 0
 
     cdef double heuristic(self, const void* state, int action) noexcept nogil:
         cdef const WordTreeState* at = <const WordTreeState*> state
@@ -526,14 +573,19 @@ cdef class WordTreeDecoder(WordDecoder):
 
     agenda: its system is a `WordTreeTransitions`. tags, guide: as of `WordDecoder`. arc_labels: the
     names of the labels of arcs, in the order of their numbers; root_label: that of roots.
+    arc_guide: called with each sentence, a string without white space; returns scores that are
+    added to those of arcs: arcs, int32 of shape (n, 3), each the first character of a word, that of
+    its head or -1 for the root, and the number of a label or -1 for any; and their scores, float64
+    of shape (n,). None for no such scores.
     Raises ValueError if they do not fit each other.
     """
 
     def __init__(
         self, Agenda agenda not None, tags, arc_labels, str root_label not None,
-        WordGuide guide=None,
+        WordGuide guide=None, arc_guide=None,
     ):
         super().__init__(agenda, tags, guide)
+        self.arc_guide = arc_guide
         self.arc_labels = tuple(arc_labels)
         self.root_label = root_label
         self._end_word = (<WordTreeTransitions?> self.system)._end_word
@@ -552,6 +604,18 @@ cdef class WordTreeDecoder(WordDecoder):
         reserve(&self.buffers, self._marked_heads, n + 1)
         reserve(&self.buffers, self._marked_labels, n + 1)
         reserve(&self.buffers, self._actions, 3 * n + 3)
+        return 0
+
+    cdef int _consult(self, Py_ssize_t n, bint narrowly) except -1 nogil:
+        WordDecoder._consult(self, n, narrowly)
+        if self.arc_guide is not None:
+            with gil:
+                (<WordTreeTransitions> self.system)._take_guide_arcs(
+                    self.arc_guide(
+                        PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, self.characters, n)
+                    )
+                )
+            self.system.has_external_score = True
         return 0
 
     cdef double _take(self, Py_ssize_t item) except? -1 nogil:

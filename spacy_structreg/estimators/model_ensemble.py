@@ -1,6 +1,6 @@
-"""A model of characters and one of words that find the words of texts together.
+"""Models that are trained apart, on the same sentences, and find the words of texts together.
 
-Two models are trained apart, on the same sentences. How they are asked together is a subclass's to
+One of them is of words; another one, of characters. How they are asked together is a subclass's to
 say; the weight of the scores of characters against those of words is tuned on development
 sentences.
 """
@@ -8,7 +8,7 @@ sentences.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -43,21 +43,26 @@ CharactersT = TypeVar("CharactersT", bound=TextEstimator[Any, Any, Any])
 WordsT = TypeVar("WordsT", bound=TextEstimator[Any, Any, Any])
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairSettings(Settings):
-    """Settings of a model of characters and one of words."""
-
-    characters: StoredModel | None
-    words: StoredModel | None
-    weight: float | None = setting(
+def weight_setting() -> Any:
+    """The setting of the weight of the scores of characters."""
+    return setting(
         None,
         "Of the scores of characters, against 1 for those of words; null to tune it on development "
         "sentences.",
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class PairSettings(Settings):
+    """Settings of a model of characters and one of words."""
+
+    characters: StoredModel | None
+    words: StoredModel | None
+    weight: float | None = weight_setting()
+
+
 def part(model: type[StoredModel], of: str) -> Any:
-    """The setting of one of two models, by its class. of: what it is a model of."""
+    """The setting of one of the models, by its class. of: what it is a model of."""
 
     def restore(stored: Any) -> StoredModel:
         return model.of(model.SETTINGS.from_dict(stored))
@@ -68,71 +73,94 @@ def part(model: type[StoredModel], of: str) -> Any:
     return setting(None, doc, restore=restore)
 
 
-def _of_both(name: str) -> Any:
-    """A setting of the model of words, which is changed for both."""
+def best_of(weights: Iterable[float], figure: Callable[[float], float]) -> float:
+    """The weight with the highest figure; of equally good ones, the middle one."""
+    figures = {weight: figure(weight) for weight in weights}
+    best = [weight for weight in figures if figures[weight] == max(figures.values())]
+    return best[len(best) // 2]
+
+
+def _of_all(name: str) -> Any:
+    """A setting of the model of words, which is changed for all."""
 
     def change(ensemble: Any, value: Any) -> None:
-        setattr(ensemble.characters, name, value)
-        setattr(ensemble.words, name, value)
+        for model in ensemble.parts.values():
+            setattr(model, name, value)
 
     return property(lambda ensemble: getattr(ensemble.words, name), change)
 
 
-class CharWordEnsemble(
-    StoredModel, RawTextPredictor[FinderT], Generic[FinderT, CharactersT, WordsT]
-):
-    """A model of characters and one of words, trained apart and asked together.
+class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, CharactersT, WordsT]):
+    """A model of words and others, trained apart and asked together.
 
-    Models of None are those of the default settings. A weight of None is `DEFAULT_WEIGHT` until
-    `fit` gets development sentences.
-    Raises ValueError if the two do not cut texts into sentences alike, or look for other runs.
+    PARTS: the classes of the models by the settings and attributes that they are, in the order in
+    which they are trained; the last is ``"words"``. Models of None are those of the default
+    settings. A weight of None is `DEFAULT_WEIGHT` until `fit` gets development sentences.
+    Raises ValueError if models do not cut texts into sentences alike, or look for other runs.
     """
 
     SCHEMA: ClassVar[ExampleSchema[Any]]
     PRIMARY: str
     DEFAULT_WEIGHT: ClassVar[float]
-    CHARACTERS: ClassVar[type[Any]]
-    WORDS: ClassVar[type[Any]]
+    PARTS: ClassVar[dict[str, type[Any]]]
 
-    SETTINGS: ClassVar[type[PairSettings]]
-    settings: PairSettings
+    # `PairSettings`, or such of other models.
+    settings: Any
     characters: CharactersT
     words: WordsT
 
-    def __init__(self, settings: PairSettings) -> None:
-        characters = settings.characters
-        if characters is None:
-            # Perceptrons, whose scores are of the size of those of words.
-            characters = self.CHARACTERS(learning=DEFAULT_LEARNING_OF_MANY)
-        words = self.WORDS() if settings.words is None else settings.words
-        super().__init__(replace(settings, characters=characters, words=words))
+    def __init__(self, settings: Any) -> None:
+        given = {name: getattr(settings, name) for name in self.PARTS}
+        models = {
+            name: self._default(name) if model is None else model for name, model in given.items()
+        }
+        super().__init__(replace(settings, **models))
+        for name, model in models.items():
+            setattr(self, name, model)
         self.tuned_weight = self.DEFAULT_WEIGHT if settings.weight is None else settings.weight
         for name in ("sentences", "typed_runs", "whole_runs"):
-            if getattr(self.characters, name) != getattr(self.words, name):
+            if getattr(self._characters, name) != getattr(self.words, name):
                 raise ValueError(f"the two models of a pair must have the same setting {name}")
-        self.sentences = self.characters.sentences
-        self.typed_runs = self.characters.typed_runs
-        self.whole_runs = self.characters.whole_runs
-        self._pool: tuple[Any, Any, float, DecoderPool[FinderT]] | None = None
-        # Those of the file that both models come from.
+        self.sentences = self.words.sentences
+        self.typed_runs = self.words.typed_runs
+        self.whole_runs = self.words.whole_runs
+        self._pool: tuple[list[Any], DecoderPool[FinderT]] | None = None
+        # Those of the file that all models come from.
         self._loaded: DecoderPool[FinderT] | None = None
+
+    def _default(self, name: str) -> Any:
+        """Hook: a model of the default settings."""
+        if name == "characters":
+            # Perceptrons, whose scores are of the size of those of words.
+            return self.PARTS[name](learning=DEFAULT_LEARNING_OF_MANY)
+        return self.PARTS[name]()
+
+    @property
+    def _characters(self) -> CharactersT:
+        """Hook: the model of characters."""
+        return self.characters
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The models, by their names."""
+        return {name: getattr(self, name) for name in self.PARTS}
 
     # What a tokenizer's model has ----------------------------------------------------------------
 
     @property
     def is_trained(self) -> bool:
-        """True if both models have weights to predict with."""
-        return self.characters.is_trained and self.words.is_trained
+        """True if all models have weights to predict with."""
+        return all(model.is_trained for model in self.parts.values())
 
     @property
     def is_frozen(self) -> bool:
-        """True if both models are for prediction only (`freeze`)."""
-        return bool(self.characters.is_frozen and self.words.is_frozen)
+        """True if all models are for prediction only (`freeze`)."""
+        return all(model.is_frozen for model in self.parts.values())
 
     @property
     def is_training(self) -> bool:
-        """True if trainings of both are running, whose state `save` can write."""
-        return self.characters.is_training and self.words.is_training
+        """True if trainings of all are running, whose state `save` can write."""
+        return all(model.is_training for model in self.parts.values())
 
     @property
     def history(self) -> Sequence[EpochReport[Any]]:
@@ -144,11 +172,11 @@ class CharWordEnsemble(
         """The settings of learning of the model of words."""
         return self.words.learning
 
-    epochs = _of_both("epochs")
-    patience = _of_both("patience")
-    n_models = _of_both("n_models")
-    mean = _of_both("mean")
-    seed = _of_both("seed")
+    epochs = _of_all("epochs")
+    patience = _of_all("patience")
+    n_models = _of_all("n_models")
+    mean = _of_all("mean")
+    seed = _of_all("seed")
 
     # Training ------------------------------------------------------------------------------------
 
@@ -163,31 +191,31 @@ class CharWordEnsemble(
         on_better: Callable[[Self], None] | None = None,
         checkpoint: StrPath | None = None,
     ) -> Self:
-        """Train both models from nothing, one after the other, then tune the weight.
+        """Train all models from nothing, one after the other, then tune the weight.
 
         As `Estimator.fit`. dev also tunes the weight, if the setting `weight` is None.
         on_better: is called while words are trained, with a model whose weight is not tuned.
         """
 
-        def call_with_pair(words: Any) -> None:
+        def call_with_all(words: Any) -> None:
             assert on_better is not None
-            pair = self.untrained()
-            pair.characters, pair.words = self.characters, words
-            on_better(pair)
+            ensemble = self.untrained()
+            for name, model in {**self.parts, "words": words}.items():
+                setattr(ensemble, name, model)
+            on_better(ensemble)
 
         gold = self.SCHEMA.check_corpus(sentences, "training")
         held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
         with self._lock:
-            for name, model in (("characters", self.characters), ("words", self.words)):
+            for name, model in self.parts.items():
                 wanted = on_better is not None and name == "words"
-                of_model = self._of_characters if model is self.characters else list
                 model.fit(
-                    of_model(gold),
-                    None if held_out is None else of_model(held_out),
+                    self._examples_for(name, gold),
+                    None if held_out is None else self._examples_for(name, held_out),
                     n_threads=n_threads,
                     progress=progress,
                     on_epoch=on_epoch,
-                    on_better=call_with_pair if wanted else None,
+                    on_better=call_with_all if wanted else None,
                     checkpoint=None if checkpoint is None else Path(checkpoint) / name,
                 )
             if held_out is not None:
@@ -201,57 +229,65 @@ class CharWordEnsemble(
         """
         held_out = self.SCHEMA.check_corpus(dev, "development")
         if self.settings.weight is None:
-            figures: dict[float, float] = {}
-            for weight in WEIGHTS:
+
+            def figure(weight: float) -> float:
                 scores = self._score(held_out, self._new_pool(weight), None, n_threads)
-                figures[weight] = scores.as_dict()[self.PRIMARY] or 0.0
-            best = [weight for weight in WEIGHTS if figures[weight] == max(figures.values())]
-            self.tuned_weight = best[len(best) // 2]
+                return scores.as_dict()[self.PRIMARY] or 0.0
+
+            self.tuned_weight = best_of(WEIGHTS, figure)
         return self.tuned_weight
 
     def prepare(self, sentences: Iterable[Any]) -> None:
-        """Let both models see what they take from data; as `Estimator.prepare`."""
+        """Let all models see what they take from data; as `Estimator.prepare`."""
         listed = list(sentences)
-        self.characters.prepare(self._of_characters(listed))
-        self.words.prepare(listed)
+        for name, model in self.parts.items():
+            model.prepare(self._examples_for(name, listed))
 
-    def _of_characters(self, gold: Sequence[Any]) -> list[Any]:
-        """Hook: gold sentences as the model of characters takes them."""
+    def _examples_for(self, name: str, gold: Sequence[Any]) -> list[Any]:
+        """Hook: gold sentences as one of the models takes them."""
         return list(gold)
 
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
-        """Sentences made ready for `learn`, for both models; as `Estimator.compile`."""
+        """Sentences made ready for `learn`, for all models; as `Estimator.compile`."""
         listed = list(sentences)
         with self._lock:
-            # One of the two may cut a sentence that the other takes whole.
+            # One of them may cut a sentence that the others take whole.
             return [
-                PairedExample(*pair)
-                for pair in zip_longest(
-                    self.characters.compile(self._of_characters(listed)),
-                    self.words.compile(listed),
+                EnsembleExample(each)
+                for each in zip_longest(
+                    *(
+                        model.compile(self._examples_for(name, listed))
+                        for name, model in self.parts.items()
+                    )
                 )
             ]
 
     def owns(self, sentences: Sequence[Compiled]) -> bool:
         """True if compiled sentences belong to the running trainings."""
-        characters, words = _parted(sentences)
-        return self.characters.owns(characters) and self.words.owns(words)
+        return all(model.owns(examples) for model, examples in self._parted(sentences))
 
     def learn(self, sentences: Sequence[Compiled]) -> tuple[int, int]:
-        """Let both models visit each compiled sentence once; counts are those of words."""
-        characters, words = _parted(sentences)
+        """Let all models visit each compiled sentence once; counts are those of words."""
+        counts = 0, 0
         with self._lock:
-            self.characters.learn(characters)
-            return self.words.learn(words)
+            for model, examples in self._parted(sentences):
+                counts = model.learn(examples)
+        return counts
+
+    def _parted(self, sentences: Sequence[Any]) -> Iterator[tuple[Any, list[Compiled]]]:
+        """Yield each model with its own of compiled sentences; that of words is the last."""
+        for number, model in enumerate(self.parts.values()):
+            examples = (each.of_models[number] for each in sentences)
+            yield model, [example for example in examples if example is not None]
 
     def partial_fit(self, sentences: Iterable[Any]) -> Self:
-        """Train both models one pass further, from the weights that there are."""
+        """Train all models one pass further, from the weights that there are."""
         gold = self.SCHEMA.check_corpus(sentences, "training")
         self.learn(self.compile(gold))
         return self
 
     def correct(self, sentences: Iterable[Any], *, sample: Iterable[Any] = ()) -> Corrections:
-        """Correct both models, so that sentences come out right; as `Estimator.correct`."""
+        """Correct all models, so that sentences come out right; as `Estimator.correct`."""
         with self._lock:
             self._decoders()
             self._check_not_frozen("corrected")
@@ -262,12 +298,10 @@ class CharWordEnsemble(
     def _change(self, gold: list[Any], sample: list[Any]) -> tuple[dict[int, str], int]:
         reasons: dict[int, str] = {}
         n_steps = 0
-        parts = (
-            (self.characters, self._of_characters(gold), self._of_characters(sample)),
-            (self.words, gold, sample),
-        )
-        for model, wanted, known in parts:
-            found = model.correct(wanted, sample=known)
+        for name, model in self.parts.items():
+            found = model.correct(
+                self._examples_for(name, gold), sample=self._examples_for(name, sample)
+            )
             reasons |= {number: reason for number, reason in found.wrong.items() if reason}
             n_steps += found.n_steps
         return reasons, n_steps
@@ -301,27 +335,37 @@ class CharWordEnsemble(
 
     def _decoders(self) -> DecoderPool[FinderT]:
         self._check_source()
-        of_characters = self.characters._decoders()
-        of_words = self.words._decoders()
-        pool = self._pool
-        known = (of_characters, of_words, self.tuned_weight)
-        if pool is None or any(a is not b for a, b in zip(pool[:3], known, strict=True)):
-            pool = self._pool = (*known, self._new_pool(self.tuned_weight))
-        return pool[3]
+        known = [*(model._decoders() for model in self.parts.values()), *self._tuned().values()]
+        if self._pool is None or any(a is not b for a, b in zip(self._pool[0], known, strict=True)):
+            self._pool = known, self._new_pool(self.tuned_weight)
+        return self._pool[1]
 
     @abstractmethod
     def _new_pool(self, weight: float) -> DecoderPool[FinderT]:
-        """Hook: decoders of both models as they are now, with this weight of characters."""
+        """Hook: decoders of all models as they are now, with this weight of characters."""
+
+    def _tuned(self) -> dict[str, float]:
+        """Hook: what `tune` chooses, by the names of attributes and entries of files."""
+        return {"tuned_weight": self.tuned_weight}
+
+    def _with_parts(self, make: Callable[[Any], Any]) -> Self:
+        """An ensemble of models that are made of these, tuned like this one."""
+        made = self.untrained()
+        for name, model in self.parts.items():
+            setattr(made, name, make(model))
+        for name, value in self._tuned().items():
+            setattr(made, name, value)
+        return made
 
     def untrained(self) -> Self:
-        """A pair of the same settings that has learned nothing."""
-        characters, words = self.characters.untrained(), self.words.untrained()
-        return self.of(replace(self.settings, characters=characters, words=words))
+        """An ensemble of the same settings that has learned nothing."""
+        models = {name: model.untrained() for name, model in self.parts.items()}
+        return self.of(replace(self.settings, **models))
 
     @property
     def can_adapt(self) -> bool:
         """True if characters have been trained with statistics of raw text."""
-        return self.is_trained and bool(self.characters.can_adapt)
+        return self.is_trained and bool(self._characters.can_adapt)
 
     def adapt(
         self,
@@ -331,28 +375,28 @@ class CharWordEnsemble(
         together: bool = True,
         n_threads: int = 1,
     ) -> Self:
-        """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`."""
-        adapted = self.untrained()
-        adapted.characters = self.characters.adapt(
-            texts, counts=counts, together=together, n_threads=n_threads
-        )
-        adapted.words = self.words._with_weights(self.words._decoders().tables)
-        adapted.tuned_weight = self.tuned_weight
-        return adapted
+        """A model of the same weights with statistics counted anew; as `TextEstimator.adapt`.
+
+        The statistics are those of the first of the models.
+        """
+        first = next(iter(self.parts.values()))
+
+        def adapted(model: Any) -> Any:
+            if model is not first:
+                return model._with_weights(model._decoders().tables)
+            return model.adapt(texts, counts=counts, together=together, n_threads=n_threads)
+
+        return self._with_parts(adapted)
 
     def freeze(self, *, bits: Bits = 8, prune: float = 0.0) -> Self:
-        """A pair of frozen models; see `StoredModel.freeze`."""
-        frozen = self.untrained()
-        frozen.characters = self.characters.freeze(bits=bits, prune=prune)
-        frozen.words = self.words.freeze(bits=bits, prune=prune)
-        frozen.tuned_weight = self.tuned_weight
-        return frozen
+        """An ensemble of frozen models; see `StoredModel.freeze`."""
+        return self._with_parts(lambda model: model.freeze(bits=bits, prune=prune))
 
     # Averages and files --------------------------------------------------------------------------
 
     @classmethod
     def average(cls, models: Sequence[Self], mean: Mean = "nonzero") -> Self:
-        """The averages of both kinds of models, with the settings and the weight of the first.
+        """The averages of all models, with the settings of the first, tuned like that.
 
         Raises ValueError as `Estimator.average`.
         """
@@ -360,46 +404,49 @@ class CharWordEnsemble(
             raise ValueError("there is no model to average")
         if len({type(model) for model in models}) > 1:
             raise ValueError("the models to average differ in task")
-        averaged = models[0].untrained()
-        averaged.characters = cls.CHARACTERS.average([model.characters for model in models], mean)
-        averaged.words = cls.WORDS.average([model.words for model in models], mean)
-        averaged.tuned_weight = models[0].tuned_weight
+        averaged = models[0]._with_parts(lambda model: model.untrained())
+        for name, model in cls.PARTS.items():
+            setattr(averaged, name, model.average([getattr(each, name) for each in models], mean))
         return averaged
 
     def _state(self, state: State) -> tuple[dict[str, Any], Arrays]:
-        parts = {"characters": self.characters, "words": self.words}
-        contents = {name: model.contents(state) for name, model in parts.items()}
+        contents = {name: model.contents(state) for name, model in self.parts.items()}
         arrays: Arrays = {}
         for name, (_, inner) in contents.items():
             arrays |= nested(name, inner)
         return {
             "settings": self.settings.as_dict(),
-            "tuned_weight": self.tuned_weight,
+            **self._tuned(),
             "models": {name: header for name, (header, _) in contents.items()},
         }, arrays
 
     def _restore(self, header: dict[str, Any], arrays: Arrays) -> None:
         models = field(header, "models", dict)
-        if set(models) != {"characters", "words"}:
+        if set(models) != set(self.PARTS):
             raise ValueError(f"it holds the models {sorted(map(str, models))}")
         if strange := [name for name in arrays if name.split(".")[0] not in models]:
             raise ValueError(f"it has an array {strange[0]!r} that belongs to nothing")
-        for name, cls in (("characters", self.CHARACTERS), ("words", self.WORDS)):
+        for name, cls in self.PARTS.items():
             inner = field(models, name, dict)
             if inner.get("settings") != header["settings"][name]:
                 raise ValueError(f"the settings of its model of {name} are not its own")
             if inner.get("state") != header["state"]:
                 raise ValueError(f"its model of {name} is in a state that is not its own")
             setattr(self, name, cls.from_contents(name, inner, unnested(name, arrays)))
-        self.tuned_weight = check_float("tuned_weight", field(header, "tuned_weight", float), 0.0)
+        for name in self._tuned():
+            setattr(self, name, self._checked_weight(name, field(header, name, float)))
         if field(header, "state", str) != "training":
             self._loaded = self._decoders()
             with self._loaded.borrow():
-                pass  # The two must fit each other, before the first text.
+                pass  # They must fit each other, before the first text.
+
+    def _checked_weight(self, name: str, value: float) -> float:
+        """Hook: what `tune` has chosen, from a file. Raises ValueError if it cannot be."""
+        return check_float(name, value, 0.0)
 
     def _copy_to_memory(self) -> None:
-        self.characters._copy_to_memory()
-        self.words._copy_to_memory()
+        for model in self.parts.values():
+            model._copy_to_memory()
         self._pool = self._loaded = None
 
     @property
@@ -412,18 +459,16 @@ class CharWordEnsemble(
         return self.words.corpus_checksum
 
 
-class PairedExample:
-    """A training example of two models; None for a model that has no more of them."""
+class EnsembleExample:
+    """A training example of several models; None for a model that has no more of them."""
 
-    def __init__(self, characters: Compiled | None, words: Compiled | None) -> None:
-        self.characters = characters
-        self.words = words
+    def __init__(self, of_models: Sequence[Compiled | None]) -> None:
+        self.of_models = of_models
 
     @property
     def _one(self) -> Compiled:
-        one = self.characters if self.words is None else self.words
-        assert one is not None
-        return one
+        # That of words, if it has one.
+        return next(each for each in reversed(self.of_models) if each is not None)
 
     @property
     def numbering(self) -> object:
@@ -437,10 +482,3 @@ class PairedExample:
 
     def __len__(self) -> int:
         return len(self._one)
-
-
-def _parted(sentences: Sequence[Any]) -> tuple[list[Compiled], list[Compiled]]:
-    return (
-        [both.characters for both in sentences if both.characters is not None],
-        [both.words for both in sentences if both.words is not None],
-    )
