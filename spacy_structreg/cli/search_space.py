@@ -15,7 +15,7 @@ __all__ = ["Range", "Resource", "Space", "read_space", "rounds_of"]
 
 Method: TypeAlias = Literal["random", "halving"]
 Resource: TypeAlias = Literal["epochs", "corpus"]
-"""What rounds of halving give more of to the trials that are left: epochs, or corpus."""
+"""The resource of which each round of halving gives more to the trials that are left."""
 
 MAX_TRIALS: Final = 100_000
 _DRAWS: Final = 100

@@ -80,7 +80,8 @@ def guess_format(path: StrPath, *, encoding: str = "utf-8") -> CorpusFormat:
             return "sighan"
         raise ValueError(
             f"{path}: no file of the SIGHAN 2005 release (training/pku_training.utf8, …) in it; "
-            "name its folder icwb2-data or its zip archive, or a file"
+            "name its folder icwb2-data or its zip archive, or a file; for a folder of trees, name "
+            "the format brackets"
         )
     name = Path(path)
     suffix = (name.with_suffix("") if name.suffix.lower() in COMPRESSED else name).suffix

@@ -332,7 +332,7 @@ class Tagger(Estimator[TaggedGold, TagDecoder, TaggingScores]):
     def _dictionary_of(
         self, of_word: dict[int, Counter[int]], number: dict[str, int]
     ) -> TagSets | None:
-        """What `dictionary` and `closed_tags` leave to words; None if that is any tag.
+        """The tags that `dictionary` and `closed_tags` leave to words; None if they leave all.
 
         of_word: how often each word has each tag. number: of each tag.
         """

@@ -21,7 +21,7 @@ ctypedef struct Slot:
 cdef inline bint is_dropped(
     uint64_t draw, int32_t row, int column, uint64_t threshold
 ) noexcept nogil:
-    """Whether a draw drops a weight: the same answer wherever the weight is met."""
+    """True if a draw drops a weight; the same wherever the weight is met."""
     cdef uint64_t mixed = draw ^ (<uint64_t> row << 20) ^ <uint64_t> column
     mixed = (mixed ^ (mixed >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9ULL
     mixed = (mixed ^ (mixed >> 27)) * <uint64_t> 0x94D049BB133111EBULL

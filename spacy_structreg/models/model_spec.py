@@ -54,7 +54,7 @@ class ModelSpec(ABC, Generic[GoldT, DecoderT]):
         """A trainer of a learner's weights."""
 
     def training_state(self, trainer: Any) -> Arrays:
-        """What a trainer keeps from one epoch to the next besides the learner's weights."""
+        """Arrays that a trainer keeps from one epoch to the next besides the learner's weights."""
         return {}
 
     def resumed_trainer(self, learner: Any, state: Arrays) -> Trainer:

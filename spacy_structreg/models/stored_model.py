@@ -316,7 +316,7 @@ def besides_tables(arrays: Arrays) -> Arrays:
 
 
 def _other_version(header: dict[str, Any]) -> str:
-    """What an error says of a file that another version of the package has written."""
+    """End of the error for a model file, if another version has written it; else empty."""
     version = header.get("version")
     if not isinstance(version, str) or version == __version__:
         return ""

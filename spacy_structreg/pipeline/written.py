@@ -54,7 +54,7 @@ def constituents_key(nlp: Language) -> str:
 
 
 def _written(pipe: Any, assigned: set[str]) -> set[str]:
-    """What a pipe writes, besides what `pipes_writing` knows of.
+    """The annotation that a pipe writes, without that which `pipes_writing` knows of.
 
     assigned: what its factory says.
     """

@@ -172,8 +172,9 @@ cdef class TransitionSystem(BufferOwner):
     cdef bint ranks_alike(self) noexcept nogil:
         """True if what one slot that is ranked apart keeps, all do that the same states lead to.
 
-        Then the actions that lead there are the last ones, the same are legal for all these states,
-        and neither external scores nor heuristics tell them apart.
+        Then the actions that lead there are the last ones, and the same are legal for all these
+        states. Asked for if `ranks_apart`, and only where there are neither external scores nor
+        heuristics, nor costs of actions that differ from gold, which would tell the slots apart.
         """
         return False
 

@@ -41,7 +41,7 @@ LISTED: Final = 50
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a request wants of its texts.
+    """Options of a request to annotate texts.
 
     user_words: as (word, tag, mode, bonus). conllu: whether the answer is CoNLL-U, not JSON.
     """
@@ -65,7 +65,7 @@ class Annotator:
     # What there is
 
     def describe(self) -> dict[str, Any]:
-        """What the pipeline is, and can be asked for, but for the limits."""
+        """Describe the pipeline and what requests may ask of it, without the limits."""
         nlp = self.nlp
         explaining = explaining_parts(nlp)
         parts: list[tuple[str, Any]] = [(TOKENIZER, nlp.tokenizer), *nlp.pipeline]

@@ -24,7 +24,7 @@ _STRINGS = {"tag": "tag_", "pos": "pos_", "morph": "morph", "lemma": "lemma_"}
 
 
 def json_of(doc: Doc, constituents: str) -> dict[str, Any]:
-    """What a Doc has, in what JSON can hold. constituents: the span group of its trees."""
+    """A Doc as an object of JSON. constituents: the span group of its trees."""
     bounds = [each for each in sentence_bounds(doc) if each[0] < each[1]]
     found: dict[str, Any] = {
         "text": doc.text,

@@ -13,7 +13,7 @@ TIMES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Figures:
-    """What is counted."""
+    """Counters of requests and texts, in the format of Prometheus."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()

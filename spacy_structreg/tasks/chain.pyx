@@ -1,4 +1,4 @@
-"""Label chains: sequences whose features are n-grams of symbols and pairs of neighbouring labels.
+"""Label chains: sequences whose features are n-grams of symbols and pairs of neighboring labels.
 
 A task describes a position by *streams* of symbols, one stream for each atom of its templates: a
 symbol is an unsigned integer, and beyond both ends of a sequence stands the stream's padding. All

@@ -29,6 +29,15 @@ class RealCluster:
             client.wait_for_workers(2, timeout=60)
             return list(client.run(os.getpid).values())
 
+    def wait_until_idle(self) -> None:
+        """Wait until the workers have ended what they had, be it of clients that have left."""
+        with Client(self.address, set_as_default=False) as client:
+            # A worker has one thread, which goes on with a task that nobody waits for any more.
+            workers = list(client.run(os.getpid))
+            client.gather(
+                [client.submit(os.getpid, workers=[each], pure=False) for each in workers]
+            )
+
 
 @contextmanager
 def real_cluster(folder: Path) -> Iterator[RealCluster]:
@@ -55,7 +64,10 @@ def real_cluster(folder: Path) -> Iterator[RealCluster]:
             *("--local-directory", str(folder)),
         )
         processes.append(workers)
-        yield RealCluster(address, scheduler, workers)
+        cluster = RealCluster(address, scheduler, workers)
+        # What is run on all workers is to reach both of them.
+        cluster.pids()
+        yield cluster
     finally:
         for process in reversed(processes):
             os.killpg(process.pid, signal.SIGKILL)

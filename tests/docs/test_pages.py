@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +227,17 @@ def test_the_readme_is_short_and_leads_to_every_page() -> None:
     assert "docs/index.md" in {link.partition("#")[0] for link in links(README)}
     linked = {link.partition("#")[0] for link in links(index)}
     assert {path.name for path in PAGES} - {"README.md", "index.md"} <= linked
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/settings.md"])
+def test_all_models_are_named(name: str) -> None:
+    points = metadata.entry_points(group="spacy_architectures")
+    models = {each.name.split(".")[1] for each in points if each.name.startswith("spacy_structreg")}
+    named = set(
+        re.findall(r"`(?:spacy_structreg\.)?(\w+)(?:\.v1)?`", (ROOT / name).read_text("utf-8"))
+    )
+    assert "WordJointParser" in models
+    assert models <= named
 
 
 def test_all_figures_are_explained() -> None:

@@ -330,7 +330,7 @@ cdef class GrowingRecords(TagRecords):
         raise TypeError("records that grow belong to one training and cannot be pickled")
 
     def state(self):
-        """What has been taken in so far, as arrays.
+        """The records so far, as arrays.
 
         Those of `TagRecords`, of the tags that words and characters were seen with, and int64 (n,)
         of how often: ``word_counts``, ``character_counts``, and ``first_counts`` of those that

@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 Mode: TypeAlias = Literal["force", "prefer", "bonus"]
-"""How a listed word is taken: always, preferred, or for a bonus."""
+"""Ways to take a listed word: always, preferred, or for a bonus."""
 
 MOST_BONUS: Final = 1e6
 """The greatest bonus, and the least below zero: far beyond the scores of models."""
