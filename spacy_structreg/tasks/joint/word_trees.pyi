@@ -20,7 +20,6 @@ class WordTreeTransitions(WordTransitions):
         max_word_length: int | None = None,
         records: TagRecords | None = None,
         prune: bool = True,
-        joins_runs: bool = False,
         many_roots: bool = False,
         best_labels: bool = True,
     ) -> None: ...

@@ -37,7 +37,6 @@ from spacy_structreg.learn.perceptron cimport Perceptron
 from spacy_structreg.search.agenda cimport Agenda
 from spacy_structreg.search.transition_system cimport NULL_ATOM, AtomSet, has_atom
 from spacy_structreg.tasks.dependencies.arcs cimport distance
-from spacy_structreg.tasks.derivations cimport Derivation
 from spacy_structreg.tasks.joint.tag_records cimport TagRecords
 from spacy_structreg.tasks.segmentation.characters cimport CharacterAtoms
 from spacy_structreg.tasks.segmentation.text cimport TextDecoder
@@ -163,18 +162,16 @@ cdef class WordTreeTransitions(WordTransitions):
     """Words with tags and labeled trees over them.
 
     n_labels: of arcs, ≥ 1. many_roots: let a sentence end, by ROOT, wherever its tree is alone on
-    the stack, so that a text has several; else at its last character only. The other settings are
-    those of `WordTransitions`.
+    the stack, so that a text has several; else at its last character only. best_labels: let only
+    the best label of an arc compete; without, a search of all labels can be exhaustive. The other
+    settings are those of `WordTransitions`.
     """
 
     def __init__(
         self, CharacterAtoms characters not None, int n_tags, int n_labels, max_word_length=None,
-        TagRecords records=None, bint prune=True, bint joins_runs=False, bint many_roots=False,
-        bint best_labels=True,
+        TagRecords records=None, bint prune=True, bint many_roots=False, bint best_labels=True,
     ):
-        super().__init__(
-            characters, n_tags, False, max_word_length, records, prune, joins_runs
-        )
+        super().__init__(characters, n_tags, False, max_word_length, records, prune)
         if not 1 <= n_labels <= 10_000:
             raise ValueError(f"there cannot be {n_labels:,} labels of arcs; 10,000 is the limit")
         self.n_labels = n_labels
@@ -216,8 +213,7 @@ cdef class WordTreeTransitions(WordTransitions):
     def _settings(self):
         return (
             self.characters, self.n_tags, self.n_labels, self.max_word_length or None,
-            self.records, self.prune, self.joins_runs, self.many_roots,
-            self.kinds_compete,
+            self.records, self.prune, self.many_roots, self.kinds_compete,
         )
 
     def copy(self, prune=None, records=None):
@@ -299,25 +295,10 @@ cdef class WordTreeTransitions(WordTransitions):
         words: without white space, none of them empty. The others as of `oracle`, which see for
         errors.
         """
-        cdef Derivation derivation
-        cdef uint32_t* block
-        cdef Py_ssize_t i
         text = "".join(words)
-        if not text:
-            return None
         actions = self.oracle(list(map(len, words)), tags, heads, labels)
-        derivation = Derivation.make(
-            len(text), len(actions), (len(text) + 1) * sizeof(uint32_t), learner.numbering
-        )
-        block = <uint32_t*> derivation.sentence
-        block[0] = <uint32_t> len(text)
-        for i, character in enumerate(text):
-            block[1 + i] = ord(character)
-        for i, action in enumerate(actions):
-            derivation.actions[i] = action
         # A tree reaches over all places at which it might be cut.
-        derivation.units = np.array([0, len(text)], dtype=np.int64)
-        return derivation
+        return self._derivation(text, actions, np.array([0, len(text)], dtype=np.int64), learner)
 
     # States ------------------------------------------------------------------------------------
 

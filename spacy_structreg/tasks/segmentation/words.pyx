@@ -357,28 +357,32 @@ cdef class WordTransitions(TransitionSystem):
         """
         squeezed = ["".join(word.split()) for word in words]
         tags = [0] * len(squeezed) if tags is None else list(tags)
-        cdef Derivation derivation
-        cdef uint32_t* block
-        cdef Py_ssize_t i = 0
-        cdef int32_t tag
-        text = "".join(squeezed)
-        if not text:
-            return None
-        derivation = Derivation.make(
-            len(text), len(text) + 1, (len(text) + 1) * sizeof(uint32_t), learner.numbering
-        )
-        block = <uint32_t*> derivation.sentence
-        block[0] = <uint32_t> len(text)
+        actions = []
         for word, tag in zip(squeezed, tags, strict=True):
             if not 0 <= tag < self.n_tags:
                 raise ValueError(f"there is no tag {tag}")
-            for k, character in enumerate(word):
-                block[1 + i] = ord(character)
-                derivation.actions[i] = APPEND if k else START + tag
-                i += 1
-        derivation.actions[i] = START + self.n_tags
+            actions += [START + tag, *[<int> APPEND] * (len(word) - 1)] if word else []
         lengths = [len(word) for word in squeezed if word]
-        derivation.units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        units = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        return self._derivation("".join(squeezed), [*actions, START + self.n_tags], units, learner)
+
+    def _derivation(self, str text not None, list actions not None, units, Perceptron learner):
+        """A text and its gold actions as a `Derivation`; None if there is no text."""
+        cdef Derivation derivation
+        cdef uint32_t* block
+        cdef Py_ssize_t i
+        if not text:
+            return None
+        derivation = Derivation.make(
+            len(text), len(actions), (len(text) + 1) * sizeof(uint32_t), learner.numbering
+        )
+        block = <uint32_t*> derivation.sentence
+        block[0] = <uint32_t> len(text)
+        for i, character in enumerate(text):
+            block[1 + i] = ord(character)
+        for i, action in enumerate(actions):
+            derivation.actions[i] = action
+        derivation.units = units
         return derivation
 
     def compile_partial(self, str text not None, boundaries, tags, Perceptron learner not None):
