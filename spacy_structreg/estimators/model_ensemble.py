@@ -383,7 +383,7 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
 
         def adapted(model: Any) -> Any:
             if model is not first:
-                return model._with_weights(model._decoders().tables)
+                return model.from_bytes(model.to_bytes())
             return model.adapt(texts, counts=counts, together=together, n_threads=n_threads)
 
         return self._with_parts(adapted)

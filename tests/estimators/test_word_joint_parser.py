@@ -345,6 +345,23 @@ def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
     assert fixed.tuned_arc_weight == 7.0
 
 
+def test_it_adapts_by_the_characters_of_its_tagger() -> None:
+    tagger = GuidedJointTagger(
+        CharacterJointTagger(sentences="doc", learning=Learning(), statistics="accessor_variety"),
+        WordJointTagger(sentences="doc"),
+    )
+    model = GuidedJointParser(tagger, words=WordJointParser(**SMALL))
+    model.epochs = 2
+    model.fit(TREES)
+    assert model.can_adapt
+    adapted = model.adapt(TEXTS)
+    before, after = model.tagger.characters, adapted.tagger.characters
+    assert after.to_bytes() != before.to_bytes()
+    assert adapted.parser.to_bytes() == model.parser.to_bytes()
+    assert adapted.words.to_bytes() == model.words.to_bytes()
+    assert adapted.predict_trees(TEXTS[0]) is not None
+
+
 @pytest.mark.parametrize("text", ["", " \n", "。", "龘" * 300, "a b\tc"])
 def test_any_text_gets_its_characters_back(fitted: WordJointParser, guides: Any, text: str) -> None:
     tree = guided_by(guides, fitted).predict_trees(text)
