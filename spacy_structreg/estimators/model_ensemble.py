@@ -73,10 +73,15 @@ def part(model: type[StoredModel], of: str) -> Any:
     return setting(None, doc, restore=restore)
 
 
-def best_of(weights: Iterable[float], figure: Callable[[float], float]) -> float:
-    """The weight with the highest figure; of equally good ones, the middle one."""
+def best_of(
+    weights: Iterable[float], figure: Callable[[float], float], tolerance: float = 0.0
+) -> float:
+    """The weight with the highest figure; of those that are as good, the middle one.
+
+    tolerance: figures that are lower by as much count as good.
+    """
     figures = {weight: figure(weight) for weight in weights}
-    best = [weight for weight in figures if figures[weight] == max(figures.values())]
+    best = [weight for weight in figures if figures[weight] >= max(figures.values()) - tolerance]
     return best[len(best) // 2]
 
 
@@ -94,13 +99,17 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
     """A model of words and others, trained apart and asked together.
 
     PARTS: the classes of the models by the settings and attributes that they are, in the order in
-    which they are trained; the last is ``"words"``. Models of None are those of the default
+    which they are trained; the last is ``"words"``. TUNED_FOR: the figure by which the weight of
+    characters is chosen, None for `PRIMARY`; TOLERANCE: by how much a figure may be lower and count
+    as equal. Models of None are those of the default
     settings. A weight of None is `DEFAULT_WEIGHT` until `fit` gets development sentences.
     Raises ValueError if models do not cut texts into sentences alike, or look for other runs.
     """
 
     SCHEMA: ClassVar[ExampleSchema[Any]]
     PRIMARY: str
+    TUNED_FOR: ClassVar[str | None] = None
+    TOLERANCE: ClassVar[float] = 0.0
     DEFAULT_WEIGHT: ClassVar[float]
     PARTS: ClassVar[dict[str, type[Any]]]
 
@@ -210,8 +219,7 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
             for name, model in self.parts.items():
                 wanted = on_better is not None and name == "words"
                 model.fit(
-                    self._examples_for(name, gold),
-                    None if held_out is None else self._examples_for(name, held_out),
+                    *self._corpora_for(name, gold, held_out, n_threads),
                     n_threads=n_threads,
                     progress=progress,
                     on_epoch=on_epoch,
@@ -232,9 +240,9 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
 
             def figure(weight: float) -> float:
                 scores = self._score(held_out, self._new_pool(weight), None, n_threads)
-                return scores.as_dict()[self.PRIMARY] or 0.0
+                return scores.as_dict()[self.TUNED_FOR or self.PRIMARY] or 0.0
 
-            self.tuned_weight = best_of(WEIGHTS, figure)
+            self.tuned_weight = best_of(WEIGHTS, figure, self.TOLERANCE)
         return self.tuned_weight
 
     def prepare(self, sentences: Iterable[Any]) -> None:
@@ -246,6 +254,15 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
     def _examples_for(self, name: str, gold: Sequence[Any]) -> list[Any]:
         """Hook: gold sentences as one of the models takes them."""
         return list(gold)
+
+    def _corpora_for(
+        self, name: str, gold: list[Any], dev: list[Any] | None, n_threads: int
+    ) -> tuple[list[Any], list[Any] | None]:
+        """Hook: training and development sentences with which one of the models is fitted."""
+        return (
+            self._examples_for(name, gold),
+            None if dev is None else self._examples_for(name, dev),
+        )
 
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
         """Sentences made ready for `learn`, for all models; as `Estimator.compile`."""

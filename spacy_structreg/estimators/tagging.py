@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.partial_annotation import PartialSentence
+from spacy_structreg.corpora.splits import fold_bounds
 from spacy_structreg.corpora.tag_maps import CLOSED_TAGS
 from spacy_structreg.estimators.explained_words import explained_tags
 from spacy_structreg.estimators.joint.tagged_schema import TAGGED, known_pairs, tags_of
@@ -35,6 +39,8 @@ from spacy_structreg.models.estimator import Estimator
 from spacy_structreg.models.example_schema import TaggedGold, TaggedWords, Words
 from spacy_structreg.models.explanation import Explanation
 from spacy_structreg.models.model_spec import ModelSpec
+from spacy_structreg.models.parallel import run_tasks
+from spacy_structreg.models.progress import progress_bar
 from spacy_structreg.models.settings import (
     MAX_BEAM,
     CompleteTemplates,
@@ -555,3 +561,47 @@ def _with_given(tags: list[str], given: GivenTags | None) -> list[str]:
     if given is None:
         return tags
     return [tag if known is None else known for tag, known in zip(tags, given, strict=True)]
+
+
+def with_found_tags(
+    gold: Sequence[DependencySentence],
+    dev: Sequence[DependencySentence] | None = None,
+    *,
+    n_folds: int = 10,
+    n_threads: int = 1,
+) -> tuple[list[DependencySentence], list[DependencySentence] | None]:
+    """Sentences with tags as good as those that a parser will meet, in place of gold ones.
+
+    gold: each of so many folds is tagged by a tagger of the others. dev: sentences that are tagged
+    by a tagger of all of `gold`; None for none. Sentences that lack tags stay as they are, and so
+    does all if there are fewer sentences than folds.
+    """
+    tagged = [number for number, sentence in enumerate(gold) if all(sentence.tags)]
+    if len(tagged) < n_folds:
+        return list(gold), None if dev is None else list(dev)
+    corpus = [gold[number] for number in tagged]
+    found = list(gold)
+    folds = run_tasks(_tag_fold, corpus, fold_bounds(len(corpus), n_folds), n_threads)
+    progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds}
+    with closing(folds):
+        tags = chain.from_iterable(progress_bar(folds, **progress))
+        for number, of_sentence in zip(tagged, tags, strict=True):
+            found[number] = replace(gold[number], tags=tuple(of_sentence))
+    if dev is None:
+        return found, None
+    tagger = _tagger_of(corpus)
+    return found, [
+        replace(sentence, tags=tuple(tagger.predict(sentence.words))) for sentence in dev
+    ]
+
+
+def _tag_fold(corpus: list[DependencySentence], bound: tuple[int, int]) -> list[list[str]]:
+    """The tags of a fold, by a tagger of the others."""
+    begin, end = bound
+    tagger = _tagger_of(corpus[:begin] + corpus[end:])
+    return tagger.predict_batch(sentence.words for sentence in corpus[begin:end])
+
+
+def _tagger_of(corpus: list[DependencySentence]) -> Tagger:
+    pairs = [list(zip(each.words, each.tags, strict=True)) for each in corpus]
+    return Tagger(epochs=10).fit(pairs)

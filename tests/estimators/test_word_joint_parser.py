@@ -30,6 +30,7 @@ from spacy_structreg.estimators.joint.parsed_analyses import (
 from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.model_ensemble import WEIGHTS
+from spacy_structreg.estimators.tagging import Tagger, with_found_tags
 from spacy_structreg.learn.learning_settings import Learning
 
 TREEBANK = Path(__file__).parents[2] / "treebank/train/general.bracket"
@@ -311,6 +312,28 @@ def test_scores_of_characters_are_added_once(fitted: WordJointParser, guides: An
         )
 
     check()
+
+
+def test_its_parser_learns_from_tags_that_taggers_of_other_folds_have_found() -> None:
+    gap = replace(TREES[5], tags=("", *TREES[5].tags[1:]))
+    gold = [*TREES[:5], gap, *TREES[6:21]]
+    found, dev = with_found_tags(gold, TREES[30:33], n_folds=2)
+    pairs = [*PAIRS[:5], *PAIRS[6:21]]
+    first, second = Tagger(epochs=10).fit(pairs[:10]), Tagger(epochs=10).fit(pairs[10:])
+    assert found[5] == gap
+    for number, sentence in enumerate(gold):
+        if number == 5:
+            continue
+        tagger = second if number < 11 else first
+        assert found[number] == replace(sentence, tags=tuple(tagger.predict(sentence.words)))
+    assert [tree.tags for tree in found] != [tree.tags for tree in gold]
+    of_all = Tagger(epochs=10).fit(pairs)
+    assert dev is not None
+    assert [tree.tags for tree in dev] == [
+        tuple(of_all.predict(tree.words)) for tree in TREES[30:33]
+    ]
+    # Too few to be parted.
+    assert with_found_tags(gold[:3], n_folds=10) == (gold[:3], None)
 
 
 def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
