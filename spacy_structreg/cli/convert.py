@@ -45,6 +45,8 @@ __all__ = ["Converted", "convert", "convert_command", "parse_percent"]
 BRACKET_SUFFIXES = (".bracket", ".mrg", ".fid", ".nw")
 PERCENT = re.compile("([0-9]{1,3}):([0-9]{1,3})")
 WHOLE = (0, 100)
+GROUPED = (FormatName.columns, FormatName.conllu)
+"""The formats of which several sentences can make a Doc."""
 
 
 class Converted(NamedTuple):
@@ -101,7 +103,13 @@ def convert_command(
         ),
     ] = None,
     group: Annotated[
-        int, Opt("--sentences-per-doc", "-n", min=1, help="Columns: so many sentences make a Doc")
+        int,
+        Opt(
+            "--sentences-per-doc",
+            "-n",
+            min=1,
+            help="Columns and CoNLL-U: so many sentences make a Doc",
+        ),
     ] = 1,
     lang: Annotated[
         str,
@@ -178,7 +186,7 @@ def convert(
 
     percent: which of the n sentences of all inputs together: from n · begin // 100 to n · end //
         100, so that 0:90 and 90:100 share none and leave none out. group: how many sentences make a
-        Doc, of column files, whose sentences are counted after that.
+        Doc, of column files and CoNLL-U, whose sentences are counted after that.
 
     The output is written in one step, and not at all if anything fails; its folder is made if
     need be. Shows a progress bar on standard error, if that is a terminal. Raises ValueError for
@@ -202,9 +210,10 @@ def convert(
     def read() -> Iterator[AnnotatedSentence]:
         for path in inputs:
             sentences = read_sentences(path, options)
-            if group > 1 and find_format(path, options) is not FormatName.columns:
+            if group > 1 and find_format(path, options) not in GROUPED:
                 raise ValueError(
-                    f"{path}: --sentences-per-doc is for column files; leave the option out"
+                    f"{path}: --sentences-per-doc is for column files and CoNLL-U; leave the "
+                    "option out"
                 )
             yield from joined(sentences, group) if group > 1 else sentences
 

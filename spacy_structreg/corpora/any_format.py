@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, islice, pairwise
+from itertools import accumulate, chain, groupby, islice, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -299,14 +299,17 @@ def spaces_between(words: Sequence[str]) -> list[bool]:
 
 
 def joined(sentences: Iterable[AnnotatedSentence], size: int) -> Iterator[AnnotatedSentence]:
-    """Every `size` sentences of a column file as one, which knows where they start."""
-    iterator = iter(sentences)
-    while group := list(islice(iterator, size)):
-        yield group[0] if len(group) == 1 else join(group)
+    """Every `size` sentences of columns or CoNLL-U as one, which knows where they start.
+
+    Sentences with a tree and such without are not put together.
+    """
+    for _, alike in groupby(sentences, key=lambda sentence: sentence.heads is None):
+        while group := list(islice(alike, size)):
+            yield group[0] if len(group) == 1 else join(group)
 
 
 def join(group: Sequence[AnnotatedSentence]) -> AnnotatedSentence:
-    """Sentences of columns, that is of words, tags and labeled spans, as one."""
+    """Sentences of words, tags, trees and labeled spans as one; all have a tree, or none has."""
     words = [word for each in group for word in each.words]
     firsts = [0, *accumulate(len(each.words) for each in group)]
 
@@ -327,12 +330,27 @@ def join(group: Sequence[AnnotatedSentence]) -> AnnotatedSentence:
             for start, end, label in getattr(each, name)
         ]
 
+    spaces = flat("spaces")
+    if spaces is not None:
+        # The last word of a sentence may not say that a space follows.
+        for last in (first - 1 for first in firsts[1:-1]):
+            spaces[last] = spaces[last] or spaces_between(words[last : last + 2])[0]
+    heads = None
+    if group[0].heads is not None:
+        heads = [
+            head if head == ROOT else first + head
+            for first, each in zip(firsts, group, strict=False)
+            for head in each.heads or ()
+        ]
     return AnnotatedSentence(
         words,
         flat("tags"),
         flat("pos"),
-        spaces=None if group[0].spaces is None else spaces_between(words),
+        heads,
+        flat("deps"),
+        spaces=spaces,
         starts=[index in firsts for index in range(len(words))],
+        bad_tree=any(each.bad_tree for each in group),
         bad_pos=sum(each.bad_pos for each in group),
         entities=spans("entities"),
         chunks=spans("chunks"),

@@ -110,6 +110,41 @@ def report_of(invoke: Invoke, tmp_path: Path, *arguments: object) -> dict[str, o
 # Corpora -----------------------------------------------------------------------------------------
 
 
+def test_several_trees_make_a_doc(tmp_path: Path, invoke: Invoke) -> None:
+    source, output = tmp_path / "trees.conllu", tmp_path / "trees.spacy"
+    flat = "我们\t_\t_\tPN\t_\t_\t_\t_\tSpaceAfter=No"
+    source.write_text(conllu(TREES[:3]) + f"1\t{flat}\n\n" + conllu(TREES[3:]), encoding="utf8")
+    result = invoke("convert", source, output, "-n", 2)
+    # Two and one before the sentence without a tree, which stays alone, and two after it.
+    assert (
+        result.stdout.strip()
+        == f"{output}: 4 Docs, {sum(len(rows_of(t)) for t in TREES) + 1} words"
+    )
+    docs = list(DocBin().from_disk(output).get_docs(Vocab()))
+    assert [len(list(doc.sents)) for doc in docs] == [2, 1, 1, 2]
+    trees = [
+        [
+            (
+                word.text,
+                word.tag_,
+                0 if word.head == word else word.head.i + 1 - sent.start,
+                word.dep_,
+            )
+            for word in sent
+        ]
+        for doc in docs
+        for sent in doc.sents
+        if doc.has_annotation("DEP")
+    ]
+    assert trees == [
+        [(*row[:3], row[3] if row[2] else "ROOT") for row in rows_of(each)] for each in TREES
+    ]
+    again = tmp_path / "again.conllu"
+    assert invoke("convert", source, again, "-n", 2).exit_code == 0
+    words = [[row[0] for row in rows_of(each)] for each in TREES]
+    assert [each.words for each in read_sentences(again)] == [*words[:3], ["我们"], *words[3:]]
+
+
 def test_docs_keep_their_trees(parsing: Path, folder: Path, invoke: Invoke, tmp_path: Path) -> None:
     sentences = list(read_sentences(folder / "gold.spacy"))
     assert sentences[0] == AnnotatedSentence(
