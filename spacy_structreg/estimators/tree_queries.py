@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence, Parse, is_projective
 from spacy_structreg.models.example_schema import Words, check_names
@@ -16,6 +16,9 @@ TaggedSentence: TypeAlias = tuple[Words, Sequence[str]]
 
 GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
 """Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
+
+HeadT = TypeVar("HeadT", int, "int | None")
+"""The index of a head, or also None where it is not known."""
 
 
 def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
@@ -65,6 +68,21 @@ def _checked_arcs(given: GivenArcs) -> tuple[tuple[int | None, ...], tuple[str |
     return heads, labels
 
 
+def mirrored(sentence: DependencySentence) -> DependencySentence:
+    """A sentence from its last word to its first, with the same tree."""
+    return DependencySentence(
+        words=sentence.words[::-1],
+        tags=sentence.tags[::-1],
+        heads=tuple(_mirrored_heads(sentence.heads)),
+        labels=sentence.labels[::-1],
+    )
+
+
+def _mirrored_heads(heads: Sequence[HeadT]) -> list[HeadT]:
+    last = len(heads) - 1
+    return [head if head is None or head == ROOT else last - head for head in heads[::-1]]
+
+
 def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
     """A sentence without the words of nothing but white space; None if no other is left.
 
@@ -96,7 +114,8 @@ class Query:
     """A sentence to be parsed: the words that are none of white space, and what is known of them.
 
     places: where they stand among all n_words words. given: what is given for all words, and the
-    heads and labels of it that bind the visible words.
+    heads and labels of it that bind the visible words. backward: the decoder gets words and tags
+    from the last to the first, as they stand here.
     """
 
     words: list[str]
@@ -105,9 +124,12 @@ class Query:
     n_words: int
     given: GivenArcs | None
     heads: list[int | None] | None
+    backward: bool
 
     @classmethod
-    def of(cls, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
+    def of(
+        cls, sentence: TaggedSentence, given: GivenArcs | None, *, backward: bool = False
+    ) -> Query:
         """Raises ValueError for what cannot be parsed, or not with the given arcs."""
         words, tags = checked_sentence(sentence)
         heads = None
@@ -125,7 +147,8 @@ class Query:
         n = len(words)
         if len(places) < n:
             words, tags = [words[i] for i in places], [tags[i] for i in places]
-        return cls(list(words), list(tags), places, n, given, heads)
+        order = -1 if backward else 1
+        return cls(list(words)[::order], list(tags)[::order], places, n, given, heads, backward)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -135,11 +158,16 @@ class Query:
         if self.given is None or self.heads is None:
             return None
         labels = [self.given[1][place] for place in self.places]
-        return self.heads, [None if label is None else number.get(label) for label in labels]
+        numbers = [None if label is None else number.get(label) for label in labels]
+        if self.backward:
+            return _mirrored_heads(self.heads), numbers[::-1]
+        return self.heads, numbers
 
     def answer(self, decoder: ParseDecoder, tree: tuple[list[int], list[int]]) -> Parse:
         """The tree over all words, from one over the visible words."""
         heads, numbers = tree
+        if self.backward:
+            heads, numbers = _mirrored_heads(heads), numbers[::-1]
         # A model of nothing but roots has no labels of arcs. The number of the root is -1.
         names = (*(decoder.labels or ("",)), decoder.root_label)
         labels = [names[number] for number in numbers]

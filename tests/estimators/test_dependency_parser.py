@@ -379,6 +379,48 @@ def test_without_a_limit_all_trees_are_found_once(system: str) -> None:
     assert sorted(parse.heads for _, parse in found) == sorted(all_trees(4))
 
 
+@EACH_SYSTEM
+def test_a_backward_parser_does_what_a_forward_one_does_with_mirrored_sentences(
+    system: str,
+) -> None:
+    def flipped(heads: Sequence[int | None]) -> tuple[int | None, ...]:
+        n = len(heads)
+        return tuple(h if h in (None, ROOT) else n - 1 - (h or 0) for h in reversed(heads))
+
+    def turned_back(tree: Parse) -> Parse:
+        return Parse(flipped(tree.heads), tree.labels[::-1])  # type: ignore[arg-type]
+
+    corpus = [
+        *CORPUS,
+        CROSSING,
+        replace(CORPUS[1], words=("the", " ", *CORPUS[1].words[2:])),
+        replace(CORPUS[3], heads=(ROOT, None, None, 0, 5, 3)),
+    ]
+    turned = [
+        DependencySentence(s.words[::-1], s.tags[::-1], flipped(s.heads), s.labels[::-1])
+        for s in corpus
+    ]
+    chosen: dict[str, Any] = {"system": system, "epochs": 3, "beam": 4, "learning": PLAIN}
+    backward = DependencyParser(**chosen, backward=True, seed=0).fit(corpus)
+    forward = DependencyParser(**chosen, seed=0).fit(turned)
+    draw = random.Random(3)
+    for n in range(1, 9):
+        words, tags = random_query(draw, n)
+        found = backward.nbest(words, tags, 3)
+        wanted = forward.nbest(words[::-1], tags[::-1], 3)
+        assert found == [(score, turned_back(tree)) for score, tree in wanted]
+        assert backward.predict(words, tags) == found[0][1]
+        heads, labels = random_tree(draw, n), [None] * n
+        known = [head if draw.random() < 0.5 else None for head in heads]
+        tree = backward.predict(words, tags, given=(known, labels))
+        assert tree == turned_back(
+            forward.predict(words[::-1], tags[::-1], given=(flipped(known), labels))
+        )
+        assert all(k in (None, h) for k, h in zip(known, tree.heads, strict=True))
+    mirror = forward.explain(words[::-1], tags[::-1])
+    assert backward.explain(words, tags).analysis == mirror.analysis
+
+
 def test_what_cannot_be_parsed() -> None:
     parser = fitted()
     for words, tags, message in (

@@ -23,6 +23,7 @@ from spacy_structreg.estimators.tree_queries import (
     GivenArcs,
     Query,
     TaggedSentence,
+    mirrored,
     parse_queries,
     without_blanks,
 )
@@ -115,6 +116,11 @@ class DependencyParserSettings(TreeParserSettings):
         choices=SYSTEMS,
     )
     labeled: bool = setting(True, "Give arcs the labels of the corpus.")
+    backward: bool = setting(
+        False,
+        "Read sentences from their last word to their first: such a parser errs elsewhere than one "
+        "that reads forward.",
+    )
     merge: bool | None = setting(
         None,
         "Merge states that no later score can tell apart, in training and in prediction; null does "
@@ -147,7 +153,7 @@ class DependencyParser(
     SCHEMA = DEPENDENCIES
     GIVEN_WORDS = True
     PRIMARY = "dep_las"
-    MUST_AGREE = ("system", "templates", "labels", "half_width", "script")
+    MUST_AGREE = ("system", "backward", "templates", "labels", "half_width", "script")
     SETTINGS = DependencyParserSettings
     settings: DependencyParserSettings
 
@@ -175,7 +181,7 @@ class DependencyParser(
         to states that look alike only the best is known at the end. Raises ValueError if n < 1, and
         as `predict`.
         """
-        query = Query.of((words, tags), None)
+        query = self._query((words, tags), None)
         with self._decoders().borrow() as decoder:
             return [
                 (score, query.answer(decoder, tree))
@@ -185,9 +191,10 @@ class DependencyParser(
     def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
         """The features behind the actions that build the tree, and what would have changed them.
 
-        Words of nothing but white space are left out. Raises ValueError as `predict`.
+        Words of nothing but white space are left out. Of a `backward` parser, words and actions are
+        those of the mirrored sentence. Raises ValueError as `predict`.
         """
-        query = Query.of((words, tags), None)
+        query = self._query((words, tags), None)
         with self._decoders().borrow() as decoder:
             names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
                 f"ARC-{side} {label}".rstrip()
@@ -211,7 +218,7 @@ class DependencyParser(
         return self._spec_for((), "", WordKnowledge.unread(self.settings))
 
     def _query(self, sentence: TaggedSentence, given: GivenArcs | None) -> Query:
-        return Query.of(sentence, given)
+        return Query.of(sentence, given, backward=self.settings.backward)
 
     def _parse(self, decoder: ParseDecoder, queries: list[Query]) -> list[Parse]:
         return parse_queries(decoder, queries)
@@ -220,6 +227,8 @@ class DependencyParser(
         visible = without_blanks(sentence)
         if visible is None:
             return []
+        if self.settings.backward:
+            visible = mirrored(visible)
         heads = projectivize(visible.heads) if _is_tree(visible) else visible.heads
         if heads == visible.heads:
             return [visible]
