@@ -10,6 +10,7 @@ import typer
 from spacy.cli import app as spacy_app  # type: ignore[attr-defined]
 
 from spacy_structreg.cli.adapt import adapt_command
+from spacy_structreg.cli.agree import agree_command
 from spacy_structreg.cli.annotate import annotate_command
 from spacy_structreg.cli.average import average_command
 from spacy_structreg.cli.calibrate import calibrate_command
@@ -50,6 +51,7 @@ structreg_app.command("fit", context_settings=SETTINGS)(fit_command)
 structreg_app.command("search", context_settings=SETTINGS)(search_command)
 structreg_app.command("segment")(segment_command)
 structreg_app.command("annotate")(annotate_command)
+structreg_app.command("agree")(agree_command)
 structreg_app.command("uncertain")(uncertain_command)
 structreg_app.command("count-ngrams")(count_ngrams_command)
 structreg_app.command("word-classes")(word_classes_command)
