@@ -40,7 +40,7 @@ from spacy_structreg.estimators.raw_text import SegmentPredictor, TaggerOfText
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.segmented_schema import SEGMENTED
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import with_found_tags
+from spacy_structreg.estimators.tagging import Tagger, with_found_tags
 from spacy_structreg.learn.setting_fields import Settings, check_float, from_settings, setting
 from spacy_structreg.models.beam_margin import AdaptiveBeam
 from spacy_structreg.models.decoders import DecoderPool
@@ -190,15 +190,18 @@ class GuidedJointTagger(
 
 @dataclass(frozen=True, kw_only=True)
 class ParsingPartsSettings(Settings):
-    """Settings of a joint parser, and of the tagger and the parser that guide it."""
+    """Settings of a joint parser, and of the tagger and the parsers that guide it."""
 
     tagger: StoredModel | None
+    retagger: StoredModel | None
     parser: StoredModel | None
+    backward: StoredModel | None
     words: StoredModel | None
     weight: float | None = weight_setting()
     n_best: int = setting(
-        8,
-        "How many analyses of a sentence by the tagger the parser builds trees over.",
+        6,
+        "How many analyses of a sentence by the tagger the parsers build trees over, besides those "
+        "with other tags.",
         minimum=1,
         maximum=MAX_BEAM,
     )
@@ -214,7 +217,11 @@ class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
     """Settings of a `GuidedJointParser`."""
 
     tagger: GuidedJointTagger | None = part(GuidedJointTagger, "words with tags")
+    retagger: Tagger | None = part(Tagger, "tags of given words")
     parser: DependencyParser | None = part(DependencyParser, "trees over given words")
+    backward: DependencyParser | None = part(
+        DependencyParser, "such trees that reads backward (backward = true)"
+    )
     words: WordJointParser | None = part(WordJointParser, "words, tags and trees")
     beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
     beam_margin: float | None = setting(
@@ -227,10 +234,21 @@ class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
         super()._check()
         if self.arc_weight is not None:
             check_float("arc_weight", self.arc_weight, 0.0)
+        if self.backward is not None and not self.backward.settings.backward:
+            raise ValueError(
+                "the parser that is to read backward reads forward; set backward = true in its "
+                "settings"
+            )
 
 
 ARC_WEIGHTS: Final = (10.0, 20.0, 40.0, 80.0)
 """The scores of arcs that are tried on development sentences."""
+
+PARSERS: Final = ("parser", "backward")
+"""The parts of a joint parser that are parsers of given words."""
+
+WEIGHTS_OF_ANALYSES: Final = tuple(f"{name}_weight" for name in AnalysisWeights._fields)
+"""The weights of the model that says how probable an analysis is, by the names of attributes."""
 
 GUIDE_EPOCHS: Final = 20
 """For how many epochs the guides of a joint parser are trained at least; they are fast."""
@@ -239,13 +257,13 @@ GUIDE_EPOCHS: Final = 20
 class GuidedJointParser(
     ParsingPredictor, Guided[CharacterJointTagger, WordJointParser, WordTreeDecoder]
 ):
-    """Finds words, tags and trees in one search, which a tagger and a parser guide.
+    """Finds words, tags and trees in one search, which a tagger and two parsers guide.
 
     The tagger's model of characters guides the search for words and tags, see `Guided`. Its best
-    analyses are parsed, and arcs have a score by how probable the trees are that have them
-    (`estimators.joint.parsed_analyses`). All models are trained apart, the parser on tags that
-    taggers of other parts of the corpus have found; `fit` then chooses, on development sentences,
-    what makes analyses probable, and the weights of both guides.
+    analyses are parsed, forward and backward, and arcs have a score by how probable the trees are
+    that have them (`estimators.joint.parsed_analyses`). All models are trained apart, the parsers
+    on tags that taggers of other parts of the corpus have found; `fit` then chooses, on development
+    sentences, what makes analyses probable, and the weights of both guides.
 
     Set `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
     """
@@ -262,14 +280,18 @@ class GuidedJointParser(
     DEFAULT_ARC_WEIGHT = 40.0
     PARTS: ClassVar = {
         "tagger": GuidedJointTagger,
+        "retagger": Tagger,
         "parser": DependencyParser,
+        "backward": DependencyParser,
         "words": WordJointParser,
     }
 
     SETTINGS = GuidedJointParserSettings
     settings: GuidedJointParserSettings
     tagger: GuidedJointTagger
+    retagger: Tagger
     parser: DependencyParser
+    backward: DependencyParser
 
     @from_settings(GuidedJointParserSettings)
     def __init__(self, settings: GuidedJointParserSettings) -> None:
@@ -277,7 +299,7 @@ class GuidedJointParser(
         self.tuned_arc_weight = self.DEFAULT_ARC_WEIGHT
         if settings.arc_weight is not None:
             self.tuned_arc_weight = settings.arc_weight
-        self.tagger_weight, self.parser_weight, self.word_weight = AnalysisWeights()
+        self._take_weights(AnalysisWeights())
         # Those of development sentences, while weights are tuned.
         self._remembered: AnalysisParser | None = None
 
@@ -294,7 +316,9 @@ class GuidedJointParser(
     @epochs.setter
     def epochs(self, epochs: int) -> None:
         self.words.epochs = epochs
-        self.tagger.epochs = self.parser.epochs = max(epochs, GUIDE_EPOCHS)
+        for name, guide in self.parts.items():
+            if name != "words":
+                guide.epochs = max(epochs, GUIDE_EPOCHS)
 
     @property
     def many_roots(self) -> bool:
@@ -314,9 +338,7 @@ class GuidedJointParser(
         try:
             squeezed = [PARSED.squeezed(sentence) for sentence in held_out]
             whole = [each for each in squeezed if each.heads.count(ROOT) == 1]
-            self.tagger_weight, self.parser_weight, self.word_weight = fitted_weights(
-                remembered, whole
-            )
+            self._take_weights(fitted_weights(remembered, whole))
             weight = super().tune(held_out, n_threads=n_threads)
             if self.settings.arc_weight is None:
 
@@ -342,51 +364,54 @@ class GuidedJointParser(
             tagger = GuidedJointTagger(beam=8, beam_margin=None)
             tagger.epochs = GUIDE_EPOCHS
             return tagger
-        if name == "parser":
-            return DependencyParser(epochs=GUIDE_EPOCHS)
+        if name in PARSERS:
+            return DependencyParser(epochs=GUIDE_EPOCHS, backward=name == "backward")
         return super()._default(name)
 
     def _examples_for(self, name: str, gold: Sequence[Any]) -> list[Any]:
-        if name == "tagger":
+        if name in ("tagger", "retagger"):
             return [
                 list(zip(each.words, each.tags, strict=True)) for each in gold if all(each.tags)
             ]
-        if name == "parser":
+        if name in PARSERS:
             return [tree for sentence in gold for tree in single_trees(sentence)]
         return list(gold)
 
-    def _corpora_for(
-        self,
-        name: str,
-        gold: list[Any],
-        dev: list[Any] | None,
-        n_threads: int,
-    ) -> tuple[list[Any], list[Any] | None]:
-        train, held_out = super()._corpora_for(name, gold, dev, n_threads)
-        if name == "parser":
-            # It meets tags of which some are wrong, and learns from such.
-            train, held_out = with_found_tags(train, held_out, n_threads=n_threads)
-        return train, held_out
+    def _corpora(
+        self, gold: list[Any], dev: list[Any] | None, n_threads: int
+    ) -> dict[str, tuple[list[Any], list[Any] | None]]:
+        corpora = super()._corpora(gold, dev, n_threads)
+        # Parsers meet tags of which some are wrong, and learn from such.
+        found = with_found_tags(
+            *corpora["parser"], settings=self.retagger.settings, n_threads=n_threads
+        )
+        return {**corpora, **dict.fromkeys(PARSERS, found)}
 
     def _analysis_parser(self, *, remember: bool = False) -> AnalysisParser:
-        return AnalysisParser(self.tagger, self.parser, self.settings.n_best, remember=remember)
+        parsers = [self.parts[name] for name in PARSERS]
+        return AnalysisParser(
+            self.tagger, self.retagger, parsers, self.settings.n_best, remember=remember
+        )
 
     def _further_guides(self) -> dict[str, Any]:
         guide = ArcGuide(
             self._remembered or self._analysis_parser(),
-            AnalysisWeights(self.tagger_weight, self.parser_weight, self.word_weight),
+            AnalysisWeights(*(getattr(self, name) for name in WEIGHTS_OF_ANALYSES)),
             self.words.arc_labels,
             self.tuned_arc_weight,
             by_sentence=self.many_roots,
         )
         return {"arc_guide": guide}
 
+    def _take_weights(self, weights: AnalysisWeights) -> None:
+        for name, weight in zip(WEIGHTS_OF_ANALYSES, weights, strict=True):
+            setattr(self, name, weight)
+
     def _tuned(self) -> dict[str, float]:
-        names = ("tuned_arc_weight", "tagger_weight", "parser_weight", "word_weight")
+        names = ("tuned_arc_weight", *WEIGHTS_OF_ANALYSES)
         return {**super()._tuned(), **{name: getattr(self, name) for name in names}}
 
     def _checked_weight(self, name: str, value: float) -> float:
-        of_analyses = name in ("tagger_weight", "parser_weight", "word_weight")
-        return (
-            check_float(name, value, -inf) if of_analyses else super()._checked_weight(name, value)
-        )
+        if name in WEIGHTS_OF_ANALYSES:
+            return check_float(name, value, -inf)
+        return super()._checked_weight(name, value)

@@ -216,10 +216,11 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
         gold = self.SCHEMA.check_corpus(sentences, "training")
         held_out = None if dev is None else self.SCHEMA.check_corpus(dev, "development")
         with self._lock:
+            corpora = self._corpora(gold, held_out, n_threads)
             for name, model in self.parts.items():
                 wanted = on_better is not None and name == "words"
                 model.fit(
-                    *self._corpora_for(name, gold, held_out, n_threads),
+                    *corpora[name],
                     n_threads=n_threads,
                     progress=progress,
                     on_epoch=on_epoch,
@@ -255,14 +256,17 @@ class ModelEnsemble(StoredModel, RawTextPredictor[FinderT], Generic[FinderT, Cha
         """Hook: gold sentences as one of the models takes them."""
         return list(gold)
 
-    def _corpora_for(
-        self, name: str, gold: list[Any], dev: list[Any] | None, n_threads: int
-    ) -> tuple[list[Any], list[Any] | None]:
-        """Hook: training and development sentences with which one of the models is fitted."""
-        return (
-            self._examples_for(name, gold),
-            None if dev is None else self._examples_for(name, dev),
-        )
+    def _corpora(
+        self, gold: list[Any], dev: list[Any] | None, n_threads: int
+    ) -> dict[str, tuple[list[Any], list[Any] | None]]:
+        """Hook: training and development sentences with which each of the models is fitted."""
+        return {
+            name: (
+                self._examples_for(name, gold),
+                None if dev is None else self._examples_for(name, dev),
+            )
+            for name in self.parts
+        }
 
     def compile(self, sentences: Iterable[Any]) -> list[Compiled]:
         """Sentences made ready for `learn`, for all models; as `Estimator.compile`."""

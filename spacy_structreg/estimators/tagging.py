@@ -563,25 +563,33 @@ def _with_given(tags: list[str], given: GivenTags | None) -> list[str]:
     return [tag if known is None else known for tag, known in zip(tags, given, strict=True)]
 
 
+FOLD_EPOCHS: Final = 10
+"""For how many epochs the taggers of folds are trained."""
+
+
 def with_found_tags(
     gold: Sequence[DependencySentence],
     dev: Sequence[DependencySentence] | None = None,
     *,
+    settings: TaggerSettings | None = None,
     n_folds: int = 10,
     n_threads: int = 1,
 ) -> tuple[list[DependencySentence], list[DependencySentence] | None]:
     """Sentences with tags as good as those that a parser will meet, in place of gold ones.
 
     gold: each of so many folds is tagged by a tagger of the others. dev: sentences that are tagged
-    by a tagger of all of `gold`; None for none. Sentences that lack tags stay as they are, and so
-    does all if there are fewer sentences than folds.
+    by a tagger of all of `gold`; None for none. settings: of these taggers, but for epochs; None
+    for the default. Sentences that lack tags stay as they are, and so does all if there are fewer
+    sentences than folds.
     """
+    settings = replace(settings or Tagger().settings, epochs=FOLD_EPOCHS, n_models=1)
     tagged = [number for number, sentence in enumerate(gold) if all(sentence.tags)]
     if len(tagged) < n_folds:
         return list(gold), None if dev is None else list(dev)
     corpus = [gold[number] for number in tagged]
     found = list(gold)
-    folds = run_tasks(_tag_fold, corpus, fold_bounds(len(corpus), n_folds), n_threads)
+    shared = settings, corpus
+    folds = run_tasks(_tag_fold, shared, fold_bounds(len(corpus), n_folds), n_threads)
     progress: Any = {"desc": "jackknife", "unit": " folds", "total": n_folds}
     with closing(folds):
         tags = chain.from_iterable(progress_bar(folds, **progress))
@@ -589,19 +597,22 @@ def with_found_tags(
             found[number] = replace(gold[number], tags=tuple(of_sentence))
     if dev is None:
         return found, None
-    tagger = _tagger_of(corpus)
+    tagger = _tagger_of(settings, corpus)
     return found, [
         replace(sentence, tags=tuple(tagger.predict(sentence.words))) for sentence in dev
     ]
 
 
-def _tag_fold(corpus: list[DependencySentence], bound: tuple[int, int]) -> list[list[str]]:
+def _tag_fold(
+    shared: tuple[TaggerSettings, list[DependencySentence]], bound: tuple[int, int]
+) -> list[list[str]]:
     """The tags of a fold, by a tagger of the others."""
+    settings, corpus = shared
     begin, end = bound
-    tagger = _tagger_of(corpus[:begin] + corpus[end:])
+    tagger = _tagger_of(settings, corpus[:begin] + corpus[end:])
     return tagger.predict_batch(sentence.words for sentence in corpus[begin:end])
 
 
-def _tagger_of(corpus: list[DependencySentence]) -> Tagger:
+def _tagger_of(settings: TaggerSettings, corpus: list[DependencySentence]) -> Tagger:
     pairs = [list(zip(each.words, each.tags, strict=True)) for each in corpus]
-    return Tagger(epochs=10).fit(pairs)
+    return Tagger.of(settings).fit(pairs)

@@ -81,7 +81,9 @@ KINDS: dict[str, Kind] = {
     "guided, parsed": (
         lambda: GuidedJointParser(
             pair_of(GuidedJointTagger, CharacterJointTagger, WordJointTagger),
+            Tagger(**SHORT),
             DependencyParser(**SHORT),
+            DependencyParser(**SHORT, backward=True),
             WordJointParser(**SHORT),
             weight=1.0,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
@@ -173,12 +174,18 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
         WordJointParser(**settings)
 
 
+def test_one_of_the_parsers_that_guide_must_read_backward() -> None:
+    with pytest.raises(ValueError, match="set backward = true"):
+        GuidedJointParser(backward=DependencyParser())
+    assert GuidedJointParser().backward.settings.backward
+
+
 # Guides -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def guides() -> tuple[GuidedJointTagger, DependencyParser]:
-    """A tagger and a parser that have learned too little to be right everywhere."""
+def guides() -> tuple[GuidedJointTagger, Tagger, DependencyParser, DependencyParser]:
+    """Two taggers and two parsers that have learned too little to be right everywhere."""
     learning: Any = {"epochs": 2, "sentences": "doc"}
     tagger = GuidedJointTagger(
         CharacterJointTagger(**learning, learning=Learning()),
@@ -187,12 +194,12 @@ def guides() -> tuple[GuidedJointTagger, DependencyParser]:
         beam=8,
         beam_margin=None,
     )
-    return tagger.fit(PAIRS), DependencyParser(epochs=2).fit(TREES)
+    forward, backward = DependencyParser(epochs=2), DependencyParser(epochs=1, backward=True)
+    retagger = Tagger(epochs=1).fit(PAIRS[:20])
+    return tagger.fit(PAIRS), retagger, forward.fit(TREES), backward.fit(TREES)
 
 
-def guided_by(
-    guides: tuple[GuidedJointTagger, DependencyParser], words: WordJointParser, **settings: Any
-) -> GuidedJointParser:
+def guided_by(guides: Sequence[Any], words: WordJointParser, **settings: Any) -> GuidedJointParser:
     """A guided parser of trained models."""
     return GuidedJointParser(*guides, words, **settings)
 
@@ -212,10 +219,10 @@ def test_a_high_weight_of_arcs_draws_it_to_their_trees(
         replace(tree, heads=(*range(1, len(tree.words)), -1), labels=("next",) * len(tree.words))
         for tree in TREES
     ]
-    parser = DependencyParser(epochs=3).fit(chains)
+    parsers = [DependencyParser(epochs=3, backward=each).fit(chains) for each in (False, True)]
 
     def share_of_chained(arc_weight: float) -> float:
-        guided = guided_by((guides[0], parser), fitted, arc_weight=arc_weight)
+        guided = guided_by((*guides[:2], *parsers), fitted, arc_weight=arc_weight)
         trees = [guided.predict_trees(text) for text in TEXTS]
         heads = [(head, number) for tree in trees if tree for number, head in enumerate(tree.heads)]
         return sum(head == number + 1 for head, number in heads) / len(heads)
@@ -226,40 +233,46 @@ def test_a_high_weight_of_arcs_draws_it_to_their_trees(
 
 def test_arcs_are_those_of_probable_trees(guides: Any) -> None:
     """The scores of arcs to a word, and those of their labels, sum up to the weight."""
-    tagger, parser = guides
-    labels = parser.labels
-    analyses = AnalysisParser(tagger, parser, 8)
+    tagger, retagger, *parsers = guides
+    labels = parsers[0].labels
+    analyses = AnalysisParser(tagger, retagger, parsers, 4)
     guide = ArcGuide(analyses, AnalysisWeights(), labels, 3.0, by_sentence=False)
     for text in TEXTS[:5]:
         of_text = analyses.analyses(text)
+        best = [list(zip(*pairs, strict=True)) for _, pairs in tagger.nbest(text, 4)]
+        pairs = {(words, tags) for words, tags in best}
+        pairs |= {(words, tuple(retagger.predict(words))) for words, _ in best}
+        assert {(each.trees[0].words, each.trees[0].tags) for each in of_text} == pairs
+        assert len(of_text) == len(pairs)
         shares = probabilities(of_text, AnalysisWeights())
         assert shares.sum() == pytest.approx(1.0)
         arcs, scores = guide(text)
         wanted: dict[tuple[int, int, int], float] = {}
         for share, analysis in zip(shares, of_text, strict=True):
-            tree = analysis.tree
-            firsts = [len("".join(tree.words[:i])) for i in range(len(tree.words))]
-            for word, head in enumerate(tree.heads):
-                at = -1 if head in (-1, None) else firsts[head or 0]
-                label = tree.labels[word]
-                names = [-1, labels.index(label)] if label in labels else [-1]
-                for name in names:
-                    key = firsts[word], at, name
-                    wanted[key] = wanted.get(key, 0.0) + 3.0 * share
+            for tree, parser in zip(analysis.trees, parsers, strict=True):
+                assert tree.heads == parser.predict(tree.words, tree.tags).heads
+                firsts = [len("".join(tree.words[:i])) for i in range(len(tree.words))]
+                for word, head in enumerate(tree.heads):
+                    at = -1 if head in (-1, None) else firsts[head or 0]
+                    label = tree.labels[word]
+                    names = [-1, labels.index(label)] if label in labels else [-1]
+                    for name in names:
+                        key = firsts[word], at, name
+                        wanted[key] = wanted.get(key, 0.0) + 3.0 * share / 2
         found = {tuple(arc): score for arc, score in zip(arcs.tolist(), scores, strict=True)}
         assert found == pytest.approx(wanted)
 
 
 def test_weights_of_analyses_are_the_most_likely_ones(guides: Any) -> None:
     """No small step from the weights makes the best analyses more probable, less the penalty."""
-    analyses = AnalysisParser(*guides, 8, remember=True)
+    analyses = AnalysisParser(*guides[:2], guides[2:], 8, remember=True)
     weights = fitted_weights(analyses, TREES, l2=0.0)
 
     def likelihood(of: AnalysisWeights) -> float:
         total = 0.0
         for tree in TREES:
             found = analyses.analyses("".join(tree.words))
-            figures = [labeled_f(tree, each.tree) for each in found]
+            figures = [sum(labeled_f(tree, one) for one in each.trees) for each in found]
             best = [figure == max(figures) for figure in figures]
             if not all(best):
                 shares = probabilities(found, of)
@@ -267,7 +280,7 @@ def test_weights_of_analyses_are_the_most_likely_ones(guides: Any) -> None:
         return total
 
     highest = likelihood(weights)
-    assert highest > likelihood(AnalysisWeights(0.0, 0.0, 0.0))
+    assert highest > likelihood(AnalysisWeights(*[0.0] * len(weights)))
     for place, weight in enumerate(weights):
         for step in (-0.02, 0.02):
             moved = [*weights]
@@ -363,7 +376,8 @@ def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
         right = again.evaluate([tree]).as_dict()["las_f"] == 1.0
         assert right == (number not in corrections.wrong)
     # Weights that are set stay.
-    fixed = guided_by((model.tagger, model.parser), model.words, weight=3.0, arc_weight=7.0)
+    guides = [each for name, each in model.parts.items() if name != "words"]
+    fixed = guided_by(guides, model.words, weight=3.0, arc_weight=7.0)
     assert fixed.tune(TREES[:5]) == 3.0
     assert fixed.tuned_arc_weight == 7.0
 
@@ -400,10 +414,10 @@ def test_several_sentences_are_guided_one_by_one(guides: Any) -> None:
     tree = guided.predict_trees("".join(two[0].words))
     assert tree is not None
     assert tree.heads.count(-1) == 2
-    analyses = AnalysisParser(*guides, 4)
-    one = ArcGuide(analyses, AnalysisWeights(), words.arc_labels, 1.0, by_sentence=True)
+    analyses = AnalysisParser(*guides[:2], guides[2:], 4)
+    guide = ArcGuide(analyses, AnalysisWeights(), words.arc_labels, 1.0, by_sentence=True)
     text = "我们学习语言。" * 2
-    arcs, scores = one(text)
-    first, of_first = one(text[:7])
+    arcs, scores = guide(text)
+    first, of_first = guide(text[:7])
     assert {tuple(arc) for arc in arcs.tolist()} >= {tuple(arc) for arc in first.tolist()}
     assert scores.sum() == pytest.approx(2 * of_first.sum())

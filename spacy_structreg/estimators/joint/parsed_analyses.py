@@ -1,16 +1,19 @@
 """The best analyses of a joint tagger with trees over them: how probable they are, and their arcs.
 
-A log-linear model of three numbers says which analysis is the right one: the scores of the tagger
-and of the parser, and the number of words, as more words have more scores to add up. The expected
-arcs of its distribution guide a joint parser; its most probable analysis, with the tree, is what
-reranking would find (a pipeline that passes on k analyses instead of one).
+A tagger of given words tags the words of each analysis anew, which makes further ones. Two parsers
+build trees over all of them, one from the first word to the last, the other backward. They err at
+different places, so that an arc of both is more probable than one of either (Sagae & Lavie 2006). A
+log-linear model of four numbers says which analysis is the right one: the scores of the tagger and
+of both parsers, and the number of words, as more words have more scores to add up. The expected
+arcs of its distribution guide a joint parser.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,55 +22,74 @@ from numpy.typing import NDArray
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
 from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
+from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.dependencies import TextParsingScorer
 
 ANY_LABEL: Final = -1
 
 
 class AnalysisWeights(NamedTuple):
-    """Weights of the log-linear model: of the scores of tagger and parser, and of each word."""
+    """Weights of the log-linear model: of scores of tagger and parsers, and of numbers of words."""
 
-    tagger: float = 0.03
-    parser: float = 0.005
-    word: float = -2.0
+    tagger: float = 0.04
+    parser: float = 0.002
+    backward: float = 0.001
+    length: float = -1.3
 
 
 class ParsedAnalysis(NamedTuple):
-    """An analysis of a sentence by a joint tagger, and the best tree over it."""
+    """Words with tags, and the best tree of each parser over them.
+
+    tagger_score: that of the best analysis of the joint tagger that has these words.
+    """
 
     tagger_score: float
-    parser_score: float
-    tree: DependencySentence
+    parser_scores: tuple[float, ...]
+    trees: tuple[DependencySentence, ...]
 
 
 class AnalysisParser:
     """Parses the best analyses of a joint tagger.
 
-    tagger: finds words with tags: its `nbest` is called. n_best: how many of its analyses are
-    parsed, ≥ 1. remember: keep the analyses of all sentences, for calls with the same.
+    tagger: finds words with tags: its `nbest` is called. retagger: tags their words anew. parsers:
+    one that reads forward and one that reads backward. n_best: how many of the tagger's analyses
+    are parsed, ≥ 1, besides those of other tags. remember: keep the analyses of all sentences, for
+    calls with the same.
     """
 
     def __init__(
-        self, tagger: Any, parser: DependencyParser, n_best: int, *, remember: bool = False
+        self,
+        tagger: Any,
+        retagger: Tagger,
+        parsers: Sequence[DependencyParser],
+        n_best: int,
+        *,
+        remember: bool = False,
     ) -> None:
         self._tagger = tagger
-        self._parser = parser
+        self._retagger = retagger
+        self._parsers = parsers
         self._n_best = n_best
         self._known: dict[str, list[ParsedAnalysis]] | None = {} if remember else None
 
     def analyses(self, sentence: str) -> list[ParsedAnalysis]:
-        """The analyses of a sentence, those that the tagger holds for better first.
+        """The analyses of a sentence, each once.
 
         sentence: without white space. Raises ValueError if a model has not been trained.
         """
         if self._known is not None and sentence in self._known:
             return self._known[sentence]
-        found = []
-        for tagger_score, pairs in self._tagger.nbest(sentence, self._n_best):
+        scores: dict[tuple[tuple[str, ...], tuple[str, ...]], float] = {}
+        for score, pairs in self._tagger.nbest(sentence, self._n_best):
             words, tags = zip(*pairs, strict=True)
-            ((parser_score, tree),) = self._parser.nbest(words, tags, 1)
-            parsed = DependencySentence(words, tags, tree.heads, tree.labels)
-            found.append(ParsedAnalysis(tagger_score, parser_score, parsed))
+            scores.setdefault((words, tags), score)
+        for (words, _), score in list(scores.items()):
+            scores.setdefault((words, tuple(self._retagger.predict(words))), score)
+        found = []
+        for (words, tags), score in scores.items():
+            best = [parser.nbest(words, tags, 1)[0] for parser in self._parsers]
+            trees = (DependencySentence(words, tags, tree.heads, tree.labels) for _, tree in best)
+            found.append(ParsedAnalysis(score, tuple(of_tree for of_tree, _ in best), (*trees,)))
         if self._known is not None:
             self._known[sentence] = found
         return found
@@ -82,8 +104,10 @@ def probabilities(
 
 
 def _features(analyses: Sequence[ParsedAnalysis]) -> NDArray[np.float64]:
-    """Numbers that analyses are weighed by, of shape (n_analyses, 3)."""
-    return np.array([[first, second, len(tree.words)] for first, second, tree in analyses])
+    """Numbers that analyses are weighed by, of shape (n_analyses, 4)."""
+    return np.array(
+        [[each.tagger_score, *each.parser_scores, len(each.trees[0].words)] for each in analyses]
+    )
 
 
 def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,14 +121,16 @@ def fitted_weights(
 ) -> AnalysisWeights:
     """Weights with which the best analyses of gold sentences are the most probable.
 
-    The best analyses are those with the highest labeled F. l2: strength of the penalty on weights
-    of numbers that are scaled to a standard deviation of 1, per sentence. Returns the default if no
-    sentence has analyses that differ.
+    The best analyses are those whose trees have the highest labeled F on the average. l2: strength
+    of the penalty on weights of numbers that are scaled to a standard deviation of 1, per sentence.
+    Returns the default if no sentence has analyses that differ.
     """
     lists = []
     for sentence in gold:
         analyses = parser.analyses("".join(sentence.words))
-        figures = np.array([_labeled_f(sentence, each.tree) for each in analyses])
+        figures = np.array(
+            [[_labeled_f(sentence, tree) for tree in each.trees] for each in analyses]
+        ).mean(axis=1)
         if figures.min() < figures.max():
             features = _features(analyses)
             best = figures == figures.max()
@@ -114,7 +140,7 @@ def fitted_weights(
     scale = np.sqrt(np.mean([(features**2).mean(axis=0) for features, _ in lists], axis=0))
     scale[scale == 0.0] = 1.0
     weights = np.zeros(len(scale))
-    # Newton's method, on a convex function of three numbers.
+    # Newton's method, on a convex function of four numbers.
     for _ in range(20):
         gradient = l2 * len(lists) * weights
         curvature = l2 * len(lists) * np.eye(len(scale))
@@ -154,16 +180,17 @@ class ArcGuide:
 
     def __call__(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         number: dict[str | None, int] = {label: i for i, label in enumerate(self.labels)}
-        expected: dict[tuple[int, int, int], float] = {}
+        expected: defaultdict[tuple[int, int, int], float] = defaultdict(float)
         ends = sentence_ends(text) if self.by_sentence else [len(text)]
         for begin, end in pairwise([0, *ends]):
             analyses = self.parser.analyses(text[begin:end])
             shares = (self.weight * probabilities(analyses, self.weights)).tolist()
             for share, analysis in zip(shares, analyses, strict=True):
-                for child, head, label in _arcs(analysis.tree, begin):
-                    for named in {ANY_LABEL, number.get(label, ANY_LABEL)}:
-                        arc = child, head, named
-                        expected[arc] = expected.get(arc, 0.0) + share
+                score = share / len(analysis.trees)
+                for tree in analysis.trees:
+                    for child, head, label in _arcs(tree, begin):
+                        for named in {ANY_LABEL, number.get(label, ANY_LABEL)}:
+                            expected[child, head, named] += score
         return (
             np.array(list(expected), dtype=np.int32).reshape(-1, 3),
             np.array(list(expected.values()), dtype=np.float64),
@@ -172,9 +199,7 @@ class ArcGuide:
 
 def _arcs(tree: DependencySentence, begin: int) -> Iterator[tuple[int, int, str | None]]:
     """Yield the arcs of a tree by the first characters of child and head, -1 for the root."""
-    firsts = [begin]
-    for word in tree.words:
-        firsts.append(firsts[-1] + len(word))
-    for child, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True)):
+    firsts = list(accumulate(map(len, tree.words), initial=begin))
+    for first, head, label in zip(firsts, tree.heads, tree.labels, strict=False):
         assert head is not None
-        yield firsts[child], ROOT if head == ROOT else firsts[head], label
+        yield first, ROOT if head == ROOT else firsts[head], label

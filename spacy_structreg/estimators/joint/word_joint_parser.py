@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_structreg.corpora.dependencies import ROOT, DependencySentence
+from spacy_structreg.estimators.joint.parsed_analyses import ArcGuide
 from spacy_structreg.estimators.joint.parsed_schema import PARSED
 from spacy_structreg.estimators.joint.word_joint_tagger import TaggedWordSettings, TaggedWordSpec
 from spacy_structreg.estimators.knowledge import contents_of, new_word_atoms, restored_word_atoms
@@ -362,7 +363,7 @@ class WordJointParserSpec(TaggedWordSpec[DependencySentence, WordTreeDecoder]):
         beam: int | None = None,
         margin: float | None = None,
         guide: WordGuide | None = None,
-        arc_guide: Callable[[str], tuple[NDArray[np.int32], NDArray[np.float64]]] | None = None,
+        arc_guide: ArcGuide | None = None,
     ) -> WordTreeDecoder:
         margin = self.margin if beam is None else margin
         agenda = Agenda(self.new_scorer(tables), beam or self.beam, False, margin)
