@@ -52,6 +52,9 @@ models:
   chain: {kind: character_joint, rule: perceptron, epochs: 1}
   parser: {kind: parser, templates: transition, beam: 4, epochs: 3}
   stack: {kind: parser, system: arc_standard, beam: 4, epochs: 1}
+  of_texts: {kind: parser_of_texts, beam: 2, epochs: 1}
+  backward: {kind: backward_parser, beam: 2, epochs: 1}
+  trees: {kind: joint_parser, beam: 4, epochs: 2}
 references:
   texts: {parts: {words: words}, decode: {merge: false}}
   tagged_words: {parts: {parser: parser}}
@@ -111,6 +114,21 @@ experiments:
       "unmerged": {parts: {parser: stack}, decode: {merge: false}}
     corpora:
       parsed: {seeds: 1, seeds_of: {"trained": 2}, average: [trained]}
+  joint_parsing:
+    title: Joint parsing
+    curves:
+      "one after the other":
+        {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts},
+         decode: {search: pipeline}}
+      "ranked":
+        {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts,
+                 backward: backward}, decode: {search: reranked, n_best: 2}}
+      "at once": {parts: {joint: trees}, decode: {beam: 2}}
+      "guided by all":
+        {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts,
+                 backward: backward, joint: trees}, decode: {search: guided, n_best: 2}}
+    corpora:
+      parsed: {seeds: 1}
 claims:
   - {source: A, says: wide beams help, more: widths / single / 4, less: widths / single / 1}
   - {source: B, says: narrow ones are fast, more: widths / single / 1, less: widths / single / 4,
@@ -126,6 +144,12 @@ CHAIN = "epochs=1 kind=character_joint rule=perceptron"
 JOINT = "beam=2 epochs=1 kind=word_joint"
 PARSER = "beam={} epochs={} kind=parser templates=transition"
 STACK = "beam=4 epochs=1 kind=parser system=arc_standard"
+OF_TEXTS = (
+    f"characters({CHAIN}) + words({JOINT}) + tagger(beam=2 epochs=1 kind=tagger) + "
+    "parser(beam=2 epochs=1 kind=parser_of_texts)"
+)
+BACKWARD = f"{OF_TEXTS} + backward(beam=2 epochs=1 kind=backward_parser)"
+TREES = "joint(beam=4 epochs=2 kind=joint_parser)"
 EXACT = "beam=None by_words=True merge=True"
 # What the grid asks for, in words.
 EXPECTED = {
@@ -154,6 +178,10 @@ EXPECTED = {
     ("parsed", f"parser({PARSER.format(4, 3)})", "beam=2", "0"),
     *(("parsed", f"parser({PARSER.format(4, epochs)})", "", "0") for epochs in (1, 2)),
     *(("parsed", f"parser({STACK})", decoding, "0") for decoding in ("", "merge=False")),
+    ("parsed", OF_TEXTS, "search=pipeline", "0"),
+    ("parsed", BACKWARD, "n_best=2 search=reranked", "0"),
+    ("parsed", TREES, "beam=2", "0"),
+    ("parsed", f"{BACKWARD} + {TREES}", "n_best=2 search=guided", "0"),
 }
 FEW = TRAIN[:80]
 
@@ -191,8 +219,10 @@ STUDY = Study(
         (
             "{parts: {parser: parser}, vary",
             "{parts: {parser: parser, words: words}, vary",
-            "no other part",
+            "search is None; choose from pipeline",
         ),
+        ("{search: reranked, n_best: 2}", "{search: pipeline, n_best: 2}", "takes the parts"),
+        ("{search: reranked, n_best: 2}", "{search: reranked, beam: 2}", "beam"),
         ("vary: decode.beam, values: [2]", "vary: decode.by_words, values: [2]", "by_words"),
         ("\n  tagged_words: {parts: {parser: parser}}", "", "a reference that reads tagged_words"),
         (
@@ -275,7 +305,9 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
     assert set(found) == EXPECTED
     for (corpus, parts, decoding, seeds), line in found.items():
         names = {"oov_r", "f"}
-        if corpus == "parsed":
+        if "search" in decoding or parts == TREES:
+            names = {"f", "joint_f", "uas", "las"}
+        elif corpus == "parsed":
             names = {"uas", "las"}
         elif "tagger" in parts or "joint" in parts:
             names |= {"joint_f"}
@@ -286,13 +318,14 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
             if "f" in names:
                 assert line[f"{part}_f"] > 0
                 assert 0 < line.get(f"{part}_joint_f", line[f"{part}_f"]) <= line[f"{part}_f"]
-            else:
+            if "las" in names:
                 assert 0 < line[f"{part}_las"] <= line[f"{part}_uas"]
         assert line["speed"] > 0
         assert line["reference"] > 0
         assert (line["seconds"] == 0) == ("-" in seeds)
         tuned = "characters(" in parts and "words(" in parts
         tuned = tuned and "adds_scores=False" not in decoding
+        tuned = tuned and not decoding.endswith(("pipeline", "reranked"))
         assert (line["weight"] is not None) == tuned
 
 

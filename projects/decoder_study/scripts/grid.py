@@ -23,6 +23,7 @@ READS: Final = {
     "tags": "texts",
     "trees": "tagged_words",
     "constituents": "tagged_words",
+    "trees_of_texts": "texts",
 }
 """What systems read, by what they find; those that read the same share a reference."""
 
@@ -308,8 +309,9 @@ class Grid(GridFile):
         if len(found) != 1:
             raise ValueError(f"{name} is to compare systems that find {sorted(found)}")
         (finds,) = found
-        if finds != "words" and not self.corpora[corpus].get(finds):
-            raise ValueError(f"{name} needs {finds}, which the corpus {corpus} has not")
+        needed = "trees" if finds == "trees_of_texts" else finds
+        if needed != "words" and not self.corpora[corpus].get(needed):
+            raise ValueError(f"{name} needs {needed}, which the corpus {corpus} has not")
         if READS[finds] not in self.references:
             raise ValueError(f"{name} needs a reference that reads {READS[finds]}")
         learns = self.finds(self.references[READS[finds]])

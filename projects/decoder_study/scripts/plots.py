@@ -20,6 +20,7 @@ SCORES: Final = {
     "tags": "F of words with their tags",
     "trees": "LAS",
     "constituents": "F of labeled brackets",
+    "trees_of_texts": "LAS (F)",
 }
 """By what systems find, their chief score, which the pictures show."""
 

@@ -31,6 +31,7 @@ TITLES: Final = {
     "tags": {"f": "SF", "joint_f": "JF"},
     "trees": {"uas": "UAS", "las": "LAS"},
     "constituents": {"f": "F"},
+    "trees_of_texts": {"f": "SF", "joint_f": "JF", "uas": "UAS", "las": "LAS"},
 }
 """By what a system finds, the scores that tables and pictures show; the last is the chief one."""
 
@@ -43,6 +44,8 @@ MEANINGS: Final = {
     "trees": "UAS and LAS the share of words, punctuation among them, with the right head, and "
     "with the right label too",
     "constituents": "F is that of labeled brackets, by the conventions of EVALB's COLLINS.prm",
+    "trees_of_texts": "UAS and LAS the F of words that are right with their head, and with its "
+    "label too",
 }
 """By what systems read or find, what their scores are."""
 

@@ -17,7 +17,7 @@ from studies.grids import canonical
 from systems import SCORES, Reader, build, epochs_of, fit, gold_of, inputs_of
 
 from spacy_structreg.metrics.constituents import score_brackets
-from spacy_structreg.metrics.dependencies import score_parses
+from spacy_structreg.metrics.dependencies import TextParsingScorer, score_parses
 from spacy_structreg.metrics.joint import score_joint
 from spacy_structreg.metrics.segmentation import score_segmentation
 
@@ -97,7 +97,12 @@ class Bench:
         gold = gold_of(part, reader.finds)
         vocabulary = self.corpus.vocabulary
         scores: Any
-        if reader.finds == "trees":
+        if reader.finds == "trees_of_texts":
+            scorer = TextParsingScorer(vocabulary)
+            for wanted, tree in zip(gold, found, strict=True):
+                scorer.add([wanted], [tree])
+            scores = scorer.scores()
+        elif reader.finds == "trees":
             scores = score_parses(gold, found)
         elif reader.finds == "constituents":
             scores = score_brackets(gold, found)

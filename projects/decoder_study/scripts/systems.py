@@ -4,40 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Final
 
 from corpora import Part
 
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
-from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
+from spacy_structreg.estimators.guided import (
+    GuidedJointParser,
+    GuidedJointTagger,
+    GuidedSegmenter,
+)
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.parsed_analyses import (
+    AnalysisParser,
+    fitted_weights,
+    probabilities,
+)
+from spacy_structreg.estimators.joint.word_joint_parser import WordJointParser
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.raw_text import TaggedPredictor
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger
+from spacy_structreg.estimators.tagging import Tagger, with_found_tags
 from spacy_structreg.learn.learning_settings import Learning
 
-ROLES: Final = ("characters", "words", "tagger", "parser")
+ROLES: Final = ("characters", "words", "tagger", "parser", "backward", "joint")
 
 SCORES: Final = {
     "words": {"f": "seg_f", "oov_r": "oov_r"},
     "tags": {"f": "seg_f", "oov_r": "oov_r", "joint_f": "joint_f"},
     "trees": {"uas": "dep_uas", "las": "dep_las"},
     "constituents": {"f": "brackets_f"},
+    "trees_of_texts": {"f": "seg_f", "joint_f": "tag_f", "uas": "uas_f", "las": "las_f"},
 }
 """What systems find, and by which figures it is scored: their names here and in the package."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. role: what it can be in a system. finds: what it learns, of `SCORES`."""
+    """A kind of model. role: what it can be in a system. finds: what it learns, of `SCORES`.
 
-    estimator: type[Any]
+    found_tags: whether it learns from tags that taggers have found (`with_found_tags`).
+    """
+
+    estimator: Callable[..., Any]
     role: str
     finds: str
+    found_tags: bool = False
 
 
 KINDS: Final = {
@@ -48,6 +65,11 @@ KINDS: Final = {
     "tagger": Kind(Tagger, "tagger", "tags"),
     "parser": Kind(DependencyParser, "parser", "trees"),
     "constituency": Kind(ConstituencyParser, "parser", "constituents"),
+    "parser_of_texts": Kind(DependencyParser, "parser", "trees", found_tags=True),
+    "backward_parser": Kind(
+        partial(DependencyParser, backward=True), "backward", "trees", found_tags=True
+    ),
+    "joint_parser": Kind(WordJointParser, "joint", "trees_of_texts"),
 }
 
 LEARNING: Final = {
@@ -59,6 +81,14 @@ SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
 RERANKER: Final = frozenset({"weight", "n_best"})
 """With `n_best`, a model of words ranks the analyses of one of characters again."""
+OF_TEXTS: Final = frozenset({"characters", "words", "tagger", "parser"})
+"""The parts of a pipeline from raw text to trees."""
+SEARCHES: Final = {
+    "pipeline": (OF_TEXTS, frozenset[str]()),
+    "reranked": (OF_TEXTS | {"backward"}, frozenset({"n_best", "window"})),
+    "guided": (OF_TEXTS | {"backward", "joint"}, frozenset({"n_best", "beam"})),
+}
+"""Ways from raw text to trees (`decode.search`): the parts and the settings of each."""
 PARSERS: Final = {
     "parser": frozenset({"beam", "merge"}),
     "constituency": frozenset({"beam"}),
@@ -102,6 +132,8 @@ def fit(
     """
     model = new_model(setting, seed)
     gold = gold_of(train, KINDS[setting["kind"]].finds)
+    if KINDS[setting["kind"]].found_tags:
+        gold, _ = with_found_tags(gold)
     model.prepare(gold)
     compiled = model.compile(gold)
     for epoch in range(1, max(epochs) + 1):
@@ -117,12 +149,16 @@ def epochs_of(setting: Mapping[str, Any]) -> int:
 
 def gold_of(part: Part, finds: str) -> Any:
     """The gold sentences of a part, as what systems find."""
-    return part.words if finds == "words" else part.gold
+    if finds == "words":
+        return part.words
+    if finds == "tags" and part.kind == "trees":
+        return [list(zip(tree.words, tree.tags, strict=True)) for tree in part.gold]
+    return part.gold
 
 
 def inputs_of(part: Part, finds: str) -> list[Any]:
     """What a system is given: texts, or the tagged words of trees."""
-    if finds in ("words", "tags"):
+    if finds in ("words", "tags", "trees_of_texts"):
         return list(part.texts)
     return [(tree.words, tree.tags) for tree in gold_of(part, finds)]
 
@@ -130,6 +166,8 @@ def inputs_of(part: Part, finds: str) -> list[Any]:
 def found_by(kinds: Iterable[str]) -> str:
     """What models of these kinds find together, of `SCORES`."""
     found = {KINDS[kind].finds for kind in kinds}
+    if found > {"trees"}:
+        return "trees_of_texts"
     return next(finds for finds in reversed(SCORES) if finds in found)
 
 
@@ -138,29 +176,48 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
     for role, kind in kinds.items():
         if KINDS[kind].role != role:
             raise ValueError(f"a model of the kind {kind!r} cannot be the part {role!r}")
-    known: frozenset[str] = frozenset()
-    if "n_best" in decoding:
-        if {kinds.get("characters"), kinds.get("words")} != {"character_joint", "word_joint"}:
-            raise ValueError("n_best is for a model of characters and one of words, with tags")
-        known |= RERANKER
-    elif "words" in kinds:
-        known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
-    if "parser" in kinds:
-        known = PARSERS[kinds["parser"]]
-        if len(kinds) > 1:
-            raise ValueError("a parser is given gold words and tags, and has no other part")
-    if "tagger" in kinds:
-        known |= {"tagger_beam"}
-        if len(kinds) == 1:
-            raise ValueError("a tagger needs a part that finds words")
-    if len({KINDS[kind].finds for role, kind in kinds.items() if role != "tagger"}) > 1:
-        raise ValueError("of a model and its guide both must find tags, or neither")
+    if found_by(kinds.values()) == "trees_of_texts":
+        known = _settings_of_search(kinds, decoding.get("search"))
+    else:
+        known = _settings_of_one_layer(kinds, decoding)
     strange = set(decoding) - known
     if strange:
         raise ValueError(
             f"decoding has the setting {sorted(strange)[0]!r}; {' + '.join(kinds)} has "
             f"{', '.join(sorted(known)) or 'none'}"
         )
+
+
+def _settings_of_search(kinds: Mapping[str, str], search: Any) -> frozenset[str]:
+    """The settings of a way from raw text to trees."""
+    if [*kinds] == ["joint"]:
+        return frozenset({"beam"})
+    if search not in SEARCHES:
+        raise ValueError(f"search is {search!r}; choose from {', '.join(SEARCHES)}")
+    parts, known = SEARCHES[search]
+    if set(kinds) != parts:
+        raise ValueError(f"search = {search!r} takes the parts {', '.join(sorted(parts))}")
+    return known | {"search"}
+
+
+def _settings_of_one_layer(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> frozenset[str]:
+    """The settings of a system that finds words, or tags, or trees of given words."""
+    known: frozenset[str] = frozenset()
+    if "parser" in kinds:
+        return PARSERS[kinds["parser"]]
+    if "n_best" in decoding:
+        if {kinds.get("characters"), kinds.get("words")} != {"character_joint", "word_joint"}:
+            raise ValueError("n_best is for a model of characters and one of words, with tags")
+        known |= RERANKER
+    elif "words" in kinds:
+        known |= SEARCH | (GUIDE if "characters" in kinds else frozenset())
+    if "tagger" in kinds:
+        known |= {"tagger_beam"}
+        if len(kinds) == 1:
+            raise ValueError("a tagger needs a part that finds words")
+    if len({KINDS[kind].finds for role, kind in kinds.items() if role != "tagger"}) > 1:
+        raise ValueError("of a model and its guide both must find tags, or neither")
+    return known
 
 
 def decoding(model: Any, changes: Mapping[str, Any]) -> Any:
@@ -175,6 +232,8 @@ def decoding(model: Any, changes: Mapping[str, Any]) -> Any:
 def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Reader:
     """A system of trained models by role; a guide's weight is tuned on `dev` unless it is given."""
     changes = dict(given)
+    if "search" in changes or "joint" in models:
+        return trees_of_texts(models, changes, dev)
     if "parser" in models:
         parser = decoding(models["parser"], changes)
         finds = next(kind.finds for kind in KINDS.values() if kind.estimator is type(parser))
@@ -211,3 +270,42 @@ def build(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Rea
         return [list(zip(*pair, strict=True)) for pair in zip(found, tags, strict=True)]
 
     return Reader(read, "tags", weight)
+
+
+def trees_of_texts(models: Mapping[str, Any], given: Mapping[str, Any], dev: Part) -> Reader:
+    """A system that finds words, tags and trees; what has to be tuned is tuned on `dev`."""
+    finds = "trees_of_texts"
+    if len(models) == 1:
+        alone = decoding(models["joint"], given)
+        return Reader(lambda texts: list(alone.predict_trees_stream(texts)), finds)
+    changes = dict(given)
+    search = changes.pop("search")
+    # The beam of the default of a guided joint parser, which needs several analyses.
+    window = {"window": changes.pop("window")} if "window" in changes else {}
+    tagger = GuidedJointTagger(
+        models["characters"], models["words"], beam=8, beam_margin=None, **window
+    )
+    tagger.tune(gold_of(dev, "tags"))
+    if search == "guided":
+        guides = (tagger, models["tagger"], models["parser"], models["backward"])
+        guided = GuidedJointParser(*guides, models["joint"], **changes)
+        weight = guided.tune(dev.gold)
+        return Reader(lambda texts: list(guided.predict_trees_stream(texts)), finds, weight)
+    if search == "pipeline":
+
+        def parsed(text: str) -> DependencySentence:
+            words = tagger.predict(text)
+            tags = models["tagger"].predict(words)
+            tree = models["parser"].predict(words, tags)
+            return DependencySentence(tuple(words), tuple(tags), tree.heads, tree.labels)
+
+        return Reader(lambda texts: list(map(parsed, texts)), finds)
+    parsers = (models["parser"], models["backward"])
+    analyses = AnalysisParser(tagger, models["tagger"], parsers, **changes)
+    weights = fitted_weights(analyses, dev.gold)
+
+    def reranked(text: str) -> DependencySentence:
+        found = analyses.analyses(text)
+        return found[int(probabilities(found, weights).argmax())].trees[0]
+
+    return Reader(lambda texts: list(map(reranked, texts)), finds)
