@@ -4,7 +4,7 @@ The models are trained apart, on the same sentences. To decode, the chain model 
 what it thinks of each label, and the word-based search adds that to its own scores, ranks by the
 chain's best completion, and leaves out what the chain model holds for hopeless
 (`tasks.segmentation.guide`). The weight of the chain's scores is tuned on development sentences.
-The search for trees is guided by a parser, too (`estimators.joint.parsed_analyses`).
+The search for trees is guided by parsers, too (`estimators.joint.parsed_analyses`).
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class GuidedJointTagger(
 
 @dataclass(frozen=True, kw_only=True)
 class ParsingPartsSettings(Settings):
-    """Settings of a joint parser, and of the tagger and the parsers that guide it."""
+    """Settings of a joint parser, and of the taggers and the parsers that guide it."""
 
     tagger: StoredModel | None
     retagger: StoredModel | None
@@ -200,8 +200,8 @@ class ParsingPartsSettings(Settings):
     weight: float | None = weight_setting()
     n_best: int = setting(
         6,
-        "How many analyses of a sentence by the tagger the parsers build trees over, besides those "
-        "with other tags.",
+        "How many analyses of a sentence by the joint tagger are parsed, and at most as many again "
+        "of the same words with the tags of the other tagger.",
         minimum=1,
         maximum=MAX_BEAM,
     )
@@ -257,13 +257,14 @@ GUIDE_EPOCHS: Final = 20
 class GuidedJointParser(
     ParsingPredictor, Guided[CharacterJointTagger, WordJointParser, WordTreeDecoder]
 ):
-    """Finds words, tags and trees in one search, which a tagger and two parsers guide.
+    """Finds words, tags and trees in one search, which two taggers and two parsers guide.
 
-    The tagger's model of characters guides the search for words and tags, see `Guided`. Its best
-    analyses are parsed, forward and backward, and arcs have a score by how probable the trees are
-    that have them (`estimators.joint.parsed_analyses`). All models are trained apart, the parsers
-    on tags that taggers of other parts of the corpus have found; `fit` then chooses, on development
-    sentences, what makes analyses probable, and the weights of both guides.
+    The joint tagger's model of characters guides the search for words and tags, see `Guided`. Its
+    best analyses, and those with tags by the other tagger, are parsed, forward and backward; arcs
+    have a score by how probable the trees are that have them (`estimators.joint.parsed_analyses`).
+    All models are trained apart, the parsers on tags that taggers of other parts of the corpus have
+    found; `fit` then chooses, on development sentences, what makes analyses probable, and the
+    weights of characters and arcs.
 
     Set `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
     """
