@@ -196,6 +196,7 @@ STUDY = Study(
     reports=(
         ("study", "report", "findings"),
         ("constituents", "report/constituents", "constituents"),
+        ("joint_parsing", "report/joint_parsing", "joint_parsing"),
     ),
     missing="train.conllu",
     faulty=(
