@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from spacy.cli._util import Arg
@@ -14,7 +16,6 @@ from spacy_structreg.cli.user_errors import user_errors
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
-    from spacy.vocab import Vocab
 
 __all__ = ["agree", "agree_command"]
 
@@ -32,54 +33,77 @@ def agree_command(
 ) -> None:
     """Keep the sentences that all pipelines annotate alike.
 
-    Words, tags, heads and labels, and entities must be the same. Each sentence becomes a Doc. In
-    self-training and tri-training, pipelines learn from such sentences besides the gold ones.
+    Words, tags, heads and labels, entities and spans must be the same. Each sentence becomes a Doc,
+    without the categories of its text. In self-training and tri-training, pipelines learn from such
+    sentences besides the gold ones.
     """
     with user_errors():
-        n_kept, n_all = agree(inputs, output)
-        typer.echo(f"{output}: {n_kept:,} of {n_all:,} sentences")
+        counts = agree(inputs, output)
+        typer.echo(f"{output}: {counts.kept:,} of {counts.sentences:,} sentences")
+        if counts.missing:
+            typer.echo(
+                f"{counts.missing:,} texts are not in all inputs, and were left out", err=True
+            )
 
 
-def agree(inputs: Sequence[Path], output: Path) -> tuple[int, int]:
+class Counts(NamedTuple):
+    """Sentences that were kept, all of the first input, and its texts that others do not have."""
+
+    kept: int
+    sentences: int
+    missing: int
+
+
+def agree(inputs: Sequence[Path], output: Path) -> Counts:
     """Write the sentences of the first input that all others have, too.
 
-    Returns how many there are, and how many sentences the first input has. The output is written in
-    one step. Raises ValueError for fewer than two inputs, for inputs of different texts, if no
-    sentence is left, and as `read_docbin`; OSError for files that cannot be read or written.
+    Files are read one by one, and the output is written in one step. Shows a progress bar on
+    standard error, if that is a terminal. Raises ValueError for fewer than two inputs, for inputs
+    of different texts, if no sentence is left, and as `read_docbin`; OSError for files that cannot
+    be read or written.
     """
     from spacy.vocab import Vocab
 
-    from spacy_structreg.pipeline.agreement import agreed_sentences, sentences_of
-    from spacy_structreg.pipeline.gold_docs import save_docs
+    from spacy_structreg.models.progress import progress_bar
+    from spacy_structreg.pipeline.agreement import agreed_sentences, texts_of_all
+    from spacy_structreg.pipeline.gold_docs import read_docbin, save_docs
 
-    if len(inputs) < 2:
-        raise ValueError("one input agrees with itself; name those of two pipelines or more")
-    check_file(output, *inputs)
+    files = [_files_of(path) for path in inputs]
+    if len({*map(tuple, files)}) < max(2, len(files)):
+        raise ValueError("an input agrees with itself; name those of two pipelines or more")
+    if output.parent.resolve() in {path.resolve() for path in inputs}:
+        raise ValueError(f"{output} would be a file of an input; name another folder")
+    check_file(output, *chain.from_iterable(files))
     vocab = Vocab()
-    versions = [_docs_of(path, vocab) for path in inputs]
-    numbers = {str(path): len(docs) for path, docs in zip(inputs, versions, strict=True)}
-    if len({*numbers.values()}) > 1:
-        listed = ", ".join(f"{name}: {n:,}" for name, n in numbers.items())
-        raise ValueError(f"the inputs have different numbers of texts ({listed})")
-    n_kept = 0
+    counts: Counter[str] = Counter()
 
-    def counted() -> Iterator[Doc]:
-        nonlocal n_kept
-        for doc in agreed_sentences(zip(*versions, strict=True)):
-            n_kept += 1
-            yield doc
-        if not n_kept:
+    def docs_of(files: Iterable[Path]) -> Iterator[Doc]:
+        return chain.from_iterable(read_docbin(file, vocab) for file in files)
+
+    def kept() -> Iterator[Doc]:
+        with progress_bar(docs_of(files[0]), desc="agree", unit=" texts") as bar:
+            first = counted(bar, counts)
+            for docs in texts_of_all([first, *map(docs_of, files[1:])]):
+                found, n_all = agreed_sentences(docs)
+                counts.update(common=1, sentences=n_all, kept=len(found))
+                yield from found
+        if not counts["kept"]:
             raise ValueError("there is no sentence that all inputs annotate alike")
 
-    save_docs(output, counted())
-    return n_kept, sum(len(list(sentences_of(doc))) for doc in versions[0])
+    save_docs(output, kept())
+    return Counts(counts["kept"], counts["sentences"], counts["texts"] - counts["common"])
 
 
-def _docs_of(path: Path, vocab: Vocab) -> list[Doc]:
-    """The Docs of a file, or of the files of a folder in the order of their names."""
-    from spacy_structreg.pipeline.gold_docs import read_docbin
+def counted(docs: Iterable[Doc], counts: Counter[str]) -> Iterator[Doc]:
+    """Yield Docs, and count them as "texts"."""
+    for doc in docs:
+        counts["texts"] += 1
+        yield doc
 
+
+def _files_of(path: Path) -> list[Path]:
+    """A file, or the files of a folder in the order of their names."""
     files = sorted(path.glob("[!.]*.spacy")) if path.is_dir() else [path]
     if not files:
         raise ValueError(f"{path}: no .spacy file is in this folder")
-    return [doc for file in files for doc in read_docbin(file, vocab)]
+    return files

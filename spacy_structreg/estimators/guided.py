@@ -188,6 +188,10 @@ class GuidedJointTagger(
         return self.words.labels
 
 
+PARSERS: Final = ("parser", "backward")
+"""The parts of a joint parser that are parsers of given words."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ParsingPartsSettings(Settings):
     """Settings of a joint parser, and of the taggers and the parsers that guide it."""
@@ -200,8 +204,8 @@ class ParsingPartsSettings(Settings):
     weight: float | None = weight_setting()
     n_best: int = setting(
         6,
-        "How many analyses of a sentence by the joint tagger are parsed, and at most as many again "
-        "of the same words with the tags of the other tagger.",
+        "How many analyses of a sentence by the joint tagger are parsed, no more than its beam "
+        "has, and, of their words, as many again with tags by `retagger`.",
         minimum=1,
         maximum=MAX_BEAM,
     )
@@ -220,7 +224,7 @@ class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
     retagger: Tagger | None = part(Tagger, "tags of given words")
     parser: DependencyParser | None = part(DependencyParser, "trees over given words")
     backward: DependencyParser | None = part(
-        DependencyParser, "such trees that reads backward (backward = true)"
+        DependencyParser, "trees, read from the last word to the first (backward = true)"
     )
     words: WordJointParser | None = part(WordJointParser, "words, tags and trees")
     beam: int = setting(16, "How many states are kept in prediction.", minimum=1, maximum=MAX_BEAM)
@@ -234,21 +238,22 @@ class GuidedJointParserSettings(GuideSettings, ParsingPartsSettings):
         super()._check()
         if self.arc_weight is not None:
             check_float("arc_weight", self.arc_weight, 0.0)
-        if self.backward is not None and not self.backward.settings.backward:
+        for name in PARSERS:
+            parser, wanted = getattr(self, name), name == "backward"
+            if parser is not None and parser.settings.backward != wanted:
+                raise ValueError(f"set backward = {str(wanted).lower()} in the settings of {name}")
+        if self.tagger is not None and self.n_best > self.tagger.settings.beam:
             raise ValueError(
-                "the parser that is to read backward reads forward; set backward = true in its "
-                "settings"
+                f"n_best is {self.n_best}, more than the {self.tagger.settings.beam} analyses that "
+                "the beam of the tagger keeps; set a wider beam of it, or a smaller n_best"
             )
 
 
 ARC_WEIGHTS: Final = (10.0, 20.0, 40.0, 80.0)
 """The scores of arcs that are tried on development sentences."""
 
-PARSERS: Final = ("parser", "backward")
-"""The parts of a joint parser that are parsers of given words."""
-
 WEIGHTS_OF_ANALYSES: Final = tuple(f"{name}_weight" for name in AnalysisWeights._fields)
-"""The weights of the model that says how probable an analysis is, by the names of attributes."""
+"""The weights of the model of analyses, by the names of attributes and entries of files."""
 
 GUIDE_EPOCHS: Final = 20
 """For how many epochs the guides of a joint parser are trained at least; they are fast."""
@@ -260,13 +265,13 @@ class GuidedJointParser(
     """Finds words, tags and trees in one search, which two taggers and two parsers guide.
 
     The joint tagger's model of characters guides the search for words and tags, see `Guided`. Its
-    best analyses, and those with tags by the other tagger, are parsed, forward and backward; arcs
-    have a score by how probable the trees are that have them (`estimators.joint.parsed_analyses`).
-    All models are trained apart, the parsers on tags that taggers of other parts of the corpus have
-    found; `fit` then chooses, on development sentences, what makes analyses probable, and the
-    weights of characters and arcs.
+    best analyses, and their words with tags by `retagger`, are parsed forward and backward. An arc
+    has a score by how probable the trees are that have it (`estimators.joint.parsed_analyses`). All
+    models are trained apart, the parsers on tags that taggers of other parts of the corpus have
+    found; `fit` then chooses, on development sentences, the weights of the model of analyses, of
+    characters and of arcs.
 
-    Set `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
+    `epochs` is that of the model of words; the guides have at least `GUIDE_EPOCHS`.
     """
 
     TASK = "guided_joint_parser"
@@ -293,6 +298,10 @@ class GuidedJointParser(
     retagger: Tagger
     parser: DependencyParser
     backward: DependencyParser
+    tagger_weight: float
+    parser_weight: float
+    backward_weight: float
+    n_words_weight: float
 
     @from_settings(GuidedJointParserSettings)
     def __init__(self, settings: GuidedJointParserSettings) -> None:
@@ -300,7 +309,7 @@ class GuidedJointParser(
         self.tuned_arc_weight = self.DEFAULT_ARC_WEIGHT
         if settings.arc_weight is not None:
             self.tuned_arc_weight = settings.arc_weight
-        self._take_weights(AnalysisWeights())
+        self.analysis_weights = AnalysisWeights()
         # Those of development sentences, while weights are tuned.
         self._remembered: AnalysisParser | None = None
 
@@ -322,12 +331,22 @@ class GuidedJointParser(
                 guide.epochs = max(epochs, GUIDE_EPOCHS)
 
     @property
+    def analysis_weights(self) -> AnalysisWeights:
+        """The weights of the model that says how probable an analysis is."""
+        return AnalysisWeights(*(getattr(self, name) for name in WEIGHTS_OF_ANALYSES))
+
+    @analysis_weights.setter
+    def analysis_weights(self, weights: AnalysisWeights) -> None:
+        for name, weight in zip(WEIGHTS_OF_ANALYSES, weights, strict=True):
+            setattr(self, name, weight)
+
+    @property
     def many_roots(self) -> bool:
         """True if it finds the ends of sentences, by trees that are complete."""
         return self.words.settings.many_roots
 
     def tune(self, dev: Iterable[DependencySentence], *, n_threads: int = 1) -> float:
-        """Choose what makes analyses probable, the weight of characters, then that of arcs.
+        """Choose the weights of the model of analyses, of characters, then of arcs.
 
         Characters are weighed by the F of words with tags, arcs by that of labeled heads. Returns
         the weight of characters. The middle one of equally good ones is taken; what settings fix
@@ -339,7 +358,7 @@ class GuidedJointParser(
         try:
             squeezed = [PARSED.squeezed(sentence) for sentence in held_out]
             whole = [each for each in squeezed if each.heads.count(ROOT) == 1]
-            self._take_weights(fitted_weights(remembered, whole))
+            self.analysis_weights = fitted_weights(remembered, whole)
             weight = super().tune(held_out, n_threads=n_threads)
             if self.settings.arc_weight is None:
 
@@ -397,16 +416,12 @@ class GuidedJointParser(
     def _further_guides(self) -> dict[str, Any]:
         guide = ArcGuide(
             self._remembered or self._analysis_parser(),
-            AnalysisWeights(*(getattr(self, name) for name in WEIGHTS_OF_ANALYSES)),
+            self.analysis_weights,
             self.words.arc_labels,
             self.tuned_arc_weight,
             by_sentence=self.many_roots,
         )
         return {"arc_guide": guide}
-
-    def _take_weights(self, weights: AnalysisWeights) -> None:
-        for name, weight in zip(WEIGHTS_OF_ANALYSES, weights, strict=True):
-            setattr(self, name, weight)
 
     def _tuned(self) -> dict[str, float]:
         names = ("tuned_arc_weight", *WEIGHTS_OF_ANALYSES)

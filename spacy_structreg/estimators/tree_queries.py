@@ -18,7 +18,7 @@ GivenArcs: TypeAlias = tuple[Sequence[int | None], Sequence[str | None]]
 """Of each word the index of its head, `ROOT`, or None where it is not known; and the label."""
 
 HeadT = TypeVar("HeadT", int, "int | None")
-"""The index of a head, or also None where it is not known."""
+"""The index of a head, or None where it is not known."""
 
 
 def checked_sentence(sentence: TaggedSentence) -> TaggedSentence:
@@ -113,9 +113,9 @@ def without_blanks(sentence: DependencySentence) -> DependencySentence | None:
 class Query:
     """A sentence to be parsed: the words that are none of white space, and what is known of them.
 
-    places: where they stand among all n_words words. given: what is given for all words, and the
-    heads and labels of it that bind the visible words. backward: the decoder gets words and tags
-    from the last to the first, as they stand here.
+    words, tags: in the order in which the decoder reads them, from the last to the first if
+    `backward`; all else is in the order of the sentence. places: where the words stand among all
+    n_words. given: what is given for all words. heads: those of it that bind the visible words.
     """
 
     words: list[str]

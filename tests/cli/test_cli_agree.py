@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
@@ -30,6 +31,11 @@ def with_entity(found: Doc) -> Doc:
     return found
 
 
+def with_span(found: Doc, begin: int = 4, end: int = 6) -> Doc:
+    found.spans["constituents"] = [Span(found, begin, end, label="IP")]
+    return found
+
+
 OTHERS = {
     "the same": ([doc()], ["我看书。", "他来。"]),
     "another tag": ([doc(tags=["PN", "VV", "VV", "PU", "PN", "VV", "PU"])], ["他来。"]),
@@ -39,6 +45,8 @@ OTHERS = {
         ["我看书。"],
     ),
     "an entity": ([with_entity(doc())], ["我看书。"]),
+    "a span": ([with_span(doc())], ["我看书。"]),
+    "a span beyond a sentence": ([with_span(doc(), 2, 6)], []),
     "other words": (
         [
             doc(
@@ -103,7 +111,8 @@ def test_inputs_that_cannot_be_compared(tmp_path: Path, invoke: Any) -> None:
     for inputs, message in (
         ([one], "name those of two pipelines"),
         ([one, two], "different numbers of texts"),
-        ([one, other], "text 1 is"),
+        ([one, other], "annotate the same texts"),
+        ([one, one], "agrees with itself"),
         ([one, tmp_path / "empty"], "no .spacy file"),
         ([one, tmp_path / "bytes"], "not a corpus"),
         ([one, tmp_path / "none.spacy"], "none.spacy"),
@@ -112,4 +121,59 @@ def test_inputs_that_cannot_be_compared(tmp_path: Path, invoke: Any) -> None:
         assert result.exit_code == 1
         assert message in result.stderr
         assert not output.exists()
-    assert invoke("agree", one, two, one).exit_code == 1
+
+
+def test_an_input_is_not_replaced(tmp_path: Path, invoke: Any) -> None:
+    shards, one = tmp_path / "shards", tmp_path / "one.spacy"
+    shards.mkdir()
+    for path in (one, shards / "part-0.spacy"):
+        save_docs(path, [doc()])
+    before = one.read_bytes()
+    for output, message in (
+        (one, "is an input"),
+        (shards / "part-0.spacy", "would be a file of an input"),
+        (shards / "new.spacy", "would be a file of an input"),
+    ):
+        result = invoke("agree", one, shards, output)
+        assert result.exit_code == 1
+        assert message in result.stderr
+    assert one.read_bytes() == (shards / "part-0.spacy").read_bytes() == before
+    assert [path.name for path in shards.iterdir()] == ["part-0.spacy"]
+
+
+def test_spans_and_entities_are_kept(tmp_path: Path, invoke: Any) -> None:
+    paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
+    for path in paths[:2]:
+        save_docs(path, [with_span(with_entity(doc()))])
+    invoke("agree", *paths)
+    _, found = read_docbin(paths[2], VOCAB)
+    assert [(span.text, span.label_) for span in found.spans["constituents"]] == [("他来", "IP")]
+    assert [(entity.text, entity.label_) for entity in found.ents] == [("他", "PERSON")]
+
+
+def test_sentences_of_white_space_are_left_out(tmp_path: Path, invoke: Any) -> None:
+    paths = [tmp_path / name for name in ("one.spacy", "two.spacy", "out.spacy")]
+    for path in paths[:2]:
+        save_docs(path, [Doc(VOCAB, words=["\n"]), Doc(VOCAB, words=[]), doc()])
+    assert invoke("agree", *paths).stdout == f"{paths[2]}: 2 of 3 sentences\n"
+
+
+@pytest.mark.parametrize("lost", [{0}, {1, 2}, {6, 7}])
+def test_records_that_one_pipeline_could_not_annotate(
+    tmp_path: Path, invoke: Any, lost: set[int]
+) -> None:
+    """`annotate` has kept where Docs come from, and leaves out those that a pipeline fails on."""
+    docs = []
+    for number in range(8):
+        made = Doc(VOCAB, words=["看", str(number)], tags=["VV", "CD"], spaces=[False] * 2)
+        made.user_data |= {"file": "raw.txt", "record": number}
+        docs.append(made)
+    one, two, output = tmp_path / "one.spacy", tmp_path / "two.spacy", tmp_path / "out.spacy"
+    save_docs(one, docs)
+    save_docs(two, [each for number, each in enumerate(docs) if number not in lost])
+    for inputs in ((one, two), (two, one)):
+        result = invoke("agree", *inputs, output)
+        kept = [number for number in range(8) if number not in lost]
+        assert [each.text for each in read_docbin(output, VOCAB)] == [f"看{n}" for n in kept]
+        told = f"{len(lost)} texts are not in all inputs, and were left out\n"
+        assert result.stderr == (told if inputs[0] == one else "")

@@ -417,8 +417,13 @@ def test_a_backward_parser_does_what_a_forward_one_does_with_mirrored_sentences(
             forward.predict(words[::-1], tags[::-1], given=(flipped(known), labels))
         )
         assert all(k in (None, h) for k, h in zip(known, tree.heads, strict=True))
-    mirror = forward.explain(words[::-1], tags[::-1])
-    assert backward.explain(words, tags).analysis == mirror.analysis
+    mirror, found = forward.explain(words[::-1], tags[::-1]), backward.explain(words, tags)
+    assert found.text == " ".join(words)
+    assert found.analysis.split() == mirror.analysis.split()[::-1]
+    sides = {"ARC-LEFT": "ARC-RIGHT", "ARC-RIGHT": "ARC-LEFT"}
+    assert [each.chosen.split() for each in found.decisions] == [
+        [sides.get(part, part) for part in each.chosen.split()] for each in mirror.decisions
+    ]
 
 
 def test_what_cannot_be_parsed() -> None:

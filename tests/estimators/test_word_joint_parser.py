@@ -174,10 +174,27 @@ def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], message:
         WordJointParser(**settings)
 
 
-def test_one_of_the_parsers_that_guide_must_read_backward() -> None:
-    with pytest.raises(ValueError, match="set backward = true"):
-        GuidedJointParser(backward=DependencyParser())
-    assert GuidedJointParser().backward.settings.backward
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"backward": DependencyParser()}, "set backward = true in the settings of backward"),
+        (
+            {"parser": DependencyParser(backward=True)},
+            "set backward = false in the settings of parser",
+        ),
+        ({"tagger": GuidedJointTagger(beam=4), "n_best": 5}, "more than the 4 analyses"),
+        ({"n_best": 9}, "more than the 8 analyses"),
+    ],
+)
+def test_parts_that_cannot_guide_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GuidedJointParser(**settings)
+
+
+def test_the_default_parts_can_guide() -> None:
+    parser = GuidedJointParser(n_best=8)
+    assert parser.tagger.settings.beam == 8
+    assert parser.backward.settings.backward
 
 
 # Guides -------------------------------------------------------------------------------------------
@@ -349,9 +366,25 @@ def test_its_parser_learns_from_tags_that_taggers_of_other_folds_have_found() ->
     assert with_found_tags(gold[:3], n_folds=10) == (gold[:3], None)
 
 
+def test_both_parsers_learn_from_tags_by_taggers_with_the_settings_of_the_retagger() -> None:
+    retagger = Tagger(templates=["tag: w0", "tag: t-1"], learning=Learning(dropout=0.2))
+    model = GuidedJointParser(retagger=retagger)
+    gold, held_out = TREES[:21], TREES[30:33]
+    corpora = model._corpora(gold, held_out, 1)
+    found = with_found_tags(gold, held_out, settings=retagger.settings)
+    assert corpora["parser"] == corpora["backward"] == found
+    assert found != with_found_tags(gold, held_out)
+    assert corpora["words"] == (gold, held_out)
+    of_all = Tagger(templates=["tag: w0", "tag: t-1"], learning=Learning(dropout=0.2), epochs=10)
+    of_all.fit(PAIRS[:21])
+    assert [tree.tags for tree in found[1] or []] == [
+        tuple(of_all.predict(tree.words)) for tree in held_out
+    ]
+
+
 def test_a_guided_parser_learns_tunes_and_travels(tmp_path: Path) -> None:
     tagger = GuidedJointTagger(
-        CharacterJointTagger(seed=3, sentences="doc"), WordJointTagger(sentences="doc")
+        CharacterJointTagger(seed=3, sentences="doc"), WordJointTagger(sentences="doc"), beam=8
     )
     model = GuidedJointParser(tagger, words=WordJointParser(**SMALL))
     model.epochs = 6
@@ -386,6 +419,7 @@ def test_it_adapts_by_the_characters_of_its_tagger() -> None:
     tagger = GuidedJointTagger(
         CharacterJointTagger(sentences="doc", learning=Learning(), statistics="accessor_variety"),
         WordJointTagger(sentences="doc"),
+        beam=8,
     )
     model = GuidedJointParser(tagger, words=WordJointParser(**SMALL))
     model.epochs = 2

@@ -191,26 +191,30 @@ class DependencyParser(
     def explain(self, words: Words, tags: Sequence[str]) -> Explanation:
         """The features behind the actions that build the tree, and what would have changed them.
 
-        Words of nothing but white space are left out. Of a `backward` parser, words and actions are
-        those of the mirrored sentence. Raises ValueError as `predict`.
+        Words of nothing but white space are left out. Actions of a `backward` parser come from the
+        last word to the first, and its features name words as it reads them, the next one on the
+        left. Raises ValueError as `predict`.
         """
         query = self._query((words, tags), None)
+        order = -1 if self.settings.backward else 1
         with self._decoders().borrow() as decoder:
             names = (["SHIFT", "REDUCE"] if self.settings.system == "arc_eager" else ["SHIFT"]) + [
                 f"ARC-{side} {label}".rstrip()
-                for side in ("LEFT", "RIGHT")
+                for side in ("LEFT", "RIGHT")[::order]
                 for label in decoder.labels or [""]
             ]
 
             def shown(actions: list[int]) -> str:
                 heads, labels = decoder.system.tree(actions)
-                return " ".join(
+                arcs = [
                     f"{word}←{query.words[head]}:{decoder.labels[label]}"
                     for word, head, label in zip(query.words, heads, labels, strict=True)
                     if head != ROOT
-                )
+                ]
+                return " ".join(arcs[::order])
 
-            return explained_tree(decoder, query.words, query.tags, names, shown)
+            found = explained_tree(decoder, query.words, query.tags, names, shown)
+        return replace(found, text=" ".join(query.words[::order]))
 
     # Hooks of the base classes -------------------------------------------------------------------
 

@@ -34,13 +34,14 @@ class AnalysisWeights(NamedTuple):
     tagger: float = 0.04
     parser: float = 0.002
     backward: float = 0.001
-    length: float = -1.3
+    n_words: float = -1.3
 
 
 class ParsedAnalysis(NamedTuple):
     """Words with tags, and the best tree of each parser over them.
 
-    tagger_score: that of the best analysis of the joint tagger that has these words.
+    tagger_score: by the joint tagger; of tags by the tagger of given words, that of the best
+    analysis with the same words.
     """
 
     tagger_score: float
@@ -80,10 +81,12 @@ class AnalysisParser:
         if self._known is not None and sentence in self._known:
             return self._known[sentence]
         scores: dict[tuple[tuple[str, ...], tuple[str, ...]], float] = {}
+        of_words: dict[tuple[str, ...], float] = {}
         for score, pairs in self._tagger.nbest(sentence, self._n_best):
             words, tags = zip(*pairs, strict=True)
             scores.setdefault((words, tags), score)
-        for (words, _), score in list(scores.items()):
+            of_words.setdefault(words, score)
+        for words, score in of_words.items():
             scores.setdefault((words, tuple(self._retagger.predict(words))), score)
         found = []
         for (words, tags), score in scores.items():
@@ -179,22 +182,39 @@ class ArcGuide:
     by_sentence: bool
 
     def __call__(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        number: dict[str | None, int] = {label: i for i, label in enumerate(self.labels)}
-        expected: defaultdict[tuple[int, int, int], float] = defaultdict(float)
+        scores: dict[tuple[int, int, int], float] = {}
         ends = sentence_ends(text) if self.by_sentence else [len(text)]
         for begin, end in pairwise([0, *ends]):
             analyses = self.parser.analyses(text[begin:end])
-            shares = (self.weight * probabilities(analyses, self.weights)).tolist()
-            for share, analysis in zip(shares, analyses, strict=True):
-                score = share / len(analysis.trees)
-                for tree in analysis.trees:
-                    for child, head, label in _arcs(tree, begin):
-                        for named in {ANY_LABEL, number.get(label, ANY_LABEL)}:
-                            expected[child, head, named] += score
+            shares = probabilities(analyses, self.weights)
+            for arc, share in expected_arcs(analyses, shares, self.labels, begin).items():
+                scores[arc] = self.weight * share
         return (
-            np.array(list(expected), dtype=np.int32).reshape(-1, 3),
-            np.array(list(expected.values()), dtype=np.float64),
+            np.array(list(scores), dtype=np.int32).reshape(-1, 3),
+            np.array(list(scores.values()), dtype=np.float64),
         )
+
+
+def expected_arcs(
+    analyses: Iterable[ParsedAnalysis],
+    shares: NDArray[np.float64],
+    labels: Sequence[str],
+    begin: int = 0,
+) -> dict[tuple[int, int, int], float]:
+    """The probability of each arc of the trees of a sentence, and of each with its label.
+
+    shares: the probability of each analysis, which its trees share equally. labels: those of arcs,
+    by their numbers. begin: the place of the sentence in its text. Keys are the first characters of
+    child and head, -1 for the root, and the number of the label, `ANY_LABEL` for all together.
+    """
+    number: dict[str | None, int] = {label: i for i, label in enumerate(labels)}
+    expected: defaultdict[tuple[int, int, int], float] = defaultdict(float)
+    for share, analysis in zip(shares.tolist(), analyses, strict=True):
+        for tree in analysis.trees:
+            for child, head, label in _arcs(tree, begin):
+                for named in {ANY_LABEL, number.get(label, ANY_LABEL)}:
+                    expected[child, head, named] += share / len(analysis.trees)
+    return expected
 
 
 def _arcs(tree: DependencySentence, begin: int) -> Iterator[tuple[int, int, str | None]]:
