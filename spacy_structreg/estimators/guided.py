@@ -358,7 +358,7 @@ class GuidedJointParser(
         try:
             squeezed = [PARSED.squeezed(sentence) for sentence in held_out]
             whole = [each for each in squeezed if each.heads.count(ROOT) == 1]
-            self.analysis_weights = fitted_weights(remembered, whole)
+            self.analysis_weights = fitted_weights(remembered, whole, n_threads=n_threads)
             weight = super().tune(held_out, n_threads=n_threads)
             if self.settings.arc_weight is None:
 

@@ -47,6 +47,7 @@ STRINGS = StringStore()
 # Kept from text to text, and so small that it forgets.
 HASHES = WordHashes(STRINGS, 10)
 NAMES = tuple(map(str, range(40)))
+VOCAB = spacy.blank("xx").vocab
 
 
 @given(texts, st.lists(st.integers(1, 29)))
@@ -65,7 +66,7 @@ def test_tokens_of_a_text(text: str, cuts: list[int]) -> None:
         assert found == [(word, tag) for word, _, tag in expected]
         assert spaces == [space for _, space, _ in expected]
     assert len(HASHES) <= 10
-    doc = spacy.tokens.Doc(spacy.blank("xx").vocab, [w for w, _, _ in expected], spaces)
+    doc = spacy.tokens.Doc(VOCAB, [w for w, _, _ in expected], spaces)
     assert doc.text == text
 
 

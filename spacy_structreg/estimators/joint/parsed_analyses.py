@@ -24,6 +24,7 @@ from spacy_structreg.corpora.sentences import sentence_ends
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.metrics.dependencies import TextParsingScorer
+from spacy_structreg.models.decoders import side_by_side
 
 ANY_LABEL: Final = -1
 
@@ -120,7 +121,11 @@ def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def fitted_weights(
-    parser: AnalysisParser, gold: Iterable[DependencySentence], *, l2: float = 1e-3
+    parser: AnalysisParser,
+    gold: Sequence[DependencySentence],
+    *,
+    l2: float = 1e-3,
+    n_threads: int = 1,
 ) -> AnalysisWeights:
     """Weights with which the best analyses of gold sentences are the most probable.
 
@@ -129,8 +134,9 @@ def fitted_weights(
     Returns the default if no sentence has analyses that differ.
     """
     lists = []
-    for sentence in gold:
-        analyses = parser.analyses("".join(sentence.words))
+    texts = ("".join(sentence.words) for sentence in gold)
+    parsed = side_by_side(parser.analyses, texts, n_threads)
+    for sentence, analyses in zip(gold, parsed, strict=True):
         figures = np.array(
             [[_labeled_f(sentence, tree) for tree in each.trees] for each in analyses]
         ).mean(axis=1)
