@@ -6,9 +6,14 @@ import json
 import re
 import shutil
 import statistics
+from collections.abc import Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from pipeline.made_up import DEV, TRAIN
 from study_contract import (
@@ -22,12 +27,13 @@ from study_contract import (
 )
 
 from spacy_structreg.corpora.constituents import ConstituencySentence, constituency_sentences
-from spacy_structreg.corpora.dependencies import DependencySentence
+from spacy_structreg.corpora.dependencies import DependencySentence, is_projective
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
 from spacy_structreg.estimators.dependencies.dependency_parser import DependencyParser
 from spacy_structreg.estimators.guided import GuidedJointTagger, GuidedSegmenter
 from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJointTagger
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
+from spacy_structreg.estimators.joint.parsed_analyses import ParsedAnalysis, expected_arcs
 from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
@@ -123,6 +129,9 @@ experiments:
       "ranked":
         {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts,
                  backward: backward}, decode: {search: reranked, n_best: 2}}
+      "ranked by arcs":
+        {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts,
+                 backward: backward}, decode: {search: expected, n_best: 2}}
       "at once": {parts: {joint: trees}, decode: {beam: 2}}
       "guided by all":
         {parts: {characters: chain, words: both, tagger: tagger, parser: of_texts,
@@ -180,6 +189,7 @@ EXPECTED = {
     *(("parsed", f"parser({STACK})", decoding, "0") for decoding in ("", "merge=False")),
     ("parsed", OF_TEXTS, "search=pipeline", "0"),
     ("parsed", BACKWARD, "n_best=2 search=reranked", "0"),
+    ("parsed", BACKWARD, "n_best=2 search=expected", "0"),
     ("parsed", TREES, "beam=2", "0"),
     ("parsed", f"{BACKWARD} + {TREES}", "n_best=2 search=guided", "0"),
 }
@@ -220,10 +230,21 @@ STUDY = Study(
         (
             "{parts: {parser: parser}, vary",
             "{parts: {parser: parser, words: words}, vary",
-            "search is None; choose from pipeline",
+            "needs the setting search",
+        ),
+        (
+            "{parts: {parser: parser}, vary",
+            "{parts: {parser: parser, backward: backward}, vary",
+            "needs the setting search",
+        ),
+        ("{search: reranked, n_best: 2}", "{search: reranked}", "needs the setting 'n_best'"),
+        (
+            "{characters: chain, words: both, tagger: tagger, parser: of_texts}",
+            "{characters: chain, words: words, tagger: tagger, parser: of_texts}",
+            "must find tags",
         ),
         ("{search: reranked, n_best: 2}", "{search: pipeline, n_best: 2}", "takes the parts"),
-        ("{search: reranked, n_best: 2}", "{search: reranked, beam: 2}", "beam"),
+        ("{search: reranked, n_best: 2}", "{search: reranked, n_best: 2, beam: 2}", "beam"),
         ("vary: decode.beam, values: [2]", "vary: decode.by_words, values: [2]", "by_words"),
         ("\n  tagged_words: {parts: {parser: parser}}", "", "a reference that reads tagged_words"),
         (
@@ -326,7 +347,7 @@ def test_the_workflow_runs_the_whole_grid_once(finished):
         assert (line["seconds"] == 0) == ("-" in seeds)
         tuned = "characters(" in parts and "words(" in parts
         tuned = tuned and "adds_scores=False" not in decoding
-        tuned = tuned and not decoding.endswith(("pipeline", "reranked"))
+        tuned = tuned and not decoding.endswith(("pipeline", "reranked", "expected"))
         assert (line["weight"] is not None) == tuned
 
 
@@ -431,6 +452,63 @@ def test_runs_of_parsers_are_what_the_parser_finds(finished):
     header, arrays = stack.contents()
     plain = {**header, "settings": {**header["settings"], "merge": False}}
     agrees(STACK, "merge=False", "0", DependencyParser.from_contents("plain", plain, arrays))
+
+
+def script(name: str) -> ModuleType:
+    """A module of the study that needs no other."""
+    path = PROJECTS / f"decoder_study/scripts/{name}.py"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def projective_trees(n: int) -> Iterator[tuple[int, ...]]:
+    """Yield the heads of all projective trees over n words with one root, -1."""
+    for heads in product(range(-1, n), repeat=n):
+        try:
+            DependencySentence(("x",) * n, ("T",) * n, heads, ("l",) * n)
+        except ValueError:
+            continue
+        if heads.count(-1) == 1 and is_projective(heads):
+            yield heads
+
+
+def test_the_tree_of_the_most_expected_arcs_is_the_best_of_all():
+    trees_of = script("expected_trees")
+    draw = np.random.default_rng(0)
+    for n in range(1, 6):
+        every = [*projective_trees(n)]
+        for _ in range(8):
+            scores = draw.integers(0, 6, (n + 1, n)).astype(float)
+
+            def total(heads: Sequence[int], scores: Any = scores) -> float:
+                return sum(scores[head, child] for child, head in enumerate(heads))
+
+            found = tuple(trees_of.projective_heads(scores))
+            assert found in every
+            assert total(found) == max(map(total, every))
+
+
+def test_expected_arcs_are_those_of_all_analyses():
+    """Two trees over 我 看 书, one of them twice as probable, and one over 我 看书."""
+    trees_of = script("expected_trees")
+    three, tags = ("我", "看", "书"), ("PN", "VV", "NN")
+    right = DependencySentence(three, tags, (1, -1, 1), ("nsubj", "root", "obj"))
+    wrong = DependencySentence(three, tags, (2, 2, -1), ("nsubj", "dep", "root"))
+    other = DependencySentence(("我", "看书"), ("PN", "VV"), (1, -1), ("nsubj", "root"))
+    analyses = [ParsedAnalysis(0.0, (0.0,), (tree,)) for tree in (right, wrong, other)]
+    labels = ("dep", "nsubj", "obj", "root")
+    arcs = expected_arcs(analyses, np.array([0.5, 0.25, 0.25]), labels)
+    assert arcs[0, 1, -1] == arcs[0, 1, 1] == 0.75  # 我 hangs on what begins with 看
+    assert arcs[2, 1, 2] == 0.5
+    assert trees_of.expected_tree(three, tags, arcs, labels) == right
+    # No analysis has these words: an arc that is in none has the first label.
+    found = trees_of.expected_tree(("我看", "书"), ("X", "NN"), arcs, labels)
+    assert found.heads == (1, -1)
+    assert found.labels == ("nsubj", "root")
 
 
 # Constituents.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from studies.corpora import read_parts, reader
 from spacy_structreg.corpora.checksum import corpus_checksum
 from spacy_structreg.corpora.conllu import dependency_sentences
 from spacy_structreg.corpora.constituents import constituency_sentences
+from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.corpora.tagging import read_tagged_sentences
 from spacy_structreg.estimators.constituents.constituent_schema import CONSTITUENTS
 from spacy_structreg.estimators.dependencies.dependency_schema import DEPENDENCIES
+from spacy_structreg.estimators.tagging import with_found_tags
 
 GOLD = ("trees", "constituents", "tags")
 
@@ -42,6 +45,11 @@ class Part:
     def texts(self) -> list[str]:
         """The characters of each sentence."""
         return list(map("".join, self.words))
+
+    @cached_property
+    def with_found_tags(self) -> list[DependencySentence]:
+        """Trees with tags by taggers of other folds."""
+        return with_found_tags(self.gold)[0]
 
     def layers(self) -> Iterator[Sequence[str]]:
         """All that the sentences say, for a checksum."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from corpora import Part
+from expected_trees import expected_tree
 
 from spacy_structreg.corpora.dependencies import DependencySentence
 from spacy_structreg.estimators.constituents.constituency_parser import ConstituencyParser
@@ -21,6 +23,7 @@ from spacy_structreg.estimators.joint.character_joint_tagger import CharacterJoi
 from spacy_structreg.estimators.joint.joint_reranker import JointReranker
 from spacy_structreg.estimators.joint.parsed_analyses import (
     AnalysisParser,
+    expected_arcs,
     fitted_weights,
     probabilities,
 )
@@ -29,7 +32,7 @@ from spacy_structreg.estimators.joint.word_joint_tagger import WordJointTagger
 from spacy_structreg.estimators.raw_text import TaggedPredictor
 from spacy_structreg.estimators.segmentation.character_segmenter import CharacterSegmenter
 from spacy_structreg.estimators.segmentation.word_segmenter import WordSegmenter
-from spacy_structreg.estimators.tagging import Tagger, with_found_tags
+from spacy_structreg.estimators.tagging import Tagger
 from spacy_structreg.learn.learning_settings import Learning
 
 ROLES: Final = ("characters", "words", "tagger", "parser", "backward", "joint")
@@ -81,19 +84,28 @@ SEARCH: Final = frozenset({"beam", "merge", "by_words", "max_word_length"})
 GUIDE: Final = frozenset({"weight", "adds_scores", "looks_ahead", "window"})
 RERANKER: Final = frozenset({"weight", "n_best"})
 """With `n_best`, a model of words ranks the analyses of one of characters again."""
+PARSERS: Final = {"trees": frozenset({"beam", "merge"}), "constituents": frozenset({"beam"})}
+"""By what a parser finds, the settings of its decoder."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A way from raw text to trees. parts: its models. needs, may_have: settings of `decode`."""
+
+    parts: frozenset[str]
+    needs: frozenset[str] = frozenset()
+    may_have: frozenset[str] = frozenset()
+
+
 OF_TEXTS: Final = frozenset({"characters", "words", "tagger", "parser"})
 """The parts of a pipeline from raw text to trees."""
 SEARCHES: Final = {
-    "pipeline": (OF_TEXTS, frozenset[str]()),
-    "reranked": (OF_TEXTS | {"backward"}, frozenset({"n_best", "window"})),
-    "guided": (OF_TEXTS | {"backward", "joint"}, frozenset({"n_best", "beam"})),
+    "pipeline": Search(OF_TEXTS),
+    "reranked": Search(OF_TEXTS | {"backward"}, frozenset({"n_best"}), frozenset({"window"})),
+    "expected": Search(OF_TEXTS | {"backward"}, frozenset({"n_best"}), frozenset({"window"})),
+    "guided": Search(OF_TEXTS | {"backward", "joint"}, frozenset({"n_best"}), frozenset({"beam"})),
 }
-"""Ways from raw text to trees (`decode.search`): the parts and the settings of each."""
-PARSERS: Final = {
-    "parser": frozenset({"beam", "merge"}),
-    "constituency": frozenset({"beam"}),
-}
-"""By the kind of a parser, the settings of its decoder."""
+"""Ways from raw text to trees, by their names: `decode.search`."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +145,7 @@ def fit(
     model = new_model(setting, seed)
     gold = gold_of(train, KINDS[setting["kind"]].finds)
     if KINDS[setting["kind"]].found_tags:
-        gold, _ = with_found_tags(gold)
+        gold = train.with_found_tags
     model.prepare(gold)
     compiled = model.compile(gold)
     for epoch in range(1, max(epochs) + 1):
@@ -166,7 +178,7 @@ def inputs_of(part: Part, finds: str) -> list[Any]:
 def found_by(kinds: Iterable[str]) -> str:
     """What models of these kinds find together, of `SCORES`."""
     found = {KINDS[kind].finds for kind in kinds}
-    if found > {"trees"}:
+    if len(found) > 1 and "trees" in found:
         return "trees_of_texts"
     return next(finds for finds in reversed(SCORES) if finds in found)
 
@@ -176,8 +188,10 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
     for role, kind in kinds.items():
         if KINDS[kind].role != role:
             raise ValueError(f"a model of the kind {kind!r} cannot be the part {role!r}")
-    if found_by(kinds.values()) == "trees_of_texts":
-        known = _settings_of_search(kinds, decoding.get("search"))
+    if [*kinds] == ["joint"]:
+        known = frozenset({"beam"})
+    elif "search" in decoding or kinds.keys() & {"backward", "joint"} or _is_beside_parser(kinds):
+        known = _settings_of_search(kinds, decoding)
     else:
         known = _settings_of_one_layer(kinds, decoding)
     strange = set(decoding) - known
@@ -188,23 +202,35 @@ def checked_decoding(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> N
         )
 
 
-def _settings_of_search(kinds: Mapping[str, str], search: Any) -> frozenset[str]:
+def _is_beside_parser(kinds: Mapping[str, str]) -> bool:
+    return "parser" in kinds and len(kinds) > 1
+
+
+def _settings_of_search(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> frozenset[str]:
     """The settings of a way from raw text to trees."""
-    if [*kinds] == ["joint"]:
-        return frozenset({"beam"})
-    if search not in SEARCHES:
-        raise ValueError(f"search is {search!r}; choose from {', '.join(SEARCHES)}")
-    parts, known = SEARCHES[search]
-    if set(kinds) != parts:
-        raise ValueError(f"search = {search!r} takes the parts {', '.join(sorted(parts))}")
-    return known | {"search"}
+    name = decoding.get("search")
+    if name not in SEARCHES:
+        raise ValueError(
+            f"{' + '.join(kinds)} needs the setting search, one of {', '.join(SEARCHES)}, not "
+            f"{name!r}"
+        )
+    search = SEARCHES[name]
+    if set(kinds) != search.parts:
+        raise ValueError(f"search = {name!r} takes the parts {', '.join(sorted(search.parts))}")
+    if missing := search.needs - set(decoding):
+        raise ValueError(f"search = {name!r} needs the setting {min(missing)!r}")
+    if {KINDS[kinds[role]].finds for role in ("characters", "words")} != {"tags"}:
+        raise ValueError(f"search = {name!r}: characters and words must find tags, too")
+    if KINDS[kinds["parser"]].finds != "trees":
+        raise ValueError(f"search = {name!r}: the parser must find dependencies")
+    return search.needs | search.may_have | {"search"}
 
 
 def _settings_of_one_layer(kinds: Mapping[str, str], decoding: Mapping[str, Any]) -> frozenset[str]:
     """The settings of a system that finds words, or tags, or trees of given words."""
     known: frozenset[str] = frozenset()
     if "parser" in kinds:
-        return PARSERS[kinds["parser"]]
+        return PARSERS[KINDS[kinds["parser"]].finds]
     if "n_best" in decoding:
         if {kinds.get("characters"), kinds.get("words")} != {"character_joint", "word_joint"}:
             raise ValueError("n_best is for a model of characters and one of words, with tags")
@@ -280,10 +306,11 @@ def trees_of_texts(models: Mapping[str, Any], given: Mapping[str, Any], dev: Par
         return Reader(lambda texts: list(alone.predict_trees_stream(texts)), finds)
     changes = dict(given)
     search = changes.pop("search")
-    # The beam of the default of a guided joint parser, which needs several analyses.
     window = {"window": changes.pop("window")} if "window" in changes else {}
+    # A beam of four, the default, has too few analyses to choose from.
+    beam = max(8, changes.get("n_best", 0))
     tagger = GuidedJointTagger(
-        models["characters"], models["words"], beam=8, beam_margin=None, **window
+        models["characters"], models["words"], beam=beam, beam_margin=None, **window
     )
     tagger.tune(gold_of(dev, "tags"))
     if search == "guided":
@@ -306,6 +333,13 @@ def trees_of_texts(models: Mapping[str, Any], given: Mapping[str, Any], dev: Par
 
     def reranked(text: str) -> DependencySentence:
         found = analyses.analyses(text)
-        return found[int(probabilities(found, weights).argmax())].trees[0]
+        shares = probabilities(found, weights)
+        tree = found[int(shares.argmax())].trees[0]
+        if search == "reranked":
+            return tree
+        trees = chain.from_iterable(analysis.trees for analysis in found)
+        labels = sorted({label or "" for each in trees for label in each.labels})
+        arcs = expected_arcs(found, shares, labels)
+        return expected_tree(tree.words, tree.tags, arcs, labels)
 
     return Reader(lambda texts: list(map(reranked, texts)), finds)
