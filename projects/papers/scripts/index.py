@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 MEANING = (
-    "*Run here*: **yes**, the paper's system with its settings; all its rows are run on some "
-    "corpus, with five seeds, and its licensed corpora are read in their layout by a test. "
+    "*Run here*: **yes**, the paper's system with its settings; all rows of the paper's own "
+    "systems are run on some corpus, with five seeds, and its licensed corpora are read in their "
+    "layout by a test. "
     "**In part**: what is missing stands beside. **No**: nothing is run."
 )
 

@@ -248,13 +248,20 @@ def papers_points(part: Table, column: str) -> list[tuple[Row, float]]:
 
 
 def held_against(each: Table) -> list[str]:
-    """The rows that others are held against, each once, a curve by its name."""
+    """The rows that others are held against, each once.
+
+    A curve goes by its name where another one is held against it point by point.
+    """
     names = {row.name: row for row in each.rows}
-    held = ((row, names[row.against]) for row in each.rows if row.against)
+    held = [(row.series, names[row.against]) for row in each.rows if row.against]
+    # A curve that is held against a single point has the same one at all values.
+    others: dict[str, set[str]] = {}
+    for series, other in held:
+        others.setdefault(series, set()).add(other.name)
     return [
         *dict.fromkeys(
-            other.series if other.series and other.value == row.value else other.name
-            for row, other in held
+            other.series if other.series and len(others[series]) > 1 else other.name
+            for series, other in held
         )
     ]
 
