@@ -86,6 +86,7 @@ KINDS: dict[str, Kind] = {
             DependencyParser(**SHORT, backward=True),
             WordJointParser(**SHORT),
             weight=1.0,
+            n_best=4,
         ),
         [tree.dependencies() for tree in TREES],
         lambda m: [m.predict_trees("".join(words)) for words in WORDS],
