@@ -47,11 +47,12 @@ def texts_of_all(inputs: Sequence[Iterable[Doc]]) -> Iterator[tuple[Doc, ...]]:
                         del known[each]
 
 
-def _record(doc: Doc) -> Hashable:
+def _record(doc: Doc) -> tuple[str, str] | None:
     """The file and the record that `annotate` has read a Doc from; None if that is not known."""
     if "record" not in doc.user_data:
         return None
-    return (doc.user_data.get("file"), doc.user_data["record"])
+    # Whatever a file says they are.
+    return str(doc.user_data.get("file")), str(doc.user_data["record"])
 
 
 def agreed_sentences(versions: Sequence[Doc]) -> tuple[list[Doc], int]:

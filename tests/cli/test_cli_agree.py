@@ -166,7 +166,7 @@ def test_records_that_one_pipeline_could_not_annotate(
     docs = []
     for number in range(8):
         made = Doc(VOCAB, words=["看", str(number)], tags=["VV", "CD"], spaces=[False] * 2)
-        made.user_data |= {"file": "raw.txt", "record": number}
+        made.user_data |= {"file": ["raw.txt"], "record": number}
         docs.append(made)
     one, two, output = tmp_path / "one.spacy", tmp_path / "two.spacy", tmp_path / "out.spacy"
     save_docs(one, docs)
